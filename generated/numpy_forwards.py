@@ -256,9 +256,6 @@ def _truncated_quotient(a, b):
 def divide(a, b):
     return np.divide(a, b)
 
-def _divide_or_nan(a, b):
-    return kernels.divide_or_nan(a, b)
-
 def _divide_or_zero(a, b):
     return kernels.divide_or_zero(a, b)
 
@@ -282,12 +279,6 @@ def heaviside(a, b):
 
 def hypot(a, b):
     return np.hypot(a, b)
-
-def _hypot_rate(c, a, b):
-    return c * kernels.direction(a, b)
-
-def _hypot_slope(c, a, b):
-    return c * kernels.direction(a, b)
 
 def lerp(a, b, weight):
     return a + weight * (b - a)
@@ -316,17 +307,11 @@ def pow(a, b):
 def _scaled_pow(c, a, b, n=0):
     return kernels.scaled_pow(c, a, b, n)
 
-def _rate_or_zero(c, a, b):
-    return c * kernels.divide_or_zero(a, b)
-
 def remainder(a, b):
     return np.remainder(a, b)
 
 def rsub(a, b, *, alpha=1):
     return b - alpha * a
-
-def _slope_or_zero(c, a, b):
-    return c * kernels.divide_or_zero(a, b)
 
 def subtract(a, b):
     return np.subtract(a, b)
@@ -475,14 +460,6 @@ def _nan_to_zero(x):
 
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
-
-def _norm_from(x, p, axis, floor):
-    if p == 2:
-        return _euclidean_norm_from(x, floor, axis)
-    return clip(vector_norm(x, p, axis, True), floor)
-
-def _euclidean_norm_from(x, floor, axis):
-    return np.maximum(kernels.euclidean_norm(x, axis, True), floor)
 
 def prod(x, axis=None, keepdims=False):
     return kernels.prod(x, axis, keepdims)
@@ -980,8 +957,8 @@ def addmv(x, a, b, *, beta=1, alpha=1):
 def addr(x, a, b, *, beta=1, alpha=1):
     return _blend(x, outer(a, b), beta, alpha)
 
-def _along_rows(t, z, m):
-    return kernels.along_rows(t, z, m)
+def _along_differences(x, a, b):
+    return kernels.along_differences(x, a, b)
 
 def array_norm(x, ord=None, axis=None, keepdims=False):
     if ord is None:
@@ -1024,14 +1001,13 @@ def _block_diag_backward(x, shapes):
 
 def cdist(a, b, p=2.0):
     if p == 2 and np.ndim(a) >= 2 and (np.ndim(b) >= 2) and (np.size(a) * np.shape(b)[-2] > 1000):
-        shapes = formulas.row_shapes(np.shape(a), np.shape(b))
-        return _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), np.shape(a)[-2])
+        return _row_distances(a, b)
     return vector_norm(
         expand_dims(a, -formulas.len_of(formulas.checked_axes(np.shape(a)[-2:], 'a', 2))) - expand_dims(b, -3), p, -1
     )
 
-def _row_distances(z, m):
-    return kernels.row_distances(z, m)
+def _row_distances(a, b):
+    return kernels.row_distances(a, b)
 
 def cholesky(x):
     return kernels.cholesky(x)
@@ -1073,9 +1049,9 @@ def _coo_sampled_matmul(a, b, rows, columns):
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     a_all = broadcast_to(a, formulas.broadcast_shape(np.shape(a), np.shape(b)))
     b_all = broadcast_to(b, formulas.broadcast_shape(np.shape(a), np.shape(b)))
-    a_norm = _norm_from(a_all, 2.0, axis, eps)
-    b_norm = _norm_from(b_all, 2.0, axis, eps)
-    return sum(a_all / a_norm * (b_all / b_norm), axis)
+    a_norm = vector_norm(a_all, 2, axis, True)
+    b_norm = vector_norm(b_all, 2, axis, True)
+    return sum(a_all / maximum(a_norm, eps) * (b_all / maximum(b_norm, eps)), axis)
 
 def cross(a, b, axis=-1):
     return np.linalg.cross(a, b, axis=axis)
@@ -1410,9 +1386,6 @@ def _pivot_rows(pivots, count):
 def _pivots(x):
     return kernels.pivots(x)
 
-def _pulled_apart(y, t):
-    return kernels.pulled_apart(y, t)
-
 def qr(x):
     tall = _qr_tall(x if np.shape(x)[-2] >= np.shape(x)[-1] else getitem(x, (..., slice(None, np.shape(x)[-2]))))
     if np.shape(x)[-2] >= np.shape(x)[-1]:
@@ -1427,14 +1400,8 @@ def _reciprocal_gaps(values):
     return kernels.reciprocal_gaps(values)
 
 def renorm(x, p, axis, maxnorm):
-    norms = _norm_from(x, p, formulas.other_axes(axis, np.ndim(x)), maxnorm)
+    norms = vector_norm(x, p, formulas.other_axes(axis, np.ndim(x)), True)
     return x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)
-
-def _row_rates(t, z, y):
-    return kernels.row_rates(t, z, y)
-
-def _row_slopes(c, z, y):
-    return kernels.row_slopes(c, z, y)
 
 def slogdet(x):
     return kernels.slogdet(x)
@@ -1550,8 +1517,8 @@ def vecdot(a, b, axis=-1):
 def vecmat(a, b):
     return squeeze(expand_dims(conj(a), -2) @ b, -2)
 
-def _weighted_rows(weight, z):
-    return kernels.weighted_rows(weight, z)
+def _weighted_differences(weight, a, b):
+    return kernels.weighted_differences(weight, a, b)
 
 # fourier
 
@@ -1928,39 +1895,35 @@ def scatter_add_(x, axis, indices, source):
 
 def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
     kind = formulas.checked_scatter(reduce)
-    numbers = _places_along(indices, axis, np.shape(x))
-    if formulas.is_longer(np.shape(source), np.shape(numbers)):
-        given = getitem(source, formulas.corner(np.shape(source), np.shape(numbers)))
-    else:
-        given = source
     if kind == 'sum':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-        return scatter_add(start, axis, indices, given)
+        return scatter_add(start, axis, indices, source)
     if kind == 'mean':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         counts = scatter_add(
-            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(given)
+            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(source)
         )
-        return scatter_add(start, axis, indices, given) / maximum(counts, 1)
+        return scatter_add(start, axis, indices, source) / maximum(counts, 1)
     if kind == 'amax' or kind == 'amin':
-        return _scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
+        return _scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
     if include_self:
         start = x
     else:
         start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
+    numbers = _places_along(indices, axis, np.shape(x))
     order = argsort(numbers, axis)
     places = take_along_axis(numbers, order, axis)
     return (
         start
         * scatter(
             ones(np.shape(x), dtype=np.result_type(source)), axis, places,
-            _products(take_along_axis(given, order, axis), places, axis)
+            _products(take_along_axis(source, order, axis), places, axis)
         )
     )
 
@@ -2580,13 +2543,7 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(
-            empty,
-            hypot(
-                where(empty, _average(astype(x, np.result_type(total)), kernel_size, steps, (0,) * 1, ceil_mode, True, True), 1),
-                0.0
-            ), where(empty, 1, total) ** (1 / norm_type)
-        )
+        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
     return total ** (1 / norm_type)
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -2603,13 +2560,7 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(
-            empty,
-            hypot(
-                where(empty, _average(astype(x, np.result_type(total)), kernel_size, steps, (0,) * 2, ceil_mode, True, True), 1),
-                0.0
-            ), where(empty, 1, total) ** (1 / norm_type)
-        )
+        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
     return total ** (1 / norm_type)
 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -2626,13 +2577,7 @@ def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(
-            empty,
-            hypot(
-                where(empty, _average(astype(x, np.result_type(total)), kernel_size, steps, (0,) * 3, ceil_mode, True, True), 1),
-                0.0
-            ), where(empty, 1, total) ** (1 / norm_type)
-        )
+        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
     return total ** (1 / norm_type)
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):
@@ -2792,7 +2737,7 @@ def _log_softmax_backward(a, y, axis=-1):
     return kernels.log_softmax_backward(a, y, axis)
 
 def normalize(x, p=2.0, axis=1, eps=1e-12):
-    return x / _norm_from(x, p, (axis,), eps)
+    return x / clip(vector_norm(x, p, axis, True), eps)
 
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     axes = formulas.block_axes(np.shape(x), normalized_shape)
@@ -2835,9 +2780,6 @@ def scaled_dot_product_attention(
         return weights @ values
     return dropout(weights, dropout_p, generator=generator) @ values
 
-def _softmax_or_zero(x, axis=-1):
-    return kernels.softmax_or_zero(x, axis)
-
 def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
@@ -2849,6 +2791,9 @@ def softmax(x, axis=-1):
 
 def _softmax_backward(a, y, axis=-1):
     return kernels.softmax_backward(a, y, axis)
+
+def _softmax_or_zero(x, axis=-1):
+    return kernels.softmax_or_zero(x, axis)
 
 def softmin(x, axis=-1):
     return softmax(-x, axis)
@@ -3191,7 +3136,7 @@ def exp1(x):
     return kernels.special('exp1', x)
 
 def exp10(x):
-    return np.power(10.0, x)
+    return kernels.special('exp10', x)
 
 def expi(x):
     return kernels.special('expi', x)

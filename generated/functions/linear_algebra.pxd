@@ -3,9 +3,9 @@ from libc.stdint cimport uint32_t
 
 from gradspec.core.node cimport Node
 
-cdef class AlongRowsBackward(Node):
-    cdef public object saved_z, saved_t
-    cdef readonly uint32_t version_z, version_t
+cdef class AlongDifferencesBackward(Node):
+    cdef public object saved_a, saved_b, saved_x
+    cdef readonly uint32_t version_a, version_b, version_x
 
 cdef class BlockDiagBackward(Node):
     cdef readonly object saved_arrays_shape
@@ -14,8 +14,8 @@ cdef class BlockDiagBackwardBackward(Node):
     pass
 
 cdef class RowDistancesBackward(Node):
-    cdef public object saved_z, saved_y
-    cdef readonly uint32_t version_z, version_y
+    cdef public object saved_y, saved_a, saved_b
+    cdef readonly uint32_t version_y, version_a, version_b
 
 cdef class CholeskyBackward(Node):
     cdef public object saved_y
@@ -128,14 +128,6 @@ cdef class ReciprocalGapsBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
 
-cdef class RowRatesBackward(Node):
-    cdef public object saved_z, saved_y, saved_t, saved_rate
-    cdef readonly uint32_t version_z, version_y, version_t, version_rate
-
-cdef class RowSlopesBackward(Node):
-    cdef public object saved_c, saved_z, saved_y
-    cdef readonly uint32_t version_c, version_z, version_y
-
 cdef class SlogdetBackward(Node):
     cdef public object saved_sign, saved_x
     cdef readonly uint32_t version_sign, version_x
@@ -189,7 +181,6 @@ cdef class VecdotBackward(Node):
     cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim
 
-cdef class WeightedRowsBackward(Node):
-    cdef public object saved_z, saved_weight
-    cdef readonly uint32_t version_z, version_weight
-    cdef readonly object saved_weight_shape
+cdef class WeightedDifferencesBackward(Node):
+    cdef public object saved_a, saved_b, saved_weight
+    cdef readonly uint32_t version_a, version_b, version_weight

@@ -30,7 +30,9 @@ cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
-cdef Forward3 forward__along_rows = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_along_rows", 3)
+cdef Forward3 forward__along_differences = <Forward3> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_along_differences", 3
+)
 cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "block_diag", 1)
 cdef Forward2 forward__block_diag_backward = <Forward2> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_block_diag_backward", 2
@@ -68,12 +70,9 @@ cdef Forward1 forward__minors_backward = <Forward1> load_forward(
 cdef Forward2 forward__phase_turn_backward = <Forward2> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_phase_turn_backward", 2
 )
-cdef Forward2 forward__pulled_apart = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_pulled_apart", 2)
 cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_reciprocal_gaps", 1
 )
-cdef Forward3 forward__row_rates = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_row_rates", 3)
-cdef Forward3 forward__row_slopes = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_row_slopes", 3)
 cdef Forward3 forward_solve = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "solve", 3)
 cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
 cdef Forward4 forward__solve_bands = <Forward4> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_bands", 4)
@@ -85,7 +84,9 @@ cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
 cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
 cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
-cdef Forward2 forward__weighted_rows = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_weighted_rows", 2)
+cdef Forward3 forward__weighted_differences = <Forward3> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_weighted_differences", 3
+)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -103,32 +104,45 @@ cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kerne
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 
 
-cdef class AlongRowsBackward(Node):
-    """_along_rows(t, z, int m) -> y; grad_t = _weighted_rows(grad, z); grad_z = _weighted_rows(grad, t)"""
-    saves = ("z", "t")
+cdef class AlongDifferencesBackward(Node):
+    """_along_differences(x, a, b) -> y
+
+    grad_x = _weighted_differences(grad, a, b)
+    grad_a = x * sum(grad, -1, True)
+    grad_b = -(mT(grad) @ x)
+    """
+    saves = ("a", "b", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_t = grad_z = None
+        grad_x = grad_a = grad_b = None
         if wanted_ & 1:
-            z = saved_array(self, self.saved_z, self.version_z, "z")
-            grad_t = forward__weighted_rows(grad, z)
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            grad_x = forward__weighted_differences(grad, a, b)
+        if wanted_ & 6:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
         if wanted_ & 2:
-            t = saved_array(self, self.saved_t, self.version_t, "t")
-            grad_z = forward__weighted_rows(grad, t)
-        return grad_t, grad_z
+            grad_a = forward_multiply(x, forward_sum(grad, -1, True))
+        if wanted_ & 4:
+            grad_b = forward_negative(forward_matmul(forward_mT(grad), x))
+        return grad_x, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_t = grad_z = None
+        grad_x = grad_a = grad_b = None
         if wanted_ & 1:
-            z = saved_tensor(self, self.saved_z, self.version_z, "z")
-            grad_t = ops._weighted_rows(grad, z)
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            grad_x = ops._weighted_differences(grad, a, b)
+        if wanted_ & 6:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
         if wanted_ & 2:
-            t = saved_tensor(self, self.saved_t, self.version_t, "t")
-            grad_z = ops._weighted_rows(grad, t)
-        return grad_t, grad_z
+            grad_a = x * ops.sum(grad, -1, True)
+        if wanted_ & 4:
+            grad_b = -(ops.mT(grad) @ x)
+        return grad_x, grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released, self.saved_z, self.saved_t = True, None, None
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
 
 
 cdef class BlockDiagBackward(Node):
@@ -159,21 +173,40 @@ cdef class BlockDiagBackwardBackward(Node):
 
 
 cdef class RowDistancesBackward(Node):
-    """_row_distances(z, int m) -> y; grad_z = _row_slopes(grad, z, y)"""
-    saves = ("z", "y")
+    """_row_distances(a, b) -> y
+
+    grad_a = _weighted_differences(weight, a, b)
+    grad_b = _weighted_differences(mT(weight), b, a)
+    where weight = _divide_or_zero(grad, y)
+    """
+    saves = ("y", "a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        z = saved_array(self, self.saved_z, self.version_z, "z")
+        grad_a = grad_b = None
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward__row_slopes(grad, z, y)
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        weight = forward__divide_or_zero(grad, y)
+        if wanted_ & 1:
+            grad_a = forward__weighted_differences(weight, a, b)
+        if wanted_ & 2:
+            grad_b = forward__weighted_differences(forward_mT(weight), b, a)
+        return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        grad_a = grad_b = None
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return ops._row_slopes(grad, z, y)
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        weight = ops._divide_or_zero(grad, y)
+        if wanted_ & 1:
+            grad_a = ops._weighted_differences(weight, a, b)
+        if wanted_ & 2:
+            grad_b = ops._weighted_differences(ops.mT(weight), b, a)
+        return grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released, self.saved_z, self.saved_y = True, None, None
+        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
 cdef class CholeskyBackward(Node):
@@ -1025,131 +1058,6 @@ cdef class ReciprocalGapsBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program row_rates_grad_z = Program("weight, apart -> grad_z", """
-    grad_z = add(weight, _divide_or_nan(apart, subtract(1, apart)))""")
-cdef Program row_rates_grad_y = Program("weight, rate -> grad_y", "grad_y = negative(multiply(weight, rate))")
-
-cdef class RowRatesBackward(Node):
-    """_row_rates(t, z, y) -> rate
-
-    grad_t = _row_slopes(grad, z, y)
-    grad_z = _weighted_rows(weight + _divide_or_nan(apart, 1 - apart), t)
-    grad_y = -(weight * rate)
-    where apart = _pulled_apart(y, t)
-    where weight = _divide_or_zero(grad, y)
-    """
-    saves = ("z", "y", "t", "rate")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_t = grad_z = grad_y = None
-        if wanted_ & 1:
-            z = saved_array(self, self.saved_z, self.version_z, "z")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_t = forward__row_slopes(grad, z, y)
-        if wanted_ & 2:
-            t = saved_array(self, self.saved_t, self.version_t, "t")
-            apart = forward__pulled_apart(y, t)
-        if wanted_ & 6:
-            weight = forward__divide_or_zero(grad, y)
-        if wanted_ & 2:
-            grad_z = forward__weighted_rows(row_rates_grad_z.run((weight, apart)), t)
-        if wanted_ & 4:
-            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
-            grad_y = row_rates_grad_y.run((weight, rate))
-        return grad_t, grad_z, grad_y
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_t = grad_z = grad_y = None
-        if wanted_ & 1:
-            z = saved_tensor(self, self.saved_z, self.version_z, "z")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_t = ops._row_slopes(grad, z, y)
-        if wanted_ & 2:
-            t = saved_tensor(self, self.saved_t, self.version_t, "t")
-            apart = ops._pulled_apart(y, t)
-        if wanted_ & 6:
-            weight = ops._divide_or_zero(grad, y)
-        if wanted_ & 2:
-            grad_z = ops._weighted_rows(weight + ops._divide_or_nan(apart, 1 - apart), t)
-        if wanted_ & 4:
-            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
-            grad_y = -(weight * rate)
-        return grad_t, grad_z, grad_y
-
-    cdef void release_variables(self):
-        self.released, self.saved_z, self.saved_y, self.saved_t, self.saved_rate = True, None, None, None, None
-
-
-cdef Program row_slopes_free = Program("c -> free", "free = subtract(1, _divide_or_zero(c, c))")
-cdef Program row_slopes_grad_c = Program("rate, apart, free -> grad_c", """
-    grad_c = add(rate, _divide_or_nan(multiply(apart, free), subtract(1, apart)))""")
-cdef Program row_slopes_grad_z = Program("weight, apart, c -> grad_z", """
-    grad_z = add(weight, _divide_or_nan(multiply(apart, c), subtract(1, apart)))""")
-cdef Program row_slopes_grad_y = Program("weight, rate -> grad_y", "grad_y = negative(multiply(weight, rate))")
-
-cdef class RowSlopesBackward(Node):
-    """_row_slopes(c, z, y) -> slope
-
-    grad_c = rate + _divide_or_nan(apart * free, 1 - apart)
-    grad_z = _weighted_rows(weight + _divide_or_nan(apart * c, 1 - apart), grad)
-    grad_y = -(weight * rate)
-    where weight = _divide_or_zero(c, y)
-    where free = 1 - _divide_or_zero(c, c)
-    where rate = _row_rates(grad, z, y)
-    where apart = _pulled_apart(y, grad)
-    """
-    saves = ("c", "z", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_c = grad_z = grad_y = None
-        c = saved_array(self, self.saved_c, self.version_c, "c")
-        if wanted_ & 5:
-            z = saved_array(self, self.saved_z, self.version_z, "z")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            free = row_slopes_free.run((c,))
-        if wanted_ & 5:
-            rate = forward__row_rates(grad, z, y)
-        if wanted_ & 3:
-            apart = forward__pulled_apart(y, grad)
-        if wanted_ & 1:
-            grad_c = row_slopes_grad_c.run((rate, apart, free))
-        if wanted_ & 6:
-            weight = forward__divide_or_zero(c, y)
-        if wanted_ & 2:
-            grad_z = forward__weighted_rows(row_slopes_grad_z.run((weight, apart, c)), grad)
-        if wanted_ & 4:
-            grad_y = row_slopes_grad_y.run((weight, rate))
-        return grad_c, grad_z, grad_y
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_c = grad_z = grad_y = None
-        c = saved_tensor(self, self.saved_c, self.version_c, "c")
-        if wanted_ & 5:
-            z = saved_tensor(self, self.saved_z, self.version_z, "z")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            free = 1 - ops._divide_or_zero(c, c)
-        if wanted_ & 5:
-            rate = ops._row_rates(grad, z, y)
-        if wanted_ & 3:
-            apart = ops._pulled_apart(y, grad)
-        if wanted_ & 1:
-            grad_c = rate + ops._divide_or_nan(apart * free, 1 - apart)
-        if wanted_ & 6:
-            weight = ops._divide_or_zero(c, y)
-        if wanted_ & 2:
-            grad_z = ops._weighted_rows(weight + ops._divide_or_nan(apart * c, 1 - apart), grad)
-        if wanted_ & 4:
-            grad_y = -(weight * rate)
-        return grad_c, grad_z, grad_y
-
-    cdef void release_variables(self):
-        self.released, self.saved_c, self.saved_z, self.saved_y = True, None, None, None
-
-
 cdef Program slogdet_weight = Program("turn -> weight", "weight = divide(subtract(turn, conj(turn)), 2)")
 
 cdef class SlogdetBackward(Node):
@@ -1683,35 +1591,42 @@ cdef class VecdotBackward(Node):
         self.released, self.saved_b, self.saved_a = True, None, None
 
 
-cdef class WeightedRowsBackward(Node):
-    """_weighted_rows(weight, z) -> y
+cdef class WeightedDifferencesBackward(Node):
+    """_weighted_differences(weight, a, b) -> y
 
-    grad_weight = _along_rows(grad, z, weight.shape[-2])
-    grad_z = _weighted_rows(weight, grad)
+    grad_weight = _along_differences(grad, a, b)
+    grad_a = grad * sum(weight, -1, True)
+    grad_b = -(mT(weight) @ grad)
     """
-    saves = ("z", "weight_shape", "weight")
+    saves = ("a", "b", "weight")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_weight = grad_z = None
+        grad_weight = grad_a = grad_b = None
         if wanted_ & 1:
-            z = saved_array(self, self.saved_z, self.version_z, "z")
-            weight_shape = self.saved_weight_shape
-            grad_weight = forward__along_rows(grad, z, weight_shape[-2])
-        if wanted_ & 2:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            grad_weight = forward__along_differences(grad, a, b)
+        if wanted_ & 6:
             weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
-            grad_z = forward__weighted_rows(weight, grad)
-        return grad_weight, grad_z
+        if wanted_ & 2:
+            grad_a = forward_multiply(grad, forward_sum(weight, -1, True))
+        if wanted_ & 4:
+            grad_b = forward_negative(forward_matmul(forward_mT(weight), grad))
+        return grad_weight, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_weight = grad_z = None
+        grad_weight = grad_a = grad_b = None
         if wanted_ & 1:
-            z = saved_tensor(self, self.saved_z, self.version_z, "z")
-            weight_shape = self.saved_weight_shape
-            grad_weight = ops._along_rows(grad, z, weight_shape[-2])
-        if wanted_ & 2:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            grad_weight = ops._along_differences(grad, a, b)
+        if wanted_ & 6:
             weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
-            grad_z = ops._weighted_rows(weight, grad)
-        return grad_weight, grad_z
+        if wanted_ & 2:
+            grad_a = grad * ops.sum(weight, -1, True)
+        if wanted_ & 4:
+            grad_b = -(ops.mT(weight) @ grad)
+        return grad_weight, grad_a, grad_b
 
     cdef void release_variables(self):
-        self.released, self.saved_z, self.saved_weight = True, None, None
+        self.released, self.saved_a, self.saved_b, self.saved_weight = True, None, None, None

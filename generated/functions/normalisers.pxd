@@ -13,11 +13,6 @@ cdef class LogSoftmaxBackwardBackward(Node):
     cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_axis
 
-cdef class SoftmaxOrZeroBackward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
-    cdef readonly object saved_y_dtype, saved_axis
-
 cdef class SoftmaxWhereBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
@@ -30,6 +25,11 @@ cdef class SoftmaxBackward(Node):
 cdef class SoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
     cdef readonly uint32_t version_y, version_a
+    cdef readonly object saved_y_dtype, saved_axis
+
+cdef class SoftmaxOrZeroBackward(Node):
+    cdef public object saved_y
+    cdef readonly uint32_t version_y
     cdef readonly object saved_y_dtype, saved_axis
 
 cdef class StandardizeBackward(Node):

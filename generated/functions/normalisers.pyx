@@ -109,29 +109,6 @@ cdef class LogSoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
-cdef class SoftmaxOrZeroBackward(Node):
-    """_softmax_or_zero(x, int[] axis=-1) -> y
-
-    grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
-    """
-    saves = ("y_dtype", "y", "axis")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y_dtype = self.saved_y_dtype
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
-        return forward__softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y_dtype = self.saved_y_dtype
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
-        return ops._softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
-
-    cdef void release_variables(self):
-        self.released, self.saved_y = True, None
-
-
 cdef class SoftmaxWhereBackward(Node):
     """_softmax_where(x, Mask mask) -> y; grad_x = _softmax_backward(grad, y, -1)"""
     saves = ("y",)
@@ -226,6 +203,29 @@ cdef class SoftmaxBackwardBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a = True, None, None
+
+
+cdef class SoftmaxOrZeroBackward(Node):
+    """_softmax_or_zero(x, int[] axis=-1) -> y
+
+    grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
+    """
+    saves = ("y_dtype", "y", "axis")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y_dtype = self.saved_y_dtype
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        return forward__softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y_dtype = self.saved_y_dtype
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        axis = self.saved_axis
+        return ops._softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
 
 
 cdef Program standardize_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """

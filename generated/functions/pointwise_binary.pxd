@@ -44,10 +44,6 @@ cdef class DivideBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
 
-cdef class DivideOrNanBackward(Node):
-    cdef public object saved_b, saved_y
-    cdef readonly uint32_t version_b, version_y
-
 cdef class DivideOrZeroBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
@@ -70,14 +66,6 @@ cdef class FmodBackward(Node):
 cdef class HypotBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
-
-cdef class HypotRateBackward(Node):
-    cdef public object saved_a, saved_b, saved_c
-    cdef readonly uint32_t version_a, version_b, version_c
-
-cdef class HypotSlopeBackward(Node):
-    cdef public object saved_a, saved_b, saved_c
-    cdef readonly uint32_t version_a, version_b, version_c
 
 cdef class LogaddexpBackward(Node):
     cdef public object saved_y, saved_a, saved_b
@@ -105,8 +93,8 @@ cdef class PolarBackward(Node):
     cdef readonly object saved_y_dtype
 
 cdef class PowBackward(Node):
-    cdef public object saved_b, saved_a
-    cdef readonly uint32_t version_b, version_a
+    cdef public object saved_b, saved_a, saved_y
+    cdef readonly uint32_t version_b, version_a, version_y
     cdef readonly object saved_a_dtype, saved_y_dtype
 
 cdef class ScaledPowBackward(Node):
@@ -114,17 +102,9 @@ cdef class ScaledPowBackward(Node):
     cdef readonly uint32_t version_a, version_b, version_c, version_y
     cdef readonly object saved_n, saved_a_dtype, saved_y_dtype
 
-cdef class RateOrZeroBackward(Node):
-    cdef public object saved_a, saved_b, saved_c
-    cdef readonly uint32_t version_a, version_b, version_c
-
 cdef class RemainderBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
-
-cdef class SlopeOrZeroBackward(Node):
-    cdef public object saved_a, saved_b, saved_c
-    cdef readonly uint32_t version_a, version_b, version_c
 
 cdef class SubtractBackward(Node):
     pass

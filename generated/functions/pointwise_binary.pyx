@@ -18,14 +18,12 @@ from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tens
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_cos = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cos", 1)
 cdef Forward1 forward_imag = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "imag", 1)
-cdef Forward1 forward_log = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
 cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
 cdef Forward2 forward__direction = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_direction", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_nan = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_nan", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
 )
@@ -34,8 +32,10 @@ cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -103,27 +103,25 @@ cdef class Atan2Backward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program angle_slope_grad_a = Program("a, b, distance, grad -> grad_a", """
-    across = multiply(multiply(-2, _divide_or_zero(_direction(a, b), distance)), _direction(b, a))
-    grad_a = multiply(across, _divide_or_nan(grad, distance))""")
-cdef Program angle_slope_grad_b = Program("a, b, distance, grad -> grad_b", """
+cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
+    across = _divide_or_zero(_direction(a, b), distance)
+    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(_direction(b, a), distance)))""")
+cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
     far = equal(maximum(absolute(a), absolute(b)), inf)
-    apart = _divide_or_zero(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance)
+    apart = _divide_or_zero(_divide_or_zero(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance), distance)
     together = _divide_or_zero(_divide_or_zero(where(far, 0, add(divide(a, 2), divide(b, 2))), distance), distance)
-    along = multiply(multiply(4, apart), together)
-    grad_b = multiply(along, _divide_or_nan(grad, distance))""")
+    grad_b = multiply(grad, multiply(multiply(4, apart), together))""")
 
 cdef class AngleSlopeBackward(Node):
     """_angle_slope(a, b) -> y
 
-    grad_a = across * _divide_or_nan(grad, distance)
-    grad_b = along * _divide_or_nan(grad, distance)
+    dy/da = -2 * across * _divide_or_zero(_direction(b, a), distance)
+    dy/db = 4 * apart * together
     where distance = hypot(a, b)
-    where across = -2 * _divide_or_zero(_direction(a, b), distance) * _direction(b, a)
+    where across = _divide_or_zero(_direction(a, b), distance)
     where far = maximum(absolute(a), absolute(b)) == inf
-    where apart = _divide_or_zero(where(far, 0, a / 2 - b / 2), distance)
+    where apart = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 - b / 2), distance), distance)
     where together = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 + b / 2), distance), distance)
-    where along = 4 * apart * together
     """
     saves = ("a", "b")
 
@@ -133,9 +131,9 @@ cdef class AngleSlopeBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = angle_slope_grad_a.run((a, b, distance, grad))
+            grad_a = angle_slope_grad_a.run((grad, a, b, distance))
         if wanted_ & 2:
-            grad_b = angle_slope_grad_b.run((a, b, distance, grad))
+            grad_b = angle_slope_grad_b.run((grad, a, b, distance))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -144,14 +142,13 @@ cdef class AngleSlopeBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         distance = ops.hypot(a, b)
         if wanted_ & 1:
-            across = -2 * ops._divide_or_zero(ops._direction(a, b), distance) * ops._direction(b, a)
-            grad_a = across * ops._divide_or_nan(grad, distance)
+            across = ops._divide_or_zero(ops._direction(a, b), distance)
+            grad_a = grad * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
         if wanted_ & 2:
             far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-            apart = ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance)
+            apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
             together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
-            along = 4 * apart * together
-            grad_b = along * ops._divide_or_nan(grad, distance)
+            grad_b = grad * (4 * apart * together)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -368,16 +365,16 @@ cdef class CopysignBackward(Node):
         self.released, self.saved_a, self.saved_y = True, None, None
 
 
-cdef Program direction_grad_a = Program("other, grad, distance -> grad_a", """
-    grad_a = multiply(square(other), _divide_or_nan(grad, distance))""")
-cdef Program direction_grad_b = Program("y, other, grad, distance -> grad_b", """
-    grad_b = multiply(negative(multiply(y, other)), _divide_or_nan(grad, distance))""")
+cdef Program direction_grad_a = Program("grad, other, distance -> grad_a", """
+    grad_a = multiply(grad, _divide_or_zero(square(other), distance))""")
+cdef Program direction_grad_b = Program("grad, y, other, distance -> grad_b", """
+    grad_b = multiply(grad, negative(_divide_or_zero(multiply(y, other), distance)))""")
 
 cdef class DirectionBackward(Node):
     """_direction(a, b) -> y
 
-    grad_a = square(other) * _divide_or_nan(grad, distance)
-    grad_b = -(y * other) * _divide_or_nan(grad, distance)
+    dy/da = _divide_or_zero(square(other), distance)
+    dy/db = -_divide_or_zero(y * other, distance)
     where distance = hypot(a, b)
     where other = _direction(b, a)
     """
@@ -390,10 +387,10 @@ cdef class DirectionBackward(Node):
         distance = forward_hypot(a, b)
         other = forward__direction(b, a)
         if wanted_ & 1:
-            grad_a = direction_grad_a.run((other, grad, distance))
+            grad_a = direction_grad_a.run((grad, other, distance))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = direction_grad_b.run((y, other, grad, distance))
+            grad_b = direction_grad_b.run((grad, y, other, distance))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -403,10 +400,10 @@ cdef class DirectionBackward(Node):
         distance = ops.hypot(a, b)
         other = ops._direction(b, a)
         if wanted_ & 1:
-            grad_a = ops.square(other) * ops._divide_or_nan(grad, distance)
+            grad_a = grad * ops._divide_or_zero(ops.square(other), distance)
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = -(y * other) * ops._divide_or_nan(grad, distance)
+            grad_b = grad * -ops._divide_or_zero(y * other, distance)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -478,55 +475,14 @@ cdef class DivideBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
-cdef Program divide_or_nan_grad_b = Program("y, grad, b -> grad_b", """
-    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
-
-cdef class DivideOrNanBackward(Node):
-    """_divide_or_nan(a, b) -> y
-
-    grad_a = _divide_or_nan(grad, conj(b))
-    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
-    """
-    saves = ("b", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 1:
-            grad_a = forward__divide_or_nan(grad, forward_conj(b))
-        if wanted_ & 2:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-            grad_b = divide_or_nan_grad_b.run((y, grad, b))
-        return grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 1:
-            grad_a = ops._divide_or_nan(grad, conj_of(b))
-        if wanted_ & 2:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
-        return grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_b, self.saved_y = True, None, None
-
-
 cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
-    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
+    grad_b = multiply(negative(conj(y)), _divide_or_zero(grad, conj(b)))""")
 
 cdef class DivideOrZeroBackward(Node):
     """_divide_or_zero(a, b) -> y
 
-    grad_a = _divide_or_nan(grad, conj(b))
-    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
+    grad_a = _divide_or_zero(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_zero(grad, conj(b))
     """
     saves = ("b", "y")
 
@@ -534,7 +490,7 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward__divide_or_nan(grad, forward_conj(b))
+            grad_a = forward__divide_or_zero(grad, forward_conj(b))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = divide_or_zero_grad_b.run((y, grad, b))
@@ -544,10 +500,10 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = ops._divide_or_nan(grad, conj_of(b))
+            grad_a = ops._divide_or_zero(grad, conj_of(b))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
+            grad_b = -conj_of(y) * ops._divide_or_zero(grad, conj_of(b))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -721,7 +677,7 @@ cdef Program hypot_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(g
 cdef Program hypot_grad_b = Program("grad, b, a -> grad_b", "grad_b = multiply(grad, _direction(b, a))")
 
 cdef class HypotBackward(Node):
-    """hypot(a, b) -> y; grad_a = _hypot_slope(grad, a, b); grad_b = _hypot_slope(grad, b, a)"""
+    """hypot(a, b) -> y; dy/da = _direction(a, b); dy/db = _direction(b, a)"""
     saves = ("a", "b")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -739,9 +695,9 @@ cdef class HypotBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = ops._hypot_slope(grad, a, b)
+            grad_a = grad * ops._direction(a, b)
         if wanted_ & 2:
-            grad_b = ops._hypot_slope(grad, b, a)
+            grad_b = grad * ops._direction(b, a)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -752,141 +708,6 @@ cdef class HypotBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
-
-
-cdef Program hypot_rate_per = Program("c, a, b -> per", """
-    distance = hypot(a, b)
-    per = _divide_or_nan(c, distance)""")
-cdef Program hypot_rate_grad_a = Program("grad, other, per -> grad_a", "grad_a = multiply(grad, multiply(square(other), per))")
-cdef Program hypot_rate_grad_b = Program("grad, ratio, other, per -> grad_b", """
-    grad_b = multiply(negative(grad), multiply(multiply(ratio, other), per))""")
-
-cdef class HypotRateBackward(Node):
-    """_hypot_rate(c, a, b) -> y
-
-    grad_c = grad * ratio
-    grad_a = grad * (square(other) * per)
-    grad_b = -grad * (ratio * other * per)
-    where distance = hypot(a, b)
-    where ratio = _direction(a, b)
-    where other = _direction(b, a)
-    where per = _divide_or_nan(c, distance)
-    """
-    saves = ("a", "b", "c")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 5:
-            ratio = forward__direction(a, b)
-        if wanted_ & 1:
-            grad_c = forward_multiply(grad, ratio)
-        if wanted_ & 6:
-            c = saved_array(self, self.saved_c, self.version_c, "c")
-            other = forward__direction(b, a)
-            per = hypot_rate_per.run((c, a, b))
-        if wanted_ & 2:
-            grad_a = hypot_rate_grad_a.run((grad, other, per))
-        if wanted_ & 4:
-            grad_b = hypot_rate_grad_b.run((grad, ratio, other, per))
-        return grad_c, grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 5:
-            ratio = ops._direction(a, b)
-        if wanted_ & 1:
-            grad_c = grad * ratio
-        if wanted_ & 6:
-            c = saved_tensor(self, self.saved_c, self.version_c, "c")
-            distance = ops.hypot(a, b)
-            other = ops._direction(b, a)
-            per = ops._divide_or_nan(c, distance)
-        if wanted_ & 2:
-            grad_a = grad * (ops.square(other) * per)
-        if wanted_ & 4:
-            grad_b = -grad * (ratio * other * per)
-        return grad_c, grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
-
-
-cdef Program hypot_slope_grad_c = Program("c, distance, grad, ratio -> grad_c", """
-    lost = bitwise_and(equal(c, 0), equal(distance, 0))
-    grad_c = where(lost, _divide_or_nan(grad, distance), multiply(grad, ratio))""")
-cdef Program hypot_slope_grad_a = Program("other, grad, c, distance -> grad_a", """
-    grad_a = multiply(square(other), _divide_or_nan(multiply(grad, c), distance))""")
-cdef Program hypot_slope_grad_b = Program("ratio, other, grad, c, distance -> grad_b", """
-    grad_b = multiply(negative(multiply(ratio, other)), _divide_or_nan(multiply(grad, c), distance))""")
-
-cdef class HypotSlopeBackward(Node):
-    """_hypot_slope(c, a, b) -> y
-
-    grad_c = where(lost, _divide_or_nan(grad, distance), grad * ratio)
-    grad_a = square(other) * _divide_or_nan(grad * c, distance)
-    grad_b = -(ratio * other) * _divide_or_nan(grad * c, distance)
-    where distance = hypot(a, b)
-    where ratio = _direction(a, b)
-    where other = _direction(b, a)
-    where lost = (c == 0) & (distance == 0)
-    """
-    saves = ("a", "b", "c")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        c = saved_array(self, self.saved_c, self.version_c, "c")
-        distance = forward_hypot(a, b)
-        if wanted_ & 5:
-            ratio = forward__direction(a, b)
-        if wanted_ & 1:
-            grad_c = hypot_slope_grad_c.run((c, distance, grad, ratio))
-        if wanted_ & 6:
-            other = forward__direction(b, a)
-        if wanted_ & 2:
-            grad_a = hypot_slope_grad_a.run((other, grad, c, distance))
-        if wanted_ & 4:
-            grad_b = hypot_slope_grad_b.run((ratio, other, grad, c, distance))
-        return grad_c, grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        c = saved_tensor(self, self.saved_c, self.version_c, "c")
-        distance = ops.hypot(a, b)
-        if wanted_ & 5:
-            ratio = ops._direction(a, b)
-        if wanted_ & 1:
-            lost = (c == 0) & (distance == 0)
-            grad_c = ops.where(lost, ops._divide_or_nan(grad, distance), grad * ratio)
-        if wanted_ & 6:
-            other = ops._direction(b, a)
-        if wanted_ & 2:
-            grad_a = ops.square(other) * ops._divide_or_nan(grad * c, distance)
-        if wanted_ & 4:
-            grad_b = -(ratio * other) * ops._divide_or_nan(grad * c, distance)
-        return grad_c, grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
 
 
 cdef Program logaddexp_gap = Program("y, a, b -> gap", "gap = where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b))")
@@ -1142,19 +963,20 @@ cdef class PolarBackward(Node):
 
 
 cdef Program pow_nonzero = Program("a, given_1 -> nonzero", """
-    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
+    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
     nonzero = where(vanishing, 1, a)""")
+cdef Program pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
 cdef class PowBackward(Node):
     """pow(a, b) -> y
 
     dy/da = _scaled_pow(b, a, b, 1)
-    dy/db = _scaled_pow(log(base), a, b)
-    where vanishing = (a == 0) & (real(b) > 0) | isinf(a) & (real(b) < 0)
+    dy/db = y * log(base)
+    where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
     where nonzero = where(vanishing, 1, a)
     where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
     """
-    saves = ("b", "a", "a_dtype", "y_dtype")
+    saves = ("b", "a", "a_dtype", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -1163,6 +985,7 @@ cdef class PowBackward(Node):
         if wanted_ & 1:
             grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(b, a, b, 1)))
         if wanted_ & 2:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
             a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
             nonzero = pow_nonzero.run((a, forward_real(b)))
@@ -1170,7 +993,7 @@ cdef class PowBackward(Node):
                 base = nonzero
             else:
                 base = forward_astype(nonzero, y_dtype)
-            grad_b = forward_multiply(grad, forward_conj(forward__scaled_pow(forward_log(base), a, b, 0)))
+            grad_b = pow_grad_b.run((grad, y, base))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -1180,15 +1003,16 @@ cdef class PowBackward(Node):
         if wanted_ & 1:
             grad_a = grad * conj_of(ops._scaled_pow(b, a, b, 1))
         if wanted_ & 2:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
             a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
-            vanishing = (a == 0) & (ops.real(b) > 0) | ops.isinf(a) & (ops.real(b) < 0)
+            vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
             nonzero = ops.where(vanishing, 1, a)
             if a_dtype == y_dtype:
                 base = nonzero
             else:
                 base = ops.astype(nonzero, y_dtype)
-            grad_b = grad * conj_of(ops._scaled_pow(ops.log(base), a, b))
+            grad_b = grad * conj_of(y * ops.log(base))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1198,12 +1022,12 @@ cdef class PowBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_b, self.saved_a = True, None, None
+        self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
 
 cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
 cdef Program scaled_pow_nonzero = Program("a, given_1, n -> nonzero", """
-    nonzero = where(bitwise_and(equal(a, 0), greater(given_1, n)), 1, a)""")
+    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, n)), 1, a)""")
 cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
 cdef class ScaledPowBackward(Node):
@@ -1212,7 +1036,7 @@ cdef class ScaledPowBackward(Node):
     dy/dc = _scaled_pow(1, a, b, n)
     dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
     dy/db = y * log(base)
-    where nonzero = where((a == 0) & (real(b) > n), 1, a)
+    where nonzero = where((a == 0) & (real(b) >= n), 1, a)
     where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
     """
     saves = ("a", "b", "n", "c", "a_dtype", "y_dtype", "y")
@@ -1253,7 +1077,7 @@ cdef class ScaledPowBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
-            nonzero = ops.where((a == 0) & (ops.real(b) > n), 1, a)
+            nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
             if a_dtype == y_dtype:
                 base = nonzero
             else:
@@ -1269,66 +1093,6 @@ cdef class ScaledPowBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
-
-
-cdef Program rate_or_zero_grad_b = Program("grad, ratio, per -> grad_b", """
-    grad_b = multiply(negative(grad), conj(multiply(ratio, per)))""")
-
-cdef class RateOrZeroBackward(Node):
-    """_rate_or_zero(c, a, b) -> y
-
-    grad_c = grad * conj(ratio)
-    grad_a = grad * conj(per)
-    grad_b = -grad * conj(ratio * per)
-    where ratio = _divide_or_zero(a, b)
-    where per = _divide_or_nan(c, b)
-    """
-    saves = ("a", "b", "c")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        if wanted_ & 5:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 5:
-            ratio = forward__divide_or_zero(a, b)
-        if wanted_ & 1:
-            grad_c = forward_multiply(grad, forward_conj(ratio))
-        if wanted_ & 6:
-            c = saved_array(self, self.saved_c, self.version_c, "c")
-            per = forward__divide_or_nan(c, b)
-        if wanted_ & 2:
-            grad_a = forward_multiply(grad, forward_conj(per))
-        if wanted_ & 4:
-            grad_b = rate_or_zero_grad_b.run((grad, ratio, per))
-        return grad_c, grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        if wanted_ & 5:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 5:
-            ratio = ops._divide_or_zero(a, b)
-        if wanted_ & 1:
-            grad_c = grad * conj_of(ratio)
-        if wanted_ & 6:
-            c = saved_tensor(self, self.saved_c, self.version_c, "c")
-            per = ops._divide_or_nan(c, b)
-        if wanted_ & 2:
-            grad_a = grad * conj_of(per)
-        if wanted_ & 4:
-            grad_b = -grad * conj_of(ratio * per)
-        return grad_c, grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
 
 
 cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
@@ -1365,67 +1129,6 @@ cdef class RemainderBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
-
-
-cdef Program slope_or_zero_grad_c = Program("c, b, grad, ratio -> grad_c", """
-    lost = bitwise_and(equal(c, 0), equal(b, 0))
-    grad_c = where(lost, _divide_or_nan(grad, conj(b)), multiply(grad, conj(ratio)))""")
-cdef Program slope_or_zero_grad_a = Program("grad, c, b -> grad_a", "grad_a = _divide_or_nan(multiply(grad, conj(c)), conj(b))")
-cdef Program slope_or_zero_grad_b = Program("ratio, grad, c, b -> grad_b", """
-    grad_b = multiply(negative(conj(ratio)), _divide_or_nan(multiply(grad, conj(c)), conj(b)))""")
-
-cdef class SlopeOrZeroBackward(Node):
-    """_slope_or_zero(c, a, b) -> y
-
-    grad_c = where(lost, _divide_or_nan(grad, conj(b)), grad * conj(ratio))
-    grad_a = _divide_or_nan(grad * conj(c), conj(b))
-    grad_b = -conj(ratio) * _divide_or_nan(grad * conj(c), conj(b))
-    where ratio = _divide_or_zero(a, b)
-    where lost = (c == 0) & (b == 0)
-    """
-    saves = ("a", "b", "c")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        if wanted_ & 5:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        c = saved_array(self, self.saved_c, self.version_c, "c")
-        if wanted_ & 5:
-            ratio = forward__divide_or_zero(a, b)
-        if wanted_ & 1:
-            grad_c = slope_or_zero_grad_c.run((c, b, grad, ratio))
-        if wanted_ & 2:
-            grad_a = slope_or_zero_grad_a.run((grad, c, b))
-        if wanted_ & 4:
-            grad_b = slope_or_zero_grad_b.run((ratio, grad, c, b))
-        return grad_c, grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        if wanted_ & 5:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        c = saved_tensor(self, self.saved_c, self.version_c, "c")
-        if wanted_ & 5:
-            ratio = ops._divide_or_zero(a, b)
-        if wanted_ & 1:
-            lost = (c == 0) & (b == 0)
-            grad_c = ops.where(lost, ops._divide_or_nan(grad, conj_of(b)), grad * conj_of(ratio))
-        if wanted_ & 2:
-            grad_a = ops._divide_or_nan(grad * conj_of(c), conj_of(b))
-        if wanted_ & 4:
-            grad_b = -conj_of(ratio) * ops._divide_or_nan(grad * conj_of(c), conj_of(b))
-        return grad_c, grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
 
 
 cdef class SubtractBackward(Node):
@@ -1487,62 +1190,61 @@ cdef class WhereBackward(Node):
             self.released, self.saved_mask = True, None
 
 
-cdef Program xlogy_known = Program("a, b -> known", "known = where(bitwise_and(equal(a, 0), less(b, 0)), 1, b)")
+cdef Program xlogy_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 1, b)")
 cdef Program xlogy_grad_a = Program("grad, base -> grad_a", "grad_a = multiply(grad, conj(log(base)))")
-cdef Program xlogy_grad_b = Program("grad, a, b -> grad_b", """
-    none = bitwise_and(equal(a, 0), equal(b, 0))
-    grad_b = multiply(grad, conj(where(none, _divide_or_zero(a, where(none, b, 1)), divide(a, where(none, 1, b)))))""")
+cdef Program xlogy_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, safe)))")
 
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y
 
     dy/da = log(base)
-    dy/db = where(none, _divide_or_zero(a, where(none, b, 1)), a / where(none, 1, b))
-    where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)
-    where base = known if b.dtype == y.dtype else astype(known, y.dtype)
-    where none = (a == 0) & (b == 0)
+    dy/db = a / safe
+    where invalid = b == 0 if is_complex(b.dtype) else b <= 0
+    where safe = where((a == 0) & invalid, 1, b)
+    where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)
     """
     saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
+        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = forward_equal(b, 0)
+        else:
+            invalid = forward_less_equal(b, 0)
+        safe = xlogy_safe.run((a, invalid, b))
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if formulas.is_complex(b_dtype):
-                known = b
-            else:
-                known = xlogy_known.run((a, b))
             if b_dtype == y_dtype:
-                base = known
+                base = safe
             else:
-                base = forward_astype(known, y_dtype)
+                base = forward_astype(safe, y_dtype)
             grad_a = xlogy_grad_a.run((grad, base))
         if wanted_ & 2:
-            grad_b = xlogy_grad_b.run((grad, a, b))
+            grad_b = xlogy_grad_b.run((grad, a, safe))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
+        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = b == 0
+        else:
+            invalid = b <= 0
+        safe = ops.where((a == 0) & invalid, 1, b)
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if formulas.is_complex(b_dtype):
-                known = b
-            else:
-                known = ops.where((a == 0) & (b < 0), 1, b)
             if b_dtype == y_dtype:
-                base = known
+                base = safe
             else:
-                base = ops.astype(known, y_dtype)
+                base = ops.astype(safe, y_dtype)
             grad_a = grad * conj_of(ops.log(base))
         if wanted_ & 2:
-            none = (a == 0) & (b == 0)
-            grad_b = grad * conj_of(ops.where(none, ops._divide_or_zero(a, ops.where(none, b, 1)), a / ops.where(none, 1, b)))
+            grad_b = grad * conj_of(a / safe)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

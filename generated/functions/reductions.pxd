@@ -17,9 +17,9 @@ cdef class LogsumexpBackward(Node):
     cdef readonly object saved_x_dtype, saved_axis, saved_keepdims
 
 cdef class LogsumexpBackwardBackward(Node):
-    cdef public object saved_a, saved_x
-    cdef readonly uint32_t version_a, version_x
-    cdef readonly object saved_axis, saved_keepdims, saved_x_ndim, saved_x_shape
+    cdef public object saved_x, saved_a
+    cdef readonly uint32_t version_x, version_a
+    cdef readonly object saved_axis, saved_x_ndim, saved_keepdims, saved_x_shape
 
 cdef class MaxBackward(Node):
     cdef public object saved_y, saved_x
@@ -37,11 +37,6 @@ cdef class MinBackward(Node):
 cdef class NanToZeroBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
-
-cdef class EuclideanNormFromBackward(Node):
-    cdef public object saved_y, saved_x
-    cdef readonly uint32_t version_y, version_x
-    cdef readonly object saved_floor
 
 cdef class ProdBackward(Node):
     cdef public object saved_x

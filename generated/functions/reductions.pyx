@@ -16,9 +16,7 @@ from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 from gradspec.core.operand cimport ndim_of, shape_of
 
-cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward__centred = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_centred", 2)
@@ -34,8 +32,8 @@ cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
+cdef Forward2 forward__softmax_or_zero = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "_softmax_or_zero", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
-cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 
 
 cdef class CentredBackward(Node):
@@ -51,33 +49,33 @@ cdef class CentredBackward(Node):
         return ops._centred(grad, axis)
 
 
-cdef Program euclidean_norm_grad_x = Program("given_0, x, given_2 -> grad_x", """
-    grad_x = multiply(given_0, _divide_or_zero(x, given_2))""")
+cdef Program euclidean_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
+    grad_x = multiply(_divide_or_zero(x, given_1), given_2)""")
 
 cdef class EuclideanNormBackward(Node):
     """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), x, _unreduce(y, x.shape, axis, keepdims))
+    grad_x = _divide_or_zero(x, _unreduce(y, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis, keepdims)
     """
-    saves = ("x_shape", "axis", "keepdims", "x", "y")
+    saves = ("x", "y", "x_shape", "axis", "keepdims")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         return euclidean_norm_grad_x.run(
-            (forward__unreduce(grad, x_shape, axis, keepdims), x, forward__unreduce(y, x_shape, axis, keepdims))
+            (x, forward__unreduce(y, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return ops._slope_or_zero(ops._unreduce(grad, x_shape, axis, keepdims), x, ops._unreduce(y, x_shape, axis, keepdims))
+        return ops._divide_or_zero(x, ops._unreduce(y, x_shape, axis, keepdims)) * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -114,23 +112,23 @@ cdef class LogsumexpBackwardBackward(Node):
     grad_a = sum(conj(weight) * grad, axis, keepdims)
     grad_x = _softmax_backward(grad * conj(_unreduce(a, x.shape, axis, keepdims)), conj(weight), axes)
     where axes = axes_tuple(axis, x.ndim)
-    where weight = _logsumexp_backward(ones_like(a), x, axis, keepdims)
+    where weight = _softmax_or_zero(x, axes)
     """
-    saves = ("a", "x", "axis", "keepdims", "x_ndim", "x_shape")
+    saves = ("axis", "x_ndim", "x", "keepdims", "a", "x_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
+        x_ndim = self.saved_x_ndim
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
-        weight = forward__logsumexp_backward(forward_ones_like(a, None), x, axis, keepdims)
+        axes = formulas.axes_tuple(axis, x_ndim)
+        weight = forward__softmax_or_zero(x, axes)
         if wanted_ & 1:
             grad_a = forward_sum(forward_multiply(forward_conj(weight), grad), axis, keepdims)
         if wanted_ & 2:
-            x_ndim = self.saved_x_ndim
+            a = saved_array(self, self.saved_a, self.version_a, "a")
             x_shape = self.saved_x_shape
-            axes = formulas.axes_tuple(axis, x_ndim)
             grad_x = forward__softmax_backward(
                 forward_multiply(grad, forward_conj(forward__unreduce(a, x_shape, axis, keepdims))), forward_conj(weight), axes
             )
@@ -138,22 +136,22 @@ cdef class LogsumexpBackwardBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
+        x_ndim = self.saved_x_ndim
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
-        weight = ops._logsumexp_backward(ops.ones_like(a), x, axis, keepdims)
+        axes = formulas.axes_tuple(axis, x_ndim)
+        weight = ops._softmax_or_zero(x, axes)
         if wanted_ & 1:
             grad_a = ops.sum(conj_of(weight) * grad, axis, keepdims)
         if wanted_ & 2:
-            x_ndim = self.saved_x_ndim
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
             x_shape = self.saved_x_shape
-            axes = formulas.axes_tuple(axis, x_ndim)
             grad_x = ops._softmax_backward(grad * conj_of(ops._unreduce(a, x_shape, axis, keepdims)), conj_of(weight), axes)
         return grad_a, grad_x
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_x = True, None, None
+        self.released, self.saved_x, self.saved_a = True, None, None
 
 
 cdef Program max_weight = Program("x, top -> weight", "weight = bitwise_or(equal(x, top), isnan(x))")
@@ -288,35 +286,6 @@ cdef class NanToZeroBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program euclidean_norm_from_grad_x = Program("y, floor, x, grad -> grad_x", """
-    grad_x = where(greater(y, floor), multiply(_divide_or_zero(x, y), grad), 0)""")
-
-cdef class EuclideanNormFromBackward(Node):
-    """_euclidean_norm_from(x, float floor, int[] axis) -> y
-
-    grad_x = where(y > floor, _divide_or_zero(x, y) * grad, 0)
-    """
-    saves = ("y", "floor", "x")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        floor = self.saved_floor
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return euclidean_norm_from_grad_x.run((y, floor, x, grad))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        floor = self.saved_floor
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return ops.where(y > floor, ops._divide_or_zero(x, y) * grad, 0)
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_x = True, None, None
-
-
 cdef class ProdBackward(Node):
     """prod(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -344,16 +313,16 @@ cdef class ProdBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program std_grad_x = Program("given_0, residual, given_2 -> grad_x", """
-    grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
+cdef Program std_grad_x = Program("residual, given_1, given_2 -> grad_x", """
+    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
 
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,
-      keepdims))
+    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,
+      keepdims)
     where residual = _centred(x, axis)
-    where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y
+    where divisor = reduced_count(x.shape, axis, correction) * y
     """
     saves = ("x", "axis", "x_shape", "correction", "y", "keepdims")
 
@@ -361,48 +330,43 @@ cdef class StdBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
+        correction = self.saved_correction
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = forward__centred(x, axis)
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if formulas.reduced_count(x_shape, axis) > 1:
-            correction = self.saved_correction
-            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
-        else:
-            divisor = forward_add(1, y)
+        divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
         return std_grad_x.run(
-            (forward__unreduce(grad, x_shape, axis, keepdims), residual, forward__unreduce(divisor, x_shape, axis, keepdims))
+            (residual, forward__unreduce(divisor, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
+        correction = self.saved_correction
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = ops._centred(x, axis)
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if formulas.reduced_count(x_shape, axis) > 1:
-            correction = self.saved_correction
-            divisor = formulas.reduced_count(x_shape, axis, correction) * y
-        else:
-            divisor = 1 + y
-        return ops._slope_or_zero(
-            ops._unreduce(grad, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
+        divisor = formulas.reduced_count(x_shape, axis, correction) * y
+        return (
+            ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
+            * ops._unreduce(grad, x_shape, axis, keepdims)
         )
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program std_mean_grad_x = Program("given_0, residual, given_2 -> grad_x", """
-    grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
+cdef Program std_mean_grad_x = Program("residual, given_1, given_2 -> grad_x", """
+    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
 
 cdef class StdMeanBackward(Node):
     """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
 
-    grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,
-      axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
+    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,
+      axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
     where residual = _centred(x, axis)
-    where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std
+    where divisor = reduced_count(x.shape, axis, correction) * std
     """
     saves = ("x", "axis", "x_shape", "correction", "std", "keepdims")
 
@@ -412,21 +376,19 @@ cdef class StdMeanBackward(Node):
             x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
+        if grad_std is not None:
+            correction = self.saved_correction
+            std = saved_array(self, self.saved_std, self.version_std, "std")
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = forward__centred(x, axis)
-            std = saved_array(self, self.saved_std, self.version_std, "std")
-            if formulas.reduced_count(x_shape, axis) > 1:
-                correction = self.saved_correction
-                divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
-            else:
-                divisor = forward_add(1, std)
+            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
         grad_x = (
             None if grad_std is None
             else std_mean_grad_x.run(
                 (
-                    forward__unreduce(grad_std, x_shape, axis, keepdims), residual,
-                    forward__unreduce(divisor, x_shape, axis, keepdims)
+                    residual, forward__unreduce(divisor, x_shape, axis, keepdims),
+                    forward__unreduce(grad_std, x_shape, axis, keepdims)
                 )
             )
         )
@@ -443,20 +405,17 @@ cdef class StdMeanBackward(Node):
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
+        if grad_std is not None:
+            correction = self.saved_correction
+            std = saved_tensor(self, self.saved_std, self.version_std, "std")
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = ops._centred(x, axis)
-            std = saved_tensor(self, self.saved_std, self.version_std, "std")
-            if formulas.reduced_count(x_shape, axis) > 1:
-                correction = self.saved_correction
-                divisor = formulas.reduced_count(x_shape, axis, correction) * std
-            else:
-                divisor = 1 + std
+            divisor = formulas.reduced_count(x_shape, axis, correction) * std
         grad_x = (
             None if grad_std is None
-            else ops._slope_or_zero(
-                ops._unreduce(grad_std, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
-            )
+            else ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
+            * ops._unreduce(grad_std, x_shape, axis, keepdims)
         )
         if grad_mean is not None:
             grad_x = plus(grad_x, ops._unreduce(grad_mean / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims))
@@ -626,26 +585,21 @@ cdef class VarMeanBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program power_norm_power = Program("size, whole, given_2 -> power", "power = pow(_divide_or_zero(size, whole), given_2)")
-cdef Program power_norm_power_2 = Program("whole, size, given_2 -> power", "power = pow(_divide_or_zero(whole, size), given_2)")
-cdef Program power_norm_grad_x = Program("power, given_1, x, length -> grad_x", """
-    grad_x = multiply(multiply(power, given_1), _divide_or_zero(x, length))""")
-cdef Program power_norm_grad_x_2 = Program("whole, given_1, x, power -> grad_x", """
-    grad_x = where(equal(whole, 0), multiply(given_1, _divide_or_zero(x, whole)), multiply(multiply(sign(x), power), given_1))""")
-cdef Program power_norm_grad_x_3 = Program("x, power, given_2 -> grad_x", "grad_x = multiply(multiply(sign(x), power), given_2)")
+cdef Program power_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
+    slope = multiply(sign(x), given_1)
+    grad_x = multiply(slope, given_2)""")
+cdef Program power_norm_grad_x_2 = Program("x, whole, given_2 -> grad_x", """
+    grad_x = pow(_divide_or_zero(absolute(x), whole), given_2)""")
+cdef Program power_norm_grad_x_3 = Program("whole, x, given_2 -> grad_x", """
+    grad_x = pow(_divide_or_zero(whole, absolute(x)), given_2)""")
 
 cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = _slope_or_zero(power * _unreduce(grad, x.shape, axis, keepdims), x, length) if ord >= 3 or ord < 1 else
-      where(whole == 0, _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), x, whole), sign(x) * power *
-      _unreduce(grad, x.shape, axis, keepdims)) if ord > 2 else sign(x) * power * _unreduce(grad, x.shape, axis,
-      keepdims)
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
     where whole = _unreduce(y, x.shape, axis, keepdims)
-    where size = absolute(x)
-    where power = _divide_or_zero(size, whole) ** (ord - 2 if ord >= 3 else ord - 1) if ord > 1 else
-      _divide_or_zero(whole, size) ** (1 - ord)
-    where length = whole if ord >= 3 else size
+    where slope = sign(x) * (_divide_or_zero(absolute(x), whole) ** (ord - 1) if ord > 1 else _divide_or_zero(whole,
+      absolute(x)) ** (1 - ord))
     """
     saves = ("y", "x_shape", "axis", "keepdims", "x", "ord")
 
@@ -657,22 +611,12 @@ cdef class PowerNormBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
         whole = forward__unreduce(y, x_shape, axis, keepdims)
-        size = forward_absolute(x)
-        if ord > 1:
-            power = power_norm_power.run((size, whole, ord - 2 if ord >= 3 else ord - 1))
-        else:
-            power = power_norm_power_2.run((whole, size, 1 - ord))
-        if ord >= 3 or ord < 1:
-            if ord >= 3:
-                length = whole
-            else:
-                length = size
-            grad_x = power_norm_grad_x.run((power, forward__unreduce(grad, x_shape, axis, keepdims), x, length))
-        elif ord > 2:
-            grad_x = power_norm_grad_x_2.run((whole, forward__unreduce(grad, x_shape, axis, keepdims), x, power))
-        else:
-            grad_x = power_norm_grad_x_3.run((x, power, forward__unreduce(grad, x_shape, axis, keepdims)))
-        return grad_x
+        return power_norm_grad_x.run(
+            (
+                x, power_norm_grad_x_2.run((x, whole, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, x, 1 - ord)),
+                forward__unreduce(grad, x_shape, axis, keepdims)
+            )
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
@@ -682,25 +626,14 @@ cdef class PowerNormBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
         whole = ops._unreduce(y, x_shape, axis, keepdims)
-        size = ops.absolute(x)
-        if ord > 1:
-            power = ops._divide_or_zero(size, whole) ** (ord - 2 if ord >= 3 else ord - 1)
-        else:
-            power = ops._divide_or_zero(whole, size) ** (1 - ord)
-        if ord >= 3 or ord < 1:
-            if ord >= 3:
-                length = whole
-            else:
-                length = size
-            grad_x = ops._slope_or_zero(power * ops._unreduce(grad, x_shape, axis, keepdims), x, length)
-        elif ord > 2:
-            grad_x = ops.where(
-                whole == 0, ops._slope_or_zero(ops._unreduce(grad, x_shape, axis, keepdims), x, whole),
-                ops.sign(x) * power * ops._unreduce(grad, x_shape, axis, keepdims)
+        slope = (
+            ops.sign(x)
+            * (
+                ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
+                else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
             )
-        else:
-            grad_x = ops.sign(x) * power * ops._unreduce(grad, x_shape, axis, keepdims)
-        return grad_x
+        )
+        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None

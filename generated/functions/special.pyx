@@ -25,7 +25,9 @@ cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward4 forward__beta_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_beta_derivative", 4)
 cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
@@ -399,11 +401,10 @@ cdef class Exp10Backward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program expi_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, conj(multiply(exp(divide(x, 2)), divide(exp(divide(x, 2)), x))))""")
+cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(exp(x), x)))")
 
 cdef class ExpiBackward(Node):
-    """expi(x) -> y; dy/dx = exp(x / 2) * (exp(x / 2) / x)"""
+    """expi(x) -> y; dy/dx = exp(x) / x"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -412,7 +413,7 @@ cdef class ExpiBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * conj_of(ops.exp(x / 2) * (ops.exp(x / 2) / x))
+        return grad * conj_of(ops.exp(x) / x)
 
     cdef bint takes_batch(self):
         return True
@@ -1626,62 +1627,61 @@ cdef class StdtrDerivativeBackward(Node):
         self.released, self.saved_df, self.saved_t = True, None, None
 
 
-cdef Program xlog1py_known = Program("a, b -> known", "known = where(bitwise_and(equal(a, 0), less(b, -1)), 0, b)")
+cdef Program xlog1py_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 0, b)")
 cdef Program xlog1py_grad_a = Program("grad, beyond -> grad_a", "grad_a = multiply(grad, conj(log1p(beyond)))")
-cdef Program xlog1py_grad_b = Program("grad, a, b -> grad_b", """
-    none = bitwise_and(equal(a, 0), equal(b, -1))
-    grad_b = multiply(grad, conj(where(none, _divide_or_zero(a, add(1, b)), divide(a, where(none, 1, add(1, b))))))""")
+cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, add(1, safe))))")
 
 cdef class Xlog1pyBackward(Node):
     """xlog1py(a, b) -> y
 
     dy/da = log1p(beyond)
-    dy/db = where(none, _divide_or_zero(a, 1 + b), a / where(none, 1, 1 + b))
-    where known = b if is_complex(b.dtype) else where((a == 0) & (b < -1), 0, b)
-    where beyond = known if b.dtype == y.dtype else astype(known, y.dtype)
-    where none = (a == 0) & (b == -1)
+    dy/db = a / (1 + safe)
+    where invalid = b == -1 if is_complex(b.dtype) else b <= -1
+    where safe = where((a == 0) & invalid, 0, b)
+    where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)
     """
     saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
+        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = forward_equal(b, -1)
+        else:
+            invalid = forward_less_equal(b, -1)
+        safe = xlog1py_safe.run((a, invalid, b))
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if formulas.is_complex(b_dtype):
-                known = b
-            else:
-                known = xlog1py_known.run((a, b))
             if b_dtype == y_dtype:
-                beyond = known
+                beyond = safe
             else:
-                beyond = forward_astype(known, y_dtype)
+                beyond = forward_astype(safe, y_dtype)
             grad_a = xlog1py_grad_a.run((grad, beyond))
         if wanted_ & 2:
-            grad_b = xlog1py_grad_b.run((grad, a, b))
+            grad_b = xlog1py_grad_b.run((grad, a, safe))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
+        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = b == -1
+        else:
+            invalid = b <= -1
+        safe = ops.where((a == 0) & invalid, 0, b)
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if formulas.is_complex(b_dtype):
-                known = b
-            else:
-                known = ops.where((a == 0) & (b < -1), 0, b)
             if b_dtype == y_dtype:
-                beyond = known
+                beyond = safe
             else:
-                beyond = ops.astype(known, y_dtype)
+                beyond = ops.astype(safe, y_dtype)
             grad_a = grad * conj_of(ops.log1p(beyond))
         if wanted_ & 2:
-            none = (a == 0) & (b == -1)
-            grad_b = grad * conj_of(ops.where(none, ops._divide_or_zero(a, 1 + b), a / ops.where(none, 1, 1 + b)))
+            grad_b = grad * conj_of(a / (1 + safe))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

@@ -19,10 +19,10 @@ from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
-cdef Forward4 forward__norm_from = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 4)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -112,7 +112,7 @@ cdef object forward__log_softmax_backward(object a, object y, object axis):
         raise explain(error_, "_log_softmax_backward", a=a, y=y, axis=axis) from None
 
 cdef object forward_normalize(object x, object p, object axis, object eps):
-    return forward_divide(x, forward__norm_from(x, p, (axis,), eps))
+    return forward_divide(x, forward_clip(forward_vector_norm(x, p, axis, True), eps, None))
 
 cdef Program rms_norm_y = Program("x, given_1, least, given_3 -> y", """
     y = multiply(multiply(x, divide(1, sqrt(add(given_1, least)))), given_3)""")
@@ -158,12 +158,6 @@ cdef object forward_scaled_dot_product_attention(
         return forward_matmul(weights, values)
     return forward_matmul(forward_dropout(weights, dropout_p, True, generator), values)
 
-cdef object forward__softmax_or_zero(object x, object axis):
-    try:
-        return as_array(kernels.softmax_or_zero(x, axis))
-    except Exception as error_:
-        raise explain(error_, "_softmax_or_zero", x=x, axis=axis) from None
-
 cdef object forward__earlier(object rows, object columns):
     try:
         return as_array(np.tri(rows, columns, 0, dtype='bool'))
@@ -187,6 +181,12 @@ cdef object forward__softmax_backward(object a, object y, object axis):
         return as_array(kernels.softmax_backward(a, y, axis))
     except Exception as error_:
         raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
+
+cdef object forward__softmax_or_zero(object x, object axis):
+    try:
+        return as_array(kernels.softmax_or_zero(x, axis))
+    except Exception as error_:
+        raise explain(error_, "_softmax_or_zero", x=x, axis=axis) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

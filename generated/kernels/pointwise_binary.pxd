@@ -23,8 +23,6 @@ cdef object forward_div(object a, object b, object rounding_mode)
 cdef object forward__truncated_quotient(object a, object b)
 cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
-cdef Ufunc _divide_or_nan_ufunc
-cdef object forward__divide_or_nan(object a, object b)
 cdef Ufunc _divide_or_zero_ufunc
 cdef object forward__divide_or_zero(object a, object b)
 cdef object forward_divmod(object a, object b)
@@ -40,8 +38,6 @@ cdef Ufunc heaviside_ufunc
 cdef object forward_heaviside(object a, object b)
 cdef Ufunc hypot_ufunc
 cdef object forward_hypot(object a, object b)
-cdef object forward__hypot_rate(object c, object a, object b)
-cdef object forward__hypot_slope(object c, object a, object b)
 cdef object forward_lerp(object a, object b, object weight)
 cdef Ufunc logaddexp_ufunc
 cdef object forward_logaddexp(object a, object b)
@@ -56,11 +52,9 @@ cdef object forward_polar(object a, object b)
 cdef Ufunc pow_ufunc
 cdef object forward_pow(object a, object b)
 cdef object forward__scaled_pow(object c, object a, object b, object n)
-cdef object forward__rate_or_zero(object c, object a, object b)
 cdef Ufunc remainder_ufunc
 cdef object forward_remainder(object a, object b)
 cdef object forward_rsub(object a, object b, object alpha)
-cdef object forward__slope_or_zero(object c, object a, object b)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
 cdef Ufunc where_ufunc

@@ -80,10 +80,6 @@ divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
 
-_divide_or_nan_ufunc = offer(Ufunc(kernels.divide_or_nan, "_divide_or_nan"))
-cdef object forward__divide_or_nan(object a, object b):
-    return _divide_or_nan_ufunc.binary(a, b)
-
 _divide_or_zero_ufunc = offer(Ufunc(kernels.divide_or_zero, "_divide_or_zero"))
 cdef object forward__divide_or_zero(object a, object b):
     return _divide_or_zero_ufunc.binary(a, b)
@@ -114,20 +110,6 @@ cdef object forward_heaviside(object a, object b):
 hypot_ufunc = offer(Ufunc(np.hypot, "hypot", REALS))
 cdef object forward_hypot(object a, object b):
     return hypot_ufunc.binary(a, b)
-
-cdef Program hypot_rate_y = Program("c, a, b -> y", "y = multiply(c, _direction(a, b))")
-cdef object forward__hypot_rate(object c, object a, object b):
-    try:
-        return as_array(hypot_rate_y.run((c, a, b)))
-    except Exception as error_:
-        raise explain(error_, "_hypot_rate", c=c, a=a, b=b) from None
-
-cdef Program hypot_slope_y = Program("c, a, b -> y", "y = multiply(c, _direction(a, b))")
-cdef object forward__hypot_slope(object c, object a, object b):
-    try:
-        return as_array(hypot_slope_y.run((c, a, b)))
-    except Exception as error_:
-        raise explain(error_, "_hypot_slope", c=c, a=a, b=b) from None
 
 cdef Program lerp_y = Program("a, weight, b -> y", "y = add(a, multiply(weight, subtract(b, a)))")
 cdef object forward_lerp(object a, object b, object weight):
@@ -171,13 +153,6 @@ cdef object forward__scaled_pow(object c, object a, object b, object n):
     except Exception as error_:
         raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
 
-cdef Program rate_or_zero_y = Program("c, a, b -> y", "y = multiply(c, _divide_or_zero(a, b))")
-cdef object forward__rate_or_zero(object c, object a, object b):
-    try:
-        return as_array(rate_or_zero_y.run((c, a, b)))
-    except Exception as error_:
-        raise explain(error_, "_rate_or_zero", c=c, a=a, b=b) from None
-
 remainder_ufunc = offer(Ufunc(np.remainder, "remainder", REALS))
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
@@ -185,13 +160,6 @@ cdef object forward_remainder(object a, object b):
 cdef Program rsub_y = Program("b, alpha, a -> y", "y = subtract(b, multiply(alpha, a))")
 cdef object forward_rsub(object a, object b, object alpha):
     return rsub_y.run((b, alpha, a))
-
-cdef Program slope_or_zero_y = Program("c, a, b -> y", "y = multiply(c, _divide_or_zero(a, b))")
-cdef object forward__slope_or_zero(object c, object a, object b):
-    try:
-        return as_array(slope_or_zero_y.run((c, a, b)))
-    except Exception as error_:
-        raise explain(error_, "_slope_or_zero", c=c, a=a, b=b) from None
 
 subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):

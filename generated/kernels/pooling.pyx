@@ -202,9 +202,9 @@ cdef object forward__resize(object x, object sizes, object kind, object steps):
         forward__resample(x, -formulas.len_of(sizes), sizes[0], kind, (), steps[0]), sizes[1:], kind, steps[1:]
     )
 
-cdef Program lp_pool1d_y = Program("total, given_1, given_2 -> y", """
+cdef Program lp_pool1d_y = Program("total, given_1 -> y", """
     empty = equal(total, 0)
-    y = where(empty, hypot(where(empty, given_1, 1), 0.0), pow(where(empty, 1, total), given_2))""")
+    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
@@ -218,17 +218,12 @@ cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, ob
         return forward_negative(forward_max_pool1d(forward_negative(size), kernel_size, steps, (0,), (1,), ceil_mode))
     total = forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 1, ceil_mode, True, True)
     if norm_type > 1:
-        return lp_pool1d_y.run(
-            (
-                total, forward__average(forward_astype(x, dtype_of(total)), kernel_size, steps, (0,) * 1, ceil_mode, True, True),
-                1 / norm_type
-            )
-        )
+        return lp_pool1d_y.run((total, 1 / norm_type))
     return forward_pow(total, 1 / norm_type)
 
-cdef Program lp_pool2d_y = Program("total, given_1, given_2 -> y", """
+cdef Program lp_pool2d_y = Program("total, given_1 -> y", """
     empty = equal(total, 0)
-    y = where(empty, hypot(where(empty, given_1, 1), 0.0), pow(where(empty, 1, total), given_2))""")
+    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
@@ -242,17 +237,12 @@ cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, ob
         return forward_negative(forward_max_pool2d(forward_negative(size), kernel_size, steps, (0, 0), (1, 1), ceil_mode))
     total = forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 2, ceil_mode, True, True)
     if norm_type > 1:
-        return lp_pool2d_y.run(
-            (
-                total, forward__average(forward_astype(x, dtype_of(total)), kernel_size, steps, (0,) * 2, ceil_mode, True, True),
-                1 / norm_type
-            )
-        )
+        return lp_pool2d_y.run((total, 1 / norm_type))
     return forward_pow(total, 1 / norm_type)
 
-cdef Program lp_pool3d_y = Program("total, given_1, given_2 -> y", """
+cdef Program lp_pool3d_y = Program("total, given_1 -> y", """
     empty = equal(total, 0)
-    y = where(empty, hypot(where(empty, given_1, 1), 0.0), pow(where(empty, 1, total), given_2))""")
+    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
@@ -266,12 +256,7 @@ cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, ob
         return forward_negative(forward_max_pool3d(forward_negative(size), kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode))
     total = forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 3, ceil_mode, True, True)
     if norm_type > 1:
-        return lp_pool3d_y.run(
-            (
-                total, forward__average(forward_astype(x, dtype_of(total)), kernel_size, steps, (0,) * 3, ceil_mode, True, True),
-                1 / norm_type
-            )
-        )
+        return lp_pool3d_y.run((total, 1 / norm_type))
     return forward_pow(total, 1 / norm_type)
 
 cdef object forward__max_pool(object x, object kernel, object stride, object padding, object dilation, object ceil_mode):

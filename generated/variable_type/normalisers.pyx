@@ -11,13 +11,13 @@ from gradspec.support.keywords import converted
 from gradspec.generated.kernels.normalisers cimport (
     forward_batch_norm, forward_group_norm, forward_gumbel_softmax, forward_instance_norm, forward_layer_norm,
     forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
-    forward_scaled_dot_product_attention, forward__softmax_or_zero, forward__earlier, forward__softmax_where,
-    forward_softmax, forward__softmax_backward, forward_softmin, forward__standardize, forward__standardize_affine,
+    forward_scaled_dot_product_attention, forward__earlier, forward__softmax_where, forward_softmax,
+    forward__softmax_backward, forward__softmax_or_zero, forward_softmin, forward__standardize, forward__standardize_affine,
     forward__standardize_affine_backward, forward__standardize_backward, forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxOrZeroBackward, SoftmaxWhereBackward, SoftmaxBackward,
-    SoftmaxBackwardBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
+    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxWhereBackward, SoftmaxBackward, SoftmaxBackwardBackward,
+    SoftmaxOrZeroBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
     StandardizeBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_ints
@@ -341,7 +341,7 @@ cdef object op_normalize(object x, object p, object axis, object eps):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return x / ops._norm_from(x, p, (axis,), eps)
+            return x / ops.clip(ops.vector_norm(x, p, axis, True), eps)
         return wrap_forward(forward_normalize(array_of(x), p, axis, eps))
     except Exception as error_:
         raise explain(error_, "normalize", x=x, p=p, axis=axis, eps=eps) from None
@@ -449,39 +449,6 @@ def scaled_dot_product_attention(
 ):
     """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked."""
     return op_scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, generator)
-
-
-cdef object op__softmax_or_zero(object x, object axis):
-    cdef ThreadState* state_ = thread_state()
-    cdef SoftmaxOrZeroBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x, axis))
-    x = as_operand(x, "_softmax_or_zero", "x")
-    axis = as_ints(axis, "_softmax_or_zero", "axis", -1)
-
-    if needs_grad(state_, x):
-        node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
-        connect_one(node_, state_, x)
-        node_.saved_axis = axis
-
-    y = wrap_forward(forward__softmax_or_zero(array_of(x), axis))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
-        node_.saved_y = save_output(y)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__softmax_or_zero, (y,), (x, axis))
-    return y
-
-cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
-    return (ops._softmax_backward(x_t, y, axis),)
-
-def _softmax_or_zero(x, axis=-1):
-    """softmax along `axis`, zeros where every element is -inf."""
-    return op__softmax_or_zero(x, axis)
 
 
 cdef object op__earlier(object rows, object columns):
@@ -610,6 +577,39 @@ cdef tuple jvp__softmax_backward(tuple outputs_, tuple inputs_, tuple tangents_)
 def _softmax_backward(a, y, axis=-1):
     """y * (a - sum(y * a)) along `axis`; the adjoint, and the derivative, of softmax at its result `y`."""
     return op__softmax_backward(a, y, axis)
+
+
+cdef object op__softmax_or_zero(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxOrZeroBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x, axis))
+    x = as_operand(x, "_softmax_or_zero", "x")
+    axis = as_ints(axis, "_softmax_or_zero", "axis", -1)
+
+    if needs_grad(state_, x):
+        node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
+        connect_one(node_, state_, x)
+        node_.saved_axis = axis
+
+    y = wrap_forward(forward__softmax_or_zero(array_of(x), axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__softmax_or_zero, (y,), (x, axis))
+    return y
+
+cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
+    return (ops._softmax_backward(x_t, y, axis),)
+
+def _softmax_or_zero(x, axis=-1):
+    """softmax along `axis`, zeros where every element is -inf."""
+    return op__softmax_or_zero(x, axis)
 
 
 cdef object op_softmin(object x, object axis):
@@ -881,8 +881,8 @@ register({
 "_affine": _affine, "batch_norm": batch_norm, "group_norm": group_norm, "gumbel_softmax": gumbel_softmax,
     "instance_norm": instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm, "log_softmax":
     log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
-    "scaled_dot_product_attention": scaled_dot_product_attention, "_softmax_or_zero": _softmax_or_zero, "_earlier":
-    _earlier, "_softmax_where": _softmax_where, "softmax": softmax, "_softmax_backward": _softmax_backward, "softmin":
-    softmin, "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
+    "scaled_dot_product_attention": scaled_dot_product_attention, "_earlier": _earlier, "_softmax_where": _softmax_where,
+    "softmax": softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "softmin": softmin,
+    "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
     _standardize_affine_backward, "_standardize_backward": _standardize_backward, "weight_norm": weight_norm,
 })

@@ -15,19 +15,17 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
     forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
     copysign_ufunc, forward__direction, forward_div, forward__truncated_quotient, forward_divide, divide_ufunc,
-    forward__divide_or_nan, forward__divide_or_zero, forward_divmod, forward_floor_divide, floor_divide_ufunc, forward_fmax,
-    fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot,
-    hypot_ufunc, forward__hypot_rate, forward__hypot_slope, forward_lerp, forward_logaddexp, forward_logaddexp2,
-    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar,
-    forward_pow, forward__scaled_pow, forward__rate_or_zero, forward_remainder, remainder_ufunc, forward_rsub,
-    forward__slope_or_zero, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
+    forward__divide_or_zero, forward_divmod, forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc,
+    forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc,
+    forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc,
+    forward_multiply, multiply_ufunc, forward_polar, forward_pow, forward__scaled_pow, forward_remainder, remainder_ufunc,
+    forward_rsub, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
     AddBackward, Atan2Backward, AngleSlopeBackward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
-    CopysignBackward, DirectionBackward, TruncatedQuotientBackward, DivideBackward, DivideOrNanBackward,
-    DivideOrZeroBackward, FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, HypotRateBackward,
-    HypotSlopeBackward, LogaddexpBackward, Logaddexp2Backward, MaximumBackward, MinimumBackward, MultiplyBackward,
-    PolarBackward, PowBackward, ScaledPowBackward, RateOrZeroBackward, RemainderBackward, SlopeOrZeroBackward,
+    CopysignBackward, DirectionBackward, TruncatedQuotientBackward, DivideBackward, DivideOrZeroBackward,
+    FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward,
+    MaximumBackward, MinimumBackward, MultiplyBackward, PolarBackward, PowBackward, ScaledPowBackward, RemainderBackward,
     SubtractBackward, WhereBackward, XlogyBackward,
 )
 from gradspec.core.arguments cimport as_int, as_scalar, as_str
@@ -231,19 +229,18 @@ cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
     distance = ops.hypot(a, b)
     if a_t is not None:
-        across = -2 * ops._divide_or_zero(ops._direction(a, b), distance) * ops._direction(b, a)
+        across = ops._divide_or_zero(ops._direction(a, b), distance)
     if b_t is not None:
         far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-        apart = ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance)
+        apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
         together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
-        along = 4 * apart * together
-    y_t = None if a_t is None else across * ops._divide_or_nan(a_t, distance)
+    y_t = None if a_t is None else a_t * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
     if b_t is not None:
-        y_t = plus(y_t, along * ops._divide_or_nan(b_t, distance))
+        y_t = plus(y_t, b_t * (4 * apart * together))
     return (y_t,)
 
 def _angle_slope(a, b):
-    """b / (a * a + b * b), and 0 at 0; how it changes there is not known."""
+    """b / (a * a + b * b), and 0 at 0, as all of its derivatives are."""
     return op__angle_slope(a, b)
 
 
@@ -513,13 +510,13 @@ cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     distance = ops.hypot(a, b)
     other = ops._direction(b, a)
-    y_t = None if a_t is None else ops.square(other) * ops._divide_or_nan(a_t, distance)
+    y_t = None if a_t is None else a_t * ops._divide_or_zero(ops.square(other), distance)
     if b_t is not None:
-        y_t = minus(y_t, y * other * ops._divide_or_nan(b_t, distance))
+        y_t = plus(y_t, b_t * -ops._divide_or_zero(y * other, distance))
     return (y_t,)
 
 def _direction(a, b):
-    """a / hypot(a, b), and 0 at 0; how it changes there is not known."""
+    """a / hypot(a, b), and 0 at 0, as all of its derivatives are."""
     return op__direction(a, b)
 
 
@@ -648,43 +645,6 @@ def divide(a, b, *, out=None):
     return op_divide(a, b)
 
 
-cdef object op__divide_or_nan(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef DivideOrNanBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_divide_or_nan", <void*> op__divide_or_nan, (a, b))
-    a = as_operand(a, "_divide_or_nan", "a")
-    b = as_operand(b, "_divide_or_nan", "b")
-
-    if needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = DivideOrNanBackward.__new__(DivideOrNanBackward)
-        connect_two(node_, state_, a, b)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-
-    y = wrap_forward(forward__divide_or_nan(array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        if node_.needs(1):
-            node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__divide_or_nan, jvp__divide_or_nan, False, (y,), (a, b))
-    return y
-
-cdef tuple jvp__divide_or_nan(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else ops._divide_or_nan(a_t, b)
-    if b_t is not None:
-        y_t = minus(y_t, y * ops._divide_or_nan(b_t, b))
-    return (y_t,)
-
-def _divide_or_nan(a, b):
-    """a / b, and where b is 0 NaN unless a is 0 too; what is linear in the change of something says with it that it is
-    not known."""
-    return op__divide_or_nan(a, b)
-
-
 cdef object op__divide_or_zero(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideOrZeroBackward node_ = None
@@ -711,13 +671,13 @@ cdef object op__divide_or_zero(object a, object b):
 
 cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else ops._divide_or_nan(a_t, b)
+    y_t = None if a_t is None else ops._divide_or_zero(a_t, b)
     if b_t is not None:
-        y_t = minus(y_t, y * ops._divide_or_nan(b_t, b))
+        y_t = minus(y_t, y * ops._divide_or_zero(b_t, b))
     return (y_t,)
 
 def _divide_or_zero(a, b):
-    """a / b, and 0 where b is 0; how it changes there is not known."""
+    """a / b, and 0 where b is 0, as all of its derivatives are."""
     return op__divide_or_zero(a, b)
 
 
@@ -996,9 +956,9 @@ cdef object op_hypot(object a, object b):
 
 cdef tuple jvp_hypot(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else ops._hypot_rate(a_t, a, b)
+    y_t = None if a_t is None else a_t * ops._direction(a, b)
     if b_t is not None:
-        y_t = plus(y_t, ops._hypot_rate(b_t, b, a))
+        y_t = plus(y_t, b_t * ops._direction(b, a))
     return (y_t,)
 
 cdef object op_hypot_(object a, object b):
@@ -1018,105 +978,6 @@ def hypot(a, b, *, out=None):
     if out is not None:
         return into_hypot(a, b, out)
     return op_hypot(a, b)
-
-
-cdef object op__hypot_rate(object c, object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef HypotRateBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_hypot_rate", <void*> op__hypot_rate, (c, a, b))
-    c = as_real_operand(c, "_hypot_rate", "c")
-    a = as_real_operand(a, "_hypot_rate", "a")
-    b = as_real_operand(b, "_hypot_rate", "b")
-
-    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = HypotRateBackward.__new__(HypotRateBackward)
-        connect_all(node_, state_, (c, a, b))
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(1) or node_.needs(2):
-            node_.saved_c = save_input(state_, c, &node_.version_c)
-
-    y = wrap_forward(forward__hypot_rate(array_of(c), array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__hypot_rate, jvp__hypot_rate, False, (y,), (c, a, b))
-    return y
-
-cdef tuple jvp__hypot_rate(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
-    if a_t is not None or b_t is not None:
-        distance = ops.hypot(a, b)
-    if c_t is not None or b_t is not None:
-        ratio = ops._direction(a, b)
-    if a_t is not None or b_t is not None:
-        other = ops._direction(b, a)
-    y_t = None if c_t is None else ratio * c_t
-    if a_t is not None:
-        y_t = plus(y_t, ops.square(other) * ops._divide_or_nan(c * a_t, distance))
-    if b_t is not None:
-        y_t = minus(y_t, ratio * other * ops._divide_or_nan(c * b_t, distance))
-    return (y_t,)
-
-def _hypot_rate(c, a, b):
-    """c times _direction(a, b), how fast hypot grows as `a` moves by `c`; as `_rate_or_zero` changes."""
-    return op__hypot_rate(c, a, b)
-
-
-cdef object op__hypot_slope(object c, object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef HypotSlopeBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_hypot_slope", <void*> op__hypot_slope, (c, a, b))
-    c = as_real_operand(c, "_hypot_slope", "c")
-    a = as_real_operand(a, "_hypot_slope", "a")
-    b = as_real_operand(b, "_hypot_slope", "b")
-
-    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = HypotSlopeBackward.__new__(HypotSlopeBackward)
-        connect_all(node_, state_, (c, a, b))
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_c = save_input(state_, c, &node_.version_c)
-
-    y = wrap_forward(forward__hypot_slope(array_of(c), array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__hypot_slope, (y,), (c, a, b))
-    return y
-
-cdef tuple jvp__hypot_slope(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
-    distance = ops.hypot(a, b)
-    if c_t is not None or b_t is not None:
-        ratio = ops._direction(a, b)
-    if a_t is not None or b_t is not None:
-        other = ops._direction(b, a)
-    if c_t is not None or a_t is not None:
-        lost = (c == 0) & (distance == 0)
-    moved = None if c_t is None else 2 * ops.ones_like(c_t)
-    if a_t is not None:
-        moved = plus(moved, ops.ones_like(a_t))
-    if a_t is not None:
-        moved = minus(moved, ops.sign(ops.absolute(a_t)))
-    y_t = None if c_t is None else ratio * c_t
-    if moved is not None:
-        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(distance), distance), 0))
-    if a_t is not None:
-        y_t = plus(y_t, ops.square(other) * ops._divide_or_nan(c * a_t, distance))
-    if b_t is not None:
-        y_t = minus(y_t, ratio * other * ops._divide_or_nan(c * b_t, distance))
-    return (y_t,)
-
-def _hypot_slope(c, a, b):
-    """c times _direction(a, b), the slope of hypot in `a`."""
-    return op__hypot_slope(c, a, b)
 
 
 cdef object op_lerp(object a, object b, object weight):
@@ -1478,6 +1339,7 @@ cdef object op_pow(object a, object b):
         set_history(y, node_, 0)
         if node_.needs(1):
             node_.saved_y_dtype = dtype_of(y)
+            node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_whole(jvp_pow, jvp_pow, False, (y,), (a, b))
     return y
@@ -1485,7 +1347,7 @@ cdef object op_pow(object a, object b):
 cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     if b_t is not None:
-        vanishing = (a == 0) & (ops.real(b) > 0) | ops.isinf(a) & (ops.real(b) < 0)
+        vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
         nonzero = ops.where(vanishing, 1, a)
         if dtype_of(a) == dtype_of(y):
             base = nonzero
@@ -1493,7 +1355,7 @@ cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
             base = ops.astype(nonzero, dtype_of(y))
     y_t = None if a_t is None else a_t * ops._scaled_pow(b, a, b, 1)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops._scaled_pow(ops.log(base), a, b))
+        y_t = plus(y_t, b_t * (y * ops.log(base)))
     return (y_t,)
 
 cdef object op_pow_(object a, object b):
@@ -1512,7 +1374,7 @@ cdef object into_pow(object a, object b, object out):
     return write_out(target_, op_pow(a, b), "pow")
 
 def pow(a, b, *, out=None):
-    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
     if out is not None:
         return into_pow(a, b, out)
     return op_pow(a, b)
@@ -1556,7 +1418,7 @@ cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
         tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     )
     if b_t is not None:
-        nonzero = ops.where((a == 0) & (ops.real(b) > n), 1, a)
+        nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
         if dtype_of(a) == dtype_of(y):
             base = nonzero
         else:
@@ -1571,50 +1433,6 @@ cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
 def _scaled_pow(c, a, b, n=0):
     """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
     return op__scaled_pow(c, a, b, n)
-
-
-cdef object op__rate_or_zero(object c, object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef RateOrZeroBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_rate_or_zero", <void*> op__rate_or_zero, (c, a, b))
-    c = as_operand(c, "_rate_or_zero", "c")
-    a = as_operand(a, "_rate_or_zero", "a")
-    b = as_operand(b, "_rate_or_zero", "b")
-
-    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = RateOrZeroBackward.__new__(RateOrZeroBackward)
-        connect_all(node_, state_, (c, a, b))
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(0) or node_.needs(2):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(1) or node_.needs(2):
-            node_.saved_c = save_input(state_, c, &node_.version_c)
-
-    y = wrap_forward(forward__rate_or_zero(array_of(c), array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__rate_or_zero, jvp__rate_or_zero, False, (y,), (c, a, b))
-    return y
-
-cdef tuple jvp__rate_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
-    if c_t is not None or b_t is not None:
-        ratio = ops._divide_or_zero(a, b)
-    y_t = None if c_t is None else ratio * c_t
-    if a_t is not None:
-        y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
-    if b_t is not None:
-        y_t = minus(y_t, ratio * ops._divide_or_nan(c * b_t, b))
-    return (y_t,)
-
-def _rate_or_zero(c, a, b):
-    """c * a / b, and 0 where b is 0, as of a length `b` whose part `a` moves by `c`. There it changes in a way that is
-    not known, unless nothing moves, whatever the change is multiplied by."""
-    return op__rate_or_zero(c, a, b)
 
 
 cdef object op_remainder(object a, object b):
@@ -1685,58 +1503,6 @@ cdef object op_rsub(object a, object b, object alpha):
 def rsub(a, b, *, alpha=1):
     """b - alpha * a."""
     return op_rsub(a, b, alpha)
-
-
-cdef object op__slope_or_zero(object c, object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef SlopeOrZeroBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_slope_or_zero", <void*> op__slope_or_zero, (c, a, b))
-    c = as_operand(c, "_slope_or_zero", "c")
-    a = as_operand(a, "_slope_or_zero", "a")
-    b = as_operand(b, "_slope_or_zero", "b")
-
-    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = SlopeOrZeroBackward.__new__(SlopeOrZeroBackward)
-        connect_all(node_, state_, (c, a, b))
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_c = save_input(state_, c, &node_.version_c)
-        if node_.needs(0) or node_.needs(2):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-
-    y = wrap_forward(forward__slope_or_zero(array_of(c), array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__slope_or_zero, (y,), (c, a, b))
-    return y
-
-cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    if c_t is not None or b_t is not None:
-        ratio = ops._divide_or_zero(a, b)
-    if c_t is not None or a_t is not None:
-        lost = (c == 0) & (b == 0)
-    moved = None if c_t is None else 2 * ops.ones_like(c_t)
-    if a_t is not None:
-        moved = plus(moved, ops.ones_like(a_t))
-    if a_t is not None:
-        moved = minus(moved, ops.sign(ops.absolute(a_t)))
-    y_t = None if c_t is None else ratio * c_t
-    if moved is not None:
-        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(y), b), 0))
-    if a_t is not None:
-        y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
-    if b_t is not None:
-        y_t = minus(y_t, ratio * ops._divide_or_nan(c * b_t, b))
-    return (y_t,)
-
-def _slope_or_zero(c, a, b):
-    """c * a / b, and 0 where b is 0, as of a length `b` in its part `a`, by a cotangent `c`. There it changes in a way
-    that is not known, unless nothing moves; where c is 0 that is a matter of how c changes."""
-    return op__slope_or_zero(c, a, b)
 
 
 cdef object op_subtract(object a, object b):
@@ -1832,10 +1598,9 @@ cdef object op_xlogy(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = XlogyBackward.__new__(XlogyBackward)
         connect_two(node_, state_, a, b)
+        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(0):
-            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
@@ -1849,20 +1614,19 @@ cdef object op_xlogy(object a, object b):
 
 cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    if formulas.is_complex(dtype_of(b)):
+        invalid = b == 0
+    else:
+        invalid = b <= 0
+    safe = ops.where((a == 0) & invalid, 1, b)
     if a_t is not None:
-        if formulas.is_complex(dtype_of(b)):
-            known = b
-        else:
-            known = ops.where((a == 0) & (b < 0), 1, b)
         if dtype_of(b) == dtype_of(y):
-            base = known
+            base = safe
         else:
-            base = ops.astype(known, dtype_of(y))
-    if b_t is not None:
-        none = (a == 0) & (b == 0)
+            base = ops.astype(safe, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(none, ops._divide_or_zero(a, ops.where(none, b, 1)), a / ops.where(none, 1, b)))
+        y_t = plus(y_t, b_t * (a / safe))
     return (y_t,)
 
 cdef object op_xlogy_(object a, object b):
@@ -1881,8 +1645,7 @@ cdef object into_xlogy(object a, object b, object out):
     return write_out(target_, op_xlogy(a, b), "xlogy")
 
 def xlogy(a, b, *, out=None):
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
-    -inf."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
     if out is not None:
         return into_xlogy(a, b, out)
     return op_xlogy(a, b)
@@ -1893,10 +1656,9 @@ answer_calls()
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "_angle_slope": _angle_slope, "clamp_max":
     clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
-    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_nan": _divide_or_nan,
-    "_divide_or_zero": _divide_or_zero, "divmod": divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod":
-    fmod, "heaviside": heaviside, "hypot": hypot, "_hypot_rate": _hypot_rate, "_hypot_slope": _hypot_slope, "lerp": lerp,
-    "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply, "polar":
-    polar, "pow": pow, "_scaled_pow": _scaled_pow, "_rate_or_zero": _rate_or_zero, "remainder": remainder, "rsub": rsub,
-    "_slope_or_zero": _slope_or_zero, "subtract": subtract, "where": where, "xlogy": xlogy,
+    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod":
+    divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot,
+    "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply":
+    multiply, "polar": polar, "pow": pow, "_scaled_pow": _scaled_pow, "remainder": remainder, "rsub": rsub, "subtract":
+    subtract, "where": where, "xlogy": xlogy,
 })

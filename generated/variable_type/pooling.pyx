@@ -664,15 +664,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(
-                    empty,
-                    ops.hypot(
-                        ops.where(
-                            empty,
-                            ops._average(ops.astype(x, dtype_of(total)), kernel_size, steps, (0,) * 1, ceil_mode, True, True), 1
-                        ), 0.0
-                    ), ops.where(empty, 1, total) ** (1 / norm_type)
-                )
+                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool1d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -683,7 +675,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what
     it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds
-    zeros alone, and that of second order is not known there."""
+    zeros alone."""
     return op_lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -712,15 +704,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(
-                    empty,
-                    ops.hypot(
-                        ops.where(
-                            empty,
-                            ops._average(ops.astype(x, dtype_of(total)), kernel_size, steps, (0,) * 2, ceil_mode, True, True), 1
-                        ), 0.0
-                    ), ops.where(empty, 1, total) ** (1 / norm_type)
-                )
+                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool2d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -731,7 +715,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of
     what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
-    holds zeros alone, and that of second order is not known there."""
+    holds zeros alone."""
     return op_lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -760,15 +744,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(
-                    empty,
-                    ops.hypot(
-                        ops.where(
-                            empty,
-                            ops._average(ops.astype(x, dtype_of(total)), kernel_size, steps, (0,) * 3, ceil_mode, True, True), 1
-                        ), 0.0
-                    ), ops.where(empty, 1, total) ** (1 / norm_type)
-                )
+                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool3d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -779,7 +755,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm
     of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
-    holds zeros alone, and that of second order is not known there."""
+    holds zeros alone."""
     return op_lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
 
 

@@ -464,7 +464,7 @@ cdef object op_expi(object x):
 
 cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (ops.exp(x / 2) * (ops.exp(x / 2) / x)),)
+    return (x_t * (ops.exp(x) / x),)
 
 cdef object op_expi_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -1947,10 +1947,9 @@ cdef object op_xlog1py(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Xlog1pyBackward.__new__(Xlog1pyBackward)
         connect_two(node_, state_, a, b)
+        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
-        if node_.needs(0):
-            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlog1py(array_of(a), array_of(b)))
 
@@ -1964,20 +1963,19 @@ cdef object op_xlog1py(object a, object b):
 
 cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    if formulas.is_complex(dtype_of(b)):
+        invalid = b == -1
+    else:
+        invalid = b <= -1
+    safe = ops.where((a == 0) & invalid, 0, b)
     if a_t is not None:
-        if formulas.is_complex(dtype_of(b)):
-            known = b
-        else:
-            known = ops.where((a == 0) & (b < -1), 0, b)
         if dtype_of(b) == dtype_of(y):
-            beyond = known
+            beyond = safe
         else:
-            beyond = ops.astype(known, dtype_of(y))
-    if b_t is not None:
-        none = (a == 0) & (b == -1)
+            beyond = ops.astype(safe, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log1p(beyond)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(none, ops._divide_or_zero(a, 1 + b), a / ops.where(none, 1, 1 + b)))
+        y_t = plus(y_t, b_t * (a / (1 + safe)))
     return (y_t,)
 
 cdef object op_xlog1py_(object a, object b):
@@ -1989,8 +1987,7 @@ cdef object op_xlog1py_(object a, object b):
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
 
 def xlog1py(a, b):
-    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1
-    is -inf."""
+    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
     return op_xlog1py(a, b)
 
 

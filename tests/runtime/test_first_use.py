@@ -5,10 +5,6 @@ import sys
 
 import pytest
 
-from tests.test_layers import edges
-
-from .test_import import public_modules
-
 # Each thread asks for all of them in an order of its own: namespaces with what `dir` says of them, and functions that import more.
 PROGRAM = """
 import random, sys, threading, traceback
@@ -74,44 +70,4 @@ sys.exit(bool(failed))
 def test_many_threads_ask_first(seed):
     pytest.importorskip("scipy")
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(seed)], capture_output=True, text=True, timeout=300)
-    assert not done.returncode, done.stdout + done.stderr
-
-
-# While one thread imports the package each other thread begins with a module of its own, and goes on to those of the others.
-FIRST = """
-import importlib, sys, threading, traceback
-sys.setswitchinterval(1e-6)
-modules, failed = sys.argv[1:], []
-
-def work(number):
-    while "gradspec" not in sys.modules:
-        pass
-    for name in modules[number:] + modules[:number]:
-        try:
-            importlib.import_module(name)
-        except BaseException:
-            failed.append(f"{name} first: {traceback.format_exc()}")
-            return
-
-threads = [threading.Thread(target=work, args=(number,)) for number in range(len(modules))]
-for thread in threads:
-    thread.start()
-import gradspec
-for thread in threads:
-    thread.join()
-print("\\n".join(failed))
-sys.exit(bool(failed))
-"""
-
-
-@pytest.mark.parametrize("part", range(5))
-def test_many_threads_begin_with_a_module_each(part):
-    """But with none that its own package imports: CPython holds the lock of such a module while it imports the package, and an
-    import of the package in another thread waits for it, whatever the package does."""
-    pytest.importorskip("scipy")
-    by_package = {f"gradspec.{target}" for path, here, targets in edges("gradspec") for _, target in targets
-                  if path.endswith("/__init__.py") and target.startswith(f"{here}.")}  # fmt: skip
-    modules = sorted(set(public_modules()) - by_package)[part::5]
-    assert len(modules) > 8
-    done = subprocess.run([sys.executable, "-c", FIRST, *modules], capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stdout + done.stderr

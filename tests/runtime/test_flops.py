@@ -3,8 +3,8 @@
 import pytest
 
 import gradspec as gs
+from gradspec.api import flops
 from gradspec.generated.op_info import OPS
-from gradspec.profiler import flops
 
 
 def counted(program):

@@ -6,7 +6,6 @@ Owns what is free in a fit, from where the search begins, and where an integral 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +17,11 @@ import gradspec.scipy.optimize  # noqa: F401 (as well)
 from ...core.grad_mode import is_grad_enabled
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
-from ...func import grad, hessian, jacfwd, stop_gradient, value_and_grad
+from ...func import stop_gradient, value_and_grad
 from ...func.callbacks import has_tangent
 from ...support.dispatch import ops
 from ..integrate.quadrature import quad
-from ..optimize.attached import attach
+from ..optimize.minimizing import minimize
 
 if TYPE_CHECKING:
     from .continuous import Continuous
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 _PRECISE = {"epsabs": 1e-9, "epsrel": 1e-9}
 _MOST = 1_000_000  # whole numbers that an expectation is summed over
-_FLAT = 1e-8  # curvature beside those of the parameters: a Hessian has some digits less than 16, and its inverse some of these
-_OFF = 1e-14  # twice what one more step of Newton's may add to the mean logarithm of the likelihood
 _TAIL = 1e-15  # of a probability that ends it
 
 
@@ -61,51 +58,13 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
             found["scale"] = ops.exp(found["scale"])
         return [found[name] if name in found else fixed[name] for name in names]
 
-    def each(theta: Any, data: Any) -> Any:
-        return -distribution.logpdf(data, *parameters(theta))
-
     def loss(theta: Any, data: Any) -> Any:
-        return ops.mean(each(theta, data))
+        return -ops.mean(distribution.logpdf(data, *parameters(theta)))
 
     theta = _greatest(distribution, lambda theta: loss(theta, asarray(values)), names, free, values, args, kwds)
     if is_grad_enabled() and data.requires_grad or has_tangent(data):
-        first = theta
-        theta, _ = attach(f"{distribution.name}.fit", lambda data: _maximum(lambda theta: each(theta, data), first, free),
-                          grad(loss), (data,), asarray(first))  # fmt: skip
+        theta = minimize(loss, theta, args=(data,), method="trust-exact", options={"gtol": 1e-10, "maxiter": 20}).x
     return tuple(map(asarray, parameters(asarray(theta))))
-
-
-def _maximum(each: Callable[[Any], Any], theta: np.ndarray, free: list[str]) -> tuple[np.ndarray, bool, SimpleNamespace]:
-    """By steps of Newton's, a maximum of a likelihood that numbers can tell from its surroundings, and whether it is one.
-
-    A curvature is that of a maximum if it is not rounding beside the mean square of the slopes, which is its size if the family
-    is that of the data.  Parameters are measured by their own curvatures.  Then a least curvature of 0 is a direction along which
-    the likelihood is flat, as where a search ran off to a limit that a family has at infinity; there the Hessian is rounding.
-    """
-    slopes, curvatures = jacfwd(each), hessian(lambda theta: ops.mean(each(theta)))
-    found, left = theta, np.inf
-    while True:
-        step, gain, reason = _step(slopes(asarray(theta)).numpy(), curvatures(asarray(theta)).numpy(), free)
-        if reason and found is theta:
-            return theta, False, SimpleNamespace(message=reason)
-        if reason or not gain < left:  # rounding, or beyond the support
-            return found, left <= _OFF, SimpleNamespace(message="the likelihood has no maximum near it")
-        found, left = theta, gain
-        theta = theta - step
-
-
-def _step(slopes: np.ndarray, curvature: np.ndarray, free: list[str]) -> tuple[np.ndarray, float, str]:
-    """A step of Newton's, twice what it gains, and why there is none."""
-    own, slope = np.diag(curvature), slopes.mean(0)
-    if not (np.isfinite(curvature).all() and np.isfinite(slopes).all() and (own > _FLAT * np.square(slopes).mean(0)).all()):
-        return slope, np.inf, "the likelihood is not smooth there, or has no maximum"
-    size = np.sqrt(own)
-    along, directions = np.linalg.eigh(curvature / np.outer(size, size))
-    if along[0] <= _FLAT:
-        names = " and ".join(name for name, part in zip(free, directions[:, 0]) if abs(part) > 0.1)
-        return slope, np.inf, f"the likelihood is flat along {names}, or has no maximum"
-    step = directions @ (directions.T @ (slope / size) / along) / size
-    return step, float(slope @ step), ""
 
 
 def _fixed(distribution: Continuous, names: list[str], kwds: dict[str, Any]) -> dict[str, float]:

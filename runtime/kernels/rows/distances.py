@@ -5,11 +5,10 @@ Owns when a product of matrices is exact enough for a distance; what is not is c
 
 import numpy as np
 
-from ..elementwise.choice import divide_or_zero
 from .distances_loops import differences_weighted, distances_direct
 from .moments_loops import euclidean_norm
 
-__all__ = ["along_rows", "pulled_apart", "row_distances", "row_rates", "row_slopes", "weighted_rows"]
+__all__ = ["along_differences", "row_distances", "weighted_differences"]
 
 _BLOCK = 1 << 16  # elements of the differences that are there at once
 _FEW = 1 << 16  # differences up to which a product of matrices costs more than they
@@ -17,154 +16,89 @@ _CLOSE = {"f": 1e-7, "d": 0.05}  # squared distance over squared norms below whi
 _LEAST = 1e-280  # squared distances from which no square has lost digits to underflow
 
 
-def row_distances(z, m):
-    """The Euclidean distance of each of the first `m` rows and each of the others.
+def row_distances(a, b):
+    """The Euclidean distance of each row of `a` and each row of `b`.
 
     Parameters
     ----------
-    z : (..., m + n, k) ndarray
-    m : int
+    a : (..., m, k) ndarray
+    b : (..., n, k) ndarray
 
     Returns
     -------
     (..., m, n) ndarray
     """
-    z = z.astype(np.result_type(z, np.float16), copy=False)
-    a, b = _parts(z, m)
-    y = np.empty((*a.shape[:-1], b.shape[-2]), z.dtype)
+    dtype = np.result_type(a, b, np.float16)
+    a, b, y = _prepared(a, b, dtype)
     for place in np.ndindex(y.shape[:-2]):
-        few = z.dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
+        few = dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
         if few and distances_direct(np.require(a[place], None, "CA"), np.require(b[place], None, "CA"), y[place]):
             continue
-        if z.dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
-            _by_product(a[place], b[place], y[place], _CLOSE[z.dtype.char])
+        if dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
+            _by_product(a[place], b[place], y[place], _CLOSE[dtype.char])
         else:
             for rows in _blocks(*a[place].shape, len(b[place])):
                 y[place][rows] = euclidean_norm(a[place][rows, None] - b[place], -1, False)
     return y
 
 
-def row_rates(t, z, y):
-    """along_rows(t, z, m) / y, and 0 where `y` is 0.
-
-    Parameters
-    ----------
-    t, z : (..., m + n, k) ndarray
-    y : (..., m, n) ndarray
-
-    Returns
-    -------
-    (..., m, n) ndarray
-    """
-    _belongs(y, z)
-    return divide_or_zero(along_rows(t, z, y.shape[-2]), y)
-
-
-def row_slopes(c, z, y):
-    """weighted_rows(c / y, z), and of a distance `y` of 0 with a `c` that is NaN, NaN.
-
-    Parameters
-    ----------
-    c, y : (..., m, n) ndarray
-    z : (..., m + n, k) ndarray
-
-    Returns
-    -------
-    (..., m + n, k) ndarray
-    """
-    weight = divide_or_zero(c, y)
-    unknown = np.equal(y, 0) & np.isnan(c)
-    return weighted_rows(np.where(unknown, c, weight) if unknown.any() else weight, z)
-
-
-def weighted_rows(weight, z):
-    """The sum of the differences of each row and those across, each times its weight.
+def weighted_differences(weight, a, b):
+    """The sum over the rows of `b` of the differences of each row of `a` to them, each times its weight.
 
     Parameters
     ----------
     weight : (..., m, n) ndarray
-    z : (..., m + n, k) ndarray
-        The first m rows have the others across.
+    a : (..., m, k) ndarray
+    b : (..., n, k) ndarray
 
     Returns
     -------
-    (..., m + n, k) ndarray
+    (..., m, k) ndarray
     """
-    _belongs(weight, z)
-    a, b = _parts(z, weight.shape[-2])
-    lead = np.broadcast_shapes(weight.shape[:-2], z.shape[:-2])
-    y = np.empty(lead + z.shape[-2:], np.result_type(weight, z, np.float16))
+    if weight.shape[-2:] != (a.shape[-2], b.shape[-2]) or a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"weights of shape {weight.shape} are not those of {a.shape} and {b.shape}")
+    lead = np.broadcast_shapes(weight.shape[:-2], a.shape[:-2], b.shape[:-2])
     weight, a, b = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, a, b))
+    y = np.empty(a.shape, np.result_type(weight, a, b, np.float16))
     for place in np.ndindex(lead):
-        for w, ours, theirs, found in (
-            (weight[place], a[place], b[place], y[place][: a.shape[-2]]),
-            (weight[place].T, b[place], a[place], y[place][a.shape[-2] :]),
-        ):
-            parts = (np.require(part, y.dtype, "CA") for part in (w, ours, theirs))
-            if y.dtype.char in _CLOSE and differences_weighted(*parts, found):
-                continue
-            for rows in _blocks(*ours.shape, len(theirs)):
-                found[rows] = (w[rows, None] @ (ours[rows, None] - theirs))[:, 0]
+        parts = [part[place] for part in (weight, a, b)]
+        if y.dtype.char in _CLOSE and differences_weighted(*(np.require(part, y.dtype, "CA") for part in parts), y[place]):
+            continue
+        for rows in _blocks(*a[place].shape, len(b[place])):
+            y[place][rows] = (weight[place][rows, None] @ (a[place][rows, None] - b[place]))[:, 0]
     return y
 
 
-def along_rows(t, z, m):
-    """The product of the difference of each of the first `m` rows of `t` and each of the others with that in `z`.
+def along_differences(x, a, b):
+    """The product of row i of `x` with the difference of row i of `a` and row j of `b`.
 
     Parameters
     ----------
-    t, z : (..., m + n, k) ndarray
-    m : int
+    x, a : (..., m, k) ndarray
+    b : (..., n, k) ndarray
 
     Returns
     -------
     (..., m, n) ndarray
     """
-    if t.shape[-2:] != z.shape[-2:]:
-        raise ValueError(f"rows of shapes {t.shape} and {z.shape} do not belong together")
-    lead = np.broadcast_shapes(t.shape[:-2], z.shape[:-2])
-    t, z = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (t, z))
-    (t, u), (a, b) = _parts(t, m), _parts(z, m)
-    y = np.empty((*lead, m, b.shape[-2]), np.result_type(t, z, np.float16))
+    if x.shape[-2:] != a.shape[-2:] or a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"rows of shapes {x.shape}, {a.shape} and {b.shape} do not belong together")
+    lead = np.broadcast_shapes(x.shape[:-2], a.shape[:-2], b.shape[:-2])
+    x, a, b = (np.broadcast_to(part, lead + part.shape[-2:]) for part in (x, a, b))
+    y = np.empty((*a.shape[:-1], b.shape[-2]), np.result_type(x, a, b, np.float16))
     for place in np.ndindex(lead):
         for rows in _blocks(*a[place].shape, len(b[place])):
-            y[place][rows] = np.vecdot(t[place][rows, None] - u[place], a[place][rows, None] - b[place])
+            y[place][rows] = ((a[place][rows, None] - b[place]) @ x[place][rows, :, None])[..., 0]
     return y
 
 
-def pulled_apart(y, t):
-    """1 where a distance of two rows is 0 and these rows of `t` differ, 0 elsewhere.
-
-    Parameters
-    ----------
-    y : (..., m, n) ndarray
-        Distances of the first m rows and the others.
-    t : (..., m + n, k) ndarray
-
-    Returns
-    -------
-    (..., m, n) ndarray
-    """
-    _belongs(y, t)
-    lead = np.broadcast_shapes(y.shape[:-2], t.shape[:-2])
-    apart = np.zeros(lead + y.shape[-2:], np.result_type(y, t, np.float16))
-    if not np.all(y):
-        y, (t, u) = np.broadcast_to(y, apart.shape), _parts(np.broadcast_to(t, lead + t.shape[-2:]), y.shape[-2])
-        *place, i, j = np.nonzero(y == 0)
-        apart[*place, i, j] = (t[*place, i] != u[*place, j]).any(-1)
-    return apart
-
-
-def _belongs(y, z):
-    if sum(y.shape[-2:]) != z.shape[-2]:
-        raise ValueError(f"an array of shape {y.shape} is not that of pairs among {z.shape[-2]} rows")
-
-
-def _parts(z, m):
-    """The first `m` rows and the others."""
-    if not 0 <= m <= z.shape[-2]:
-        raise ValueError(f"of {z.shape[-2]} rows {m} cannot be the first")
-    return z[..., :m, :], z[..., m:, :]
+def _prepared(a, b, dtype):
+    """Both in one dtype with the same leading axes, and memory for the result."""
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"cdist: the rows of a have {a.shape[-1]} components and those of b {b.shape[-1]}")
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (np.broadcast_to(x.astype(dtype, copy=False), lead + x.shape[-2:]) for x in (a, b))
+    return a, b, np.empty((*a.shape[:-1], b.shape[-2]), dtype)
 
 
 def _blocks(rows, length, others):

@@ -74,11 +74,10 @@ def logsumexp_backward(grad, x, axis, keepdims):
     Returns
     -------
     ndarray
-        Zero where all of `x` is -inf, and shared among infinities.
+        Zero where all of `x` is -inf.
     """
     highest = _highest(x, axis)
-    weights = np.exp(np.where(x == np.inf, 0, x - np.where(np.abs(highest) == np.inf, 0, highest)))
-    weights = np.where(highest == np.inf, x == np.inf, weights).astype(weights.dtype, copy=False)
+    weights = np.exp(x - np.where(highest == -np.inf, 0, highest))
     total = np.sum(weights, axis=axis, keepdims=True)
     return weights * (unreduce(grad, np.shape(total), axis, keepdims) / np.where(total == 0, 1, total))
 

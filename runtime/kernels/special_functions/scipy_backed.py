@@ -36,12 +36,6 @@ def bessel(name, v, x):
     if x.dtype.kind != "c" and far.any():
         limit = (np.inf if v % 2 != 1 else np.copysign(np.inf, x)) if name == "iv" else 0
         y = np.where(far, limit, y).astype(y.dtype)
-    lost = (size > 80) & (size < 1e4) & (np.isinf(y) if name == "iv" else y == 0)
-    if x.dtype.kind != "c" and name in ("iv", "kv") and lost.any():
-        wide = np.where(lost, x, 1).astype(np.float64)  # SciPy's leaves the range of numbers early, but not where it is scaled
-        half = np.exp((np.abs(wide) if name == "iv" else -wide) / 2)
-        with np.errstate(over="ignore"):
-            y = np.where(lost, scipy_function(name + "e")(v, wide) * half * half, y).astype(y.dtype)
     return y
 
 
@@ -101,8 +95,7 @@ def erfcx(x, n):
 
 
 def ive(v, x, n):
-    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs
-    SciPy.
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, that of ``iv``. Needs SciPy.
 
     Parameters
     ----------
@@ -123,7 +116,7 @@ def ive(v, x, n):
     y = 0  # by the rule of Leibniz, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
-        y += math.comb(n, k) * (-np.sign(near) if (n - k) % 2 else 1) * slope
+        y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
     inverse = 1 / np.where(far, np.abs(x), 1e3)
     series = _far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi))
     if v % 1 == 0 and (v + n) % 2:
