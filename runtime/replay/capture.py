@@ -174,8 +174,8 @@ def capture(
     try:
         if witness.failure is not None:
             raise witness.failure
-        if executed.look_for_unwalked(holdings):
-            taken.unwalked = executed.unwalked
+        taken.unwalked = executed.unwalked(holdings)
+        if taken.unwalked:
             return taken
         witness.draws.end()
         witness.draws.check_all(executed.names())

@@ -37,9 +37,6 @@ class Executed:
         Of the user's functions, with where each was called from.
     impure : dict of code to str
         The first call that each code makes of a C function that may give something else another time, with its line.
-    unwalked : dict of code to list of function
-        Codes that the captured state was not walked from, and that the next recording walks: those of installed packages, and
-        functions that a library calls: of registered classes, and rules.
     catches : bool
         Whether code of the function may handle an exception.
     """
@@ -47,7 +44,6 @@ class Executed:
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, str] = {}
         self.impure: dict[types.CodeType, str] = {}
-        self.unwalked: dict[types.CodeType, list[Any]] = {}
         self.catches = False
         self.origins: dict[types.CodeType, int] = {}
         self.standard: set[types.CodeType] = set()
@@ -94,13 +90,12 @@ class Executed:
     def names(self, but_appended: bool = False) -> set[str]:
         return {name for code in self.codes for name in names_read(code, but_appended)}
 
-    def look_for_unwalked(self, holdings: Holdings) -> bool:
-        """Find functions that ran and that the captured state was not walked from, though it can be; whether there are any."""
+    def unwalked(self, holdings: Holdings) -> dict[types.CodeType, list[Any]]:
+        """Codes that ran and that the next recording walks: of installed packages, and with functions that a library calls."""
         ran = {code: [] for code in (*self.codes, *self.standard) if code in holdings.aside}
         for code in self.called_by_library.keys() - holdings.codes - (holdings.ran or {}).keys() - ran.keys():
             ran[code] = self.called_by_library[code]
-        self.unwalked = ran
-        return bool(ran)
+        return ran
 
     def check(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings) -> None:
         """Refuse a recording that may have read more than the guards compare.

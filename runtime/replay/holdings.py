@@ -172,7 +172,7 @@ class Holdings:
     # The walk.
 
     def reach(self, way: str, name: str | None, value: Any, always: bool = False) -> None:
-        """Walk to what an attribute, a variable (by its name, if not `always`) or a place (None) contains."""
+        """Walk to the value of an attribute, a variable (by its name, if not `always`) or an element (None)."""
         if name in self.static or way in self.static or self.is_static(value):
             if isinstance(value, (property, staticmethod, classmethod, functools.cached_property)):
                 value = value.fget if isinstance(value, property) else getattr(value, "func", None) or value.__func__
@@ -201,8 +201,7 @@ class Holdings:
             return
         self.seen[id(item)] = item
         if is_compiled_function(item):
-            if item.__dict__:
-                self.look_at_dictionary(way, item.__dict__, ATTRIBUTES)
+            self.look_at_dictionary(way, item.__dict__, ATTRIBUTES)
         elif isinstance(item, (TensorBase, np.ndarray)):
             self.look_at_array(way, item)
         elif isinstance(item, types.FunctionType):
@@ -317,8 +316,7 @@ class Holdings:
         code, own = function.__code__, not is_library(function)
         if own:
             self.guards.append(guard_of_function(way or function.__name__, function))
-            if function.__dict__:
-                self.look_at_dictionary(function.__name__, function.__dict__, ATTRIBUTES)
+            self.look_at_dictionary(function.__name__, function.__dict__, ATTRIBUTES)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             value = EMPTY if is_empty(cell) else cell.cell_contents
             self.guard(name, cell, CELL, name, value)

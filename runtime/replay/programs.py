@@ -141,16 +141,22 @@ class Program(Recorded):
         return answer if taken.form is None else partial(rebuild, taken.form, answer)
 
     def run_slowly(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run with random draws, which begin again where they were if the recording is of another call, or as a node."""
+        """Run a program that is more than a tape: with draws, as a node, or with an `np.errstate` of its own."""
         if self.careful and loops_may_fail():
             raise Eagerly
+        if not self.errors:
+            return self.run_with_draws(given, arrays)
+        with np.errstate(**self.errors):
+            return self.run_with_draws(given, arrays)
+
+    def run_with_draws(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
+        """Run the tape or the node; generators of random numbers go back if the recording is of another call."""
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
-            with np.errstate(**self.errors):
-                if not self.passes:
-                    return self.nested(given, self.played(given, arrays))
-                return self.recorded(given, arrays, Inputs(given, self.generators, states))
+            if not self.passes:
+                return self.nested(given, self.played(given, arrays))
+            return self.recorded(given, arrays, Inputs(given, self.generators, states))
         except Exception:
             for generator, state in zip(generators, states):
                 generator.state = state

@@ -206,6 +206,9 @@ def places():
         found[name] = function, change, eager
 
     # Attributes.
+    def gains(x):
+        return x
+
     w = tensor_with(k=2.0)
     add("an attribute of a tensor", lambda x: x * w.k, lambda: setattr(w, "k", 3.0))
     p = gs.nn.Parameter(gs.ones(2))
@@ -215,6 +218,9 @@ def places():
     add("an attribute that a tensor gets", lambda x: x * getattr(late, "k", 2.0), lambda: setattr(late, "k", 3.0))
     same.k = 2.0
     add("an attribute of a function", lambda x: x * same.k, lambda: setattr(same, "k", 3.0))
+    add("an attribute that a function gets", lambda x: x * getattr(gains, "late", 2.0), lambda: setattr(gains, "late", 3.0))
+    compiled_sin = gs.sin
+    add("an attribute that a compiled function gets", lambda x: x * getattr(compiled_sin, "late", 2.0), lambda: setattr(compiled_sin, "late", 3.0))
     add("an attribute that an object gets", lambda x: x * getattr(n[0], "late", 2.0), lambda: setattr(n[0], "late", 3.0))
     add("an attribute that an object loses", lambda x: x * getattr(n[1], "k", 3.0), lambda: delattr(n[1], "k"))
     add("an attribute by a held name", lambda x: x * getattr(n[2], n[2].name), lambda: setattr(n[2], "k", 3.0))
@@ -391,6 +397,7 @@ def restored():
     Color.RED._value_, vars(Described)["number"].k, keywords.__kwdefaults__ = 2.0, 2.0, {"k": 2.0}
     Methods.scaled, keyworded.__kwdefaults__["k"] = Methods.__dict__["scaled"], 2.0
     colorsys.ONE_THIRD = 1.0 / 3.0
+    vars(gs.sin).pop("late", None)
     TIMES.set(2.0)
     cached.cache_clear()
     while HANDLES:
