@@ -154,7 +154,7 @@ class _OpAnalysis:
         self.errors.add(message, at, self.op.name, key, suggestion=suggestion)
 
     def check_taken(self) -> None:
-        """A function or method must not stand in the place of what is written by hand, but for a function around it."""
+        """An operator takes no name of a hand-written function or method, unless that function wraps the operator."""
         op, held = self.op, self.library.attributes
         spellings = {op.name, *op.aliases} if {"method", "property"} & {*op.variants} else set()
         public = self.library.public - {name for name in self.library.around if name.rpartition(".")[2] == op.name}

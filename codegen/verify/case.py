@@ -41,7 +41,7 @@ class BoundCall:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """What NumPy warns of is either refused or meant."""
+    """A NumPy warning is either refused or intended."""
     with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
         warnings.simplefilter("ignore")
         yield

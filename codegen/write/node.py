@@ -225,6 +225,6 @@ class NodeText(Bindings):
 
 
 def _given(signature: Signature, arguments: Iterable[Expression | None]) -> dict[str, Expression]:
-    """Argument name -> what a call gives it, its default where the call leaves it out."""
+    """Argument name -> its value in a call, or its default."""
     given = zip(signature.arguments, arguments)
     return {a.name: Constant(a.given) if value is None else value for a, value in given}

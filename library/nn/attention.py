@@ -166,7 +166,7 @@ def _joined(one: Tensor, other: Tensor, dtype: Any) -> Tensor:
 
 
 def _summand(mask: Tensor, dtype: Any) -> Tensor:
-    """What a mask adds to the scores: -inf where it is true."""
+    """The numbers that a mask adds to the scores: -inf where it is true."""
     return ops.where(mask, -math.inf, ops.zeros((), dtype=dtype)) if mask.dtype.kind == "b" else mask
 
 

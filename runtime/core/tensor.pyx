@@ -367,7 +367,7 @@ cdef class TensorBase:
         return other
 
     def is_inference(self):
-        """Whether this is an inference tensor: made inside `inference_mode`, of which no graph saves anything."""
+        """Whether this is an inference tensor: it was made inside `inference_mode`, and no graph may save it."""
         return bool(self.flags & INFERENCE_TENSOR)
 
     def detach_(self):

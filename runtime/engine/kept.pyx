@@ -31,7 +31,7 @@ def set_follower(follower):
 
 
 cdef class Kept:
-    """What one forward kept of its middle."""
+    """The intermediate values that one forward kept."""
 
     cdef object shown(self, Node node, tuple tensors, bint in_jvp):
         """The saved tensors as a method of the user gets them: with a history that raises where something is recorded."""
@@ -93,7 +93,7 @@ cdef str refusal(Node node):
 
 
 cdef object follow(cls, tuple inputs):
-    """A listener to the forward of a Function that keeps values of the middle, or of which that is not known yet."""
+    """A listener to the forward of a Function that keeps intermediate values, or may keep some."""
     cdef int i
     if cls._keeps is False or cls._keeps == "known":
         return None

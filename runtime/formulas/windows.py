@@ -183,7 +183,7 @@ def resized_kind(mode, align_corners, ndim, antialias=False):
 
 
 def resized_steps(shape, sizes, kind, scale):
-    """How far apart in each axis the elements stand of which the resampled one consists."""
+    """The distance along each axis between the elements that make up a resampled element."""
     inner = shape[len(shape) - len(sizes) :]
     if kind.endswith("aligned"):
         return tuple((length - 1) / (size - 1) if size > 1 else 0.0 for length, size in zip(inner, sizes))

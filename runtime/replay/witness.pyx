@@ -101,7 +101,7 @@ cdef class Witness(Recorder):
             self.settle(call, event)
 
     cdef int settle(self, Call call, Event event) except -1:
-        """Where a view begins may hang on the numbers of indices: those are looked at."""
+        """Guard the numbers of indices that decide where a view begins."""
         cdef Value look = call.outputs, value
         entry = entry_of(call.name)
         if entry is None or entry.view is None:

@@ -1,1 +1,1 @@
-"""What nodes keep of the arrays that they saw, and what views and writes mean for it."""
+"""Saved values of nodes, and the effect of views and writes on them."""

@@ -13,7 +13,7 @@ cdef inline void put_back(ThreadState* state, unsigned int flags) noexcept:
 
 
 cdef inline object unrecorded(object function, object value):
-    """`function(value)`, of which nothing is recorded."""
+    """`function(value)`, unrecorded."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int before = state.flags & GRAD_DISABLED
     state.flags |= GRAD_DISABLED

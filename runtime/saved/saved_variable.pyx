@@ -172,7 +172,7 @@ cdef SavedList save_inputs(ThreadState* state, tuple values):
 
 
 cdef object slow_index(ThreadState* state, object index, uint32_t* version):
-    """`save_index` of what may be written to: a tensor as an input is, a copy of an array, of a list, or of one number."""
+    """`save_index` for writable values: a tensor is saved as an input, an array, a list or a number as a copy."""
     cdef uint32_t part_version
     cdef SavedList saved
     cdef list parts

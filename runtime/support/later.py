@@ -56,7 +56,7 @@ def answer(package, computed=None):
     ----------
     package : str
     computed : dict of str to callable, optional
-        Names whose value changes, and what gives it.
+        Names whose value changes, with the function that returns the value.
     """
 
     def __getattr__(name):

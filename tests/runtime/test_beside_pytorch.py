@@ -360,7 +360,7 @@ def reading_the_gradient_of_a_nonleaf(lib):
 
 
 def lifetimes(lib):
-    """What reference counts alone free."""
+    """Objects that reference counts alone free."""
     found = []
     was = gc.isenabled()
     gc.disable()

@@ -282,7 +282,7 @@ def test_early_stop_is_chosen_when_the_forward_runs():
 
 
 def pieces(calls, inner=lambda f, x: f(x)):
-    """A function that gives all the steps of a chain, some of which may be a region of their own."""
+    """A function that returns all steps of a chain; some may be a region of their own."""
 
     def chain(x):
         calls.append("chain")

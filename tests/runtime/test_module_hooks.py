@@ -35,7 +35,7 @@ def agree(one, other):
 
 
 def with_zeros(rows):
-    """Gradients of which those that are not there are zero, as they are behind a module with hooks."""
+    """Gradients with zeros in place of missing ones, as behind a module with hooks."""
     return [tuple(np.zeros(3) if item is None else item for item in row) for row in rows]
 
 
@@ -82,7 +82,7 @@ class Aside(nn.Module):
 
 
 def listening(module):
-    """What the backward hooks of a module see."""
+    """The gradients that the backward hooks of a module get."""
     seen = []
     module.register_full_backward_hook(lambda module, grad_in, grad_out: seen.append((grad_in[0].tolist(), grad_out[0].tolist())))
     return seen

@@ -216,7 +216,7 @@ class RegularGridInterpolator:
         return total
 
     def monotone(self, places: list) -> Any:
-        """Monotone cubic pieces along the last axis, then of what these give along the axis before, and so on."""
+        """Monotone cubic pieces along the last axis, then along the axis before it, and so on."""
         last = len(self.grid) - 1
         value = PchipInterpolator(self.grid[last], ops.moveaxis(self.values, last, 0))(places[last])
         rows = np.arange(len(places[last]))

@@ -50,8 +50,8 @@ class Continuous(Distribution):
         Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
         `cdf` by each parameter; None for one without a formula.
     estimates : callable, optional
-        Of data, `loc` and `scale`, either of which may be None: both, of the greatest likelihood.  For a family without shape
-        parameters whose likelihood has its greatest value at a corner, which no gradient describes.
+        Takes data, `loc` and `scale`, returns both by the greatest likelihood; one that is not None stays.  For a family without
+        shape parameters whose likelihood has its greatest value at a corner, which no gradient describes.
     """
 
     def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, estimates: Formula | None = None,

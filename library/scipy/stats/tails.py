@@ -103,7 +103,7 @@ def log_ndtr_between(a: Any, b: Any) -> Any:
 
 
 def modulus(x: Any) -> Any:
-    """abs(x) with the derivative 1 at 0: for formulas glued of two pieces there, of which that from 0 on is then whole."""
+    """abs(x) with the derivative 1 at 0: in a formula of two pieces, the piece from 0 on keeps its derivative."""
     return where(x < 0, -x, x)
 
 
