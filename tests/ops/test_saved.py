@@ -13,21 +13,10 @@ from gradspec.tracing.values import held
 
 from . import questions
 from .calls import DOUBLE, STATIC, flat, samples_of
-from .test_replays import others
-from .test_traces import backward, plain
+from .test_replays import inside, others
+from .test_traces import plain
 
 SAMPLES = 1  # of each operator; more change layouts, of which replays ask
-
-
-def inside(case):
-    """The call with a backward pass inside; its results have no graph."""
-    function = backward(case)
-
-    def detached(*arrays):
-        found = function(*arrays)
-        return found and ([y.detach() for y in found[0]], found[1])
-
-    return detached
 
 
 def outside(case):
