@@ -109,9 +109,8 @@ class Executed:
             if code in self.codes or code in holdings.codes:  # the standard library's own code runs for the library as well
                 raise Unfit(f"{call}, which may give something else, or do something, at each call; "
                             f"pass its result as an argument{LOOK}")  # fmt: skip
-        vouched = {name for name in holdings.static if isinstance(name, str)}
         for code, line in self.codes.items():
-            if code not in holdings.codes and code.co_name not in vouched:
+            if code not in holdings.codes and code.co_name not in holdings.static_names:
                 raise Unfit(f"{code.co_qualname} runs, called at {line}, and is reached in a way that no guard covers; "
                             f"call it by its name, or give its name as static= if it reads nothing that changes")  # fmt: skip
         if holdings.opaque:

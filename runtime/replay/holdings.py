@@ -129,6 +129,8 @@ class Holdings:
         ran: dict[types.CodeType, list[Any]] | None = None,
     ) -> None:
         self.known, self.loose, self.names, self.static = set(known), loose or {}, names, static
+        self.static_names = {one for one in static if isinstance(one, str)}
+        self.static_objects = {id(one) for one in static}
         self.tensors: list[tuple[str, Any]] = []
         self.hooks: list[list[Any]] = []  # of each of these
         self.guards: list[tuple[str, Any, int, Any]] = []
@@ -173,7 +175,7 @@ class Holdings:
 
     def reach(self, way: str, name: str | None, value: Any, always: bool = False) -> None:
         """Walk to the value of an attribute, a variable (by its name, if not `always`) or an element (None)."""
-        if name in self.static or way in self.static or self.is_static(value):
+        if name in self.static_names or way in self.static_names or id(value) in self.static_objects:
             if isinstance(value, (property, staticmethod, classmethod, functools.cached_property)):
                 value = value.fget if isinstance(value, property) else getattr(value, "func", None) or value.__func__
             if isinstance(value, types.FunctionType):  # which runs all the same
@@ -188,16 +190,13 @@ class Holdings:
             if value is not MISSING and value is not EMPTY:
                 self.reach(way, key if isinstance(key, str) else None, value)
 
-    def is_static(self, item: Any) -> bool:
-        return any(item is one for one in self.static)
-
     def look(self, way: str, item: Any) -> None:
         cls = type(item)
         if cls in NUMBERS or cls is NUMPY_FUNCTION or id(item) in self.seen or id(item) in self.known:
             return
         if getattr(cls, "_captured_", ()) is None:
             return
-        if self.is_static(item) or isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
+        if id(item) in self.static_objects or isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
             return
         self.seen[id(item)] = item
         if is_compiled_function(item):

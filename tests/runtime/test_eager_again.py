@@ -5,6 +5,7 @@ import gc
 import subprocess
 import sys
 import threading
+import types
 import warnings
 
 import numpy as np
@@ -269,6 +270,15 @@ def test_a_static_name_holds_for_whatever_has_it(made, static):
     found, messages, compiled = compiled_silently(made(), *[(np.ones(1),)] * 4, static=static)
     assert [one.item() for one in found] == [6.0] * 4 and messages == [] and compiled.program is not None
     assert len(compiled_silently(made(), *[(np.ones(1),)] * 4)[1]) == 1
+
+
+@pytest.mark.parametrize("table", [
+    np.array([3.0, 4.0]), np.zeros((0, 2)), np.array([[2.0]]), gs.asarray([3.0, 4.0]), {"k": 3.0}, {3.0}, (3.0, [4.0]), types.SimpleNamespace(k=3.0), 3.0, None,
+], ids=lambda table: type(table).__name__)  # fmt: skip
+def test_any_object_may_be_static(table):
+    """Also one whose equality is no bool."""
+    found, messages, compiled = compiled_silently(lambda x: x * len(str(table)), *[(np.ones(1),)] * 4, static=(table,))
+    assert [one.item() for one in found] == [len(str(table))] * 4 and messages == [] and compiled.program is not None
 
 
 def test_kinds_that_are_never_met_again_are_dropped():
