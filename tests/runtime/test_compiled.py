@@ -832,12 +832,14 @@ def test_calls_do_not_grow_memory():
     tracemalloc.start()
     for _ in range(2000):  # small arrays that come back fill their bins
         step(x, y)
+    gc.collect()  # a look at the recording (calls 4096 and 8192) leaves cycles, and some 600 bytes in tables of names
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(10_000):
         step(x, y)
+    gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert grown < 2_000 and replays(step)
+    assert grown < 10_000 and replays(step)  # one object left by each call would be 160 000 bytes
 
 
 def test_no_recording_looks_for_garbage_in_all_of_the_process():
