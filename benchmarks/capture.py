@@ -28,8 +28,8 @@ def step_of() -> Callable[[], Any]:
 
 def recorded(step: Callable[[], Any]) -> None:
     """A call while a recorder listens."""
-    from gradspec.tracing.listening import Recorder
-    from gradspec.tracing.values import Memory
+    from gradspec.compiler.tracing.tracer import Recorder
+    from gradspec.compiler.tracing.values import Memory
 
     recorder = Recorder(Memory())
     recorder.start()

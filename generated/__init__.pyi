@@ -24,7 +24,6 @@ from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
-from . import replay as replay
 from . import scipy as scipy
 from . import signal as signal
 from . import sparse as sparse
@@ -38,11 +37,11 @@ from .api.arrays import is_tensor as is_tensor
 from .api.arrays import ndim as ndim
 from .api.arrays import shape as shape
 from .api.arrays import size as size
+from .compiler.compiled_function import compile as compile
+from .compiler.compiled_function import jit as jit
+from .compiler.files.loaded_program import load_program as load_program
 from .func import *
 from .operators import operator as operator
-from .replay import compile as compile
-from .replay import jit as jit
-from .replay import load_program as load_program
 from .sparse import sparse_coo_tensor as sparse_coo_tensor
 from .sparse import sparse_csr_tensor as sparse_csr_tensor
 from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_

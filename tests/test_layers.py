@@ -33,18 +33,19 @@ RUNTIME = [
     ["generated.docs"],
     ["generated.op_info", "generated.ops", "generated.tensor"],
     ["generated"],
-    ["batching"],
-    ["taylor"],
+    ["transforms.batching"],
+    ["transforms.taylor"],
+    ["transforms"],
     ["api"],
     ["_nn", "_random", "_special", "fft", "linalg"],
     ["array_api"],
     ["profiler"],
     ["autograd", "nn", "signal", "special"],
-    ["optim", "random", "tracing", "utils"],
+    ["optim", "compiler.tracing", "random", "utils"],
     ["func"],
     ["debug", "tree_util"],
     ["distributed", "extend", "nested", "operators", "scipy", "sparse", "test_util"],
-    ["replay"],
+    ["compiler"],
     ["gradspec"],
 ]
 
@@ -65,7 +66,7 @@ CODEGEN = [
 LIMIT = 400
 # Files that ought to be two, and how far they may grow until they are.
 TOO_LONG: dict[str, int] = {
-    "runtime/replay/compiled.py": 460, "runtime/replay/holdings.py": 480, "runtime/replay/lowering.pyx": 430,
+    "runtime/compiler/compiled_function.py": 460, "runtime/compiler/record/captured_state.py": 480, "runtime/compiler/lowering/lowering.pyx": 430,
 }  # fmt: skip
 
 

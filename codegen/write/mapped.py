@@ -1,7 +1,7 @@
 """What a vmap makes of an op: in which of a few ways it takes batches.
 
 Owns the ways, and how one follows from an entry: from its shape, its axis arguments, its form.  An entry states `vmap:` where
-that is not so.  The ways themselves are the runtime's (`runtime/batching/ways.py`).
+that is not so.  The ways themselves are the runtime's (`runtime/transforms/batching/rules.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What an op makes of Taylor coefficients: in which of a few ways it takes series.
 
-Owns the ways, and how one follows from the form of an entry.  The ways themselves are the runtime's (`runtime/taylor/ways.py`).
+Owns the ways, and how one follows from the form of an entry.  The ways themselves are
+the runtime's (`runtime/transforms/taylor/rules.py`).
 """
 
 from __future__ import annotations

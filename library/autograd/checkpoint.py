@@ -14,8 +14,6 @@ from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..batching.batched import without_graph
-from ..batching.passes import is_mapped, outside, stand_for_series
 from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..core.operand import tensor
@@ -29,6 +27,8 @@ from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
 from ..support.later import answer
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import without_graph
+from ..transforms.batching.batched_backward import is_mapped, outside, stand_for_series
 from .checkpoint_settings import GraphExecGroup, set_checkpoint_debug_enabled, set_checkpoint_early_stop
 from .mutation import SavedValues, watching
 

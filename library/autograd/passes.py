@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..batching.batched import without_graph
-from ..batching.passes import of_every_row
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, inference_mode, is_inference_mode_enabled, no_grad
 from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
@@ -18,6 +16,8 @@ from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_du
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, NotBatched
 from ..support.pytree import LEAF, alike, flatten, places, rebuild
+from ..transforms.batching.batched import without_graph
+from ..transforms.batching.batched_backward import of_every_row
 
 IN_CACHE = 1 << 16  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."

@@ -15,9 +15,9 @@ import numpy as np
 
 import gradspec as gs
 
-from ..batching.passes import is_mapped
 from ..methods.dual_level import innermost_level
 from ..support.pytree import flatten, places, rebuild
+from ..transforms.batching.batched_backward import is_mapped
 
 if TYPE_CHECKING:
     from typing import Self

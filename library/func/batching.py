@@ -1,7 +1,7 @@
 """vmap: a function of one example as a function of a batch.
 
 Owns the signature, which is that of `torch.func.vmap` with JAX's names beside it, and how nests of arguments and results are
-taken apart along their batch axes.  What operators do with batches is `gradspec.batching`'s.
+taken apart along their batch axes.  What operators do with batches is `gradspec.transforms.batching`'s.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import Batched, Level, batched
-from ..batching.mapping import Mapping
 from ..core.events import current_mapping, set_mapping
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -19,6 +17,8 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.hints import answering
 from ..support.pytree import Attribute, flatten, paired, parts, rebuild
+from ..transforms.batching.batched import Batched, Level, batched
+from ..transforms.batching.vmap_levels import Mapping
 
 RANDOMNESS = ("error", "different", "same")
 _ARRAYS = (TensorBase, np.ndarray)

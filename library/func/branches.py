@@ -8,10 +8,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..batching.batched import Batched
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import alike, rebuild
+from ..transforms.batching.batched import Batched
 from .nests import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
 
 

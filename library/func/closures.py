@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..batching.batched import STANDS, innermost
-from ..batching.mapping import Mapping
-from ..batching.passes import bottom, entered
 from ..core.events import current_mapping, set_mapping
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, next_sequence_nr
 from ..core.tensor import TensorBase
 from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import STANDS, innermost
+from ..transforms.batching.batched_backward import bottom, entered
+from ..transforms.batching.vmap_levels import Mapping
 
 __all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 

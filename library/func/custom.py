@@ -12,14 +12,14 @@ from typing import Any
 
 from ..autograd import Function
 from ..autograd import grad as gradients
-from ..batching.batched import STANDS
-from ..batching.passes import ReadsRow, aligned, of_every_row, stood, union
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild, without_leaves
+from ..transforms.batching.batched import STANDS
+from ..transforms.batching.batched_backward import ReadsRow, aligned, of_every_row, stood, union
 from .closures import has_tangent, recording, taken
 from .point import current_keeping
 

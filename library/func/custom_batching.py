@@ -8,11 +8,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..batching.batched import batched, innermost, inside_of, is_other, is_row
 from ..core.events import current_mapping
 from ..core.operand import asarray
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import batched, innermost, inside_of, is_other, is_row
 from .batching import spread_out
 from .closures import closed_over, with_closed
 from .custom import Signature

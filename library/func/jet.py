@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import batched
 from ..core.operand import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, rebuild
-from ..taylor.order import Order, opened
-from ..taylor.series import is_series
-from ..taylor.series import series as as_series
+from ..transforms.batching.batched import batched
+from ..transforms.taylor.order import Order, opened
+from ..transforms.taylor.series import is_series
+from ..transforms.taylor.series import series as as_series
 from .point import positions
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import STANDS
-from ..batching.passes import is_mapped
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import STANDS
+from ..transforms.batching.batched_backward import is_mapped
 from .closures import closed_over, has_tangent
 from .gradients import grad
 from .point import chosen, positions
@@ -90,7 +90,7 @@ def sparsity(
 def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
     """`sparsity`, on behalf of some function."""
     sparse = scipy_sparse(caller)
-    from ..tracing.traced import trace_call
+    from ..compiler.tracing.traced import trace_call
     from .travel import Travel
 
     variables, others, call = taken_apart(caller, func, args, kwargs, argnums)

@@ -11,8 +11,6 @@ import threading
 import numpy as np
 
 from ..autograd.passes import UserFunction, recordable
-from ..batching.batched import without_graph
-from ..batching.passes import bottom, of_every_row
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -22,6 +20,8 @@ from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, places, rebuild
+from ..transforms.batching.batched import without_graph
+from ..transforms.batching.batched_backward import bottom, of_every_row
 
 CALLED = {
     "grad": "grad_and_value(f)(*args)", "value_and_grad": "grad_and_value(f)(*args)", "vjp": "vjp(f, *primals)",

@@ -13,7 +13,6 @@ import gradspec.autograd  # noqa: F401 (as well)
 
 from ..autograd.differences import normal_like
 from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
-from ..batching.batched import whole_of
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..engine.backward import get_gradient_edge
@@ -22,6 +21,7 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError, NotBatched
 from ..support.generator import numpy_random
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import whole_of
 from .point import Point, with_tangents, without_history
 
 

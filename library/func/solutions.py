@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import innermost
-from ..batching.passes import guarded, is_mapped
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -21,6 +19,8 @@ from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, places, rebuild, without_leaves
+from ..transforms.batching.batched import innermost
+from ..transforms.batching.batched_backward import guarded, is_mapped
 from .closures import closed_over, taken, with_closed
 from .custom import Rule
 from .custom_batching import sequential_vmap

@@ -10,14 +10,14 @@ from copy import deepcopy
 
 import numpy as np
 
-from ..batching.mapping import record_of
+from ..compiler.tracing.calling import by_keyword
+from ..compiler.tracing.values import Source, Value, held, mapped, values_in
 from ..core.grad_mode import no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.generator import numpy_random
-from ..tracing.calling import by_keyword
-from ..tracing.values import Source, Value, held, mapped, values_in
+from ..transforms.batching.vmap_levels import record_of
 from .batching import vmap
 from .probing import Places, structure
 from .sets import Sets

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ..batching.mapping import RECORDS
-from ..batching.ways import Record
+from ..compiler.tracing.entries import enter
 from ..generated.op_info import OpInfo
 from ..generated.series import SERIES
-from ..tracing.entries import enter
+from ..transforms.batching.rules import Record
+from ..transforms.batching.vmap_levels import RECORDS
 from .facts import Facts, Required
 
 

@@ -15,8 +15,6 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from ..batching.mapping import RECORDS
-from ..batching.ways import Record
 from ..core.events import current_mapping
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
@@ -24,6 +22,8 @@ from ..core.tensor import TensorBase
 from ..func.closures import has_tangent
 from ..generated.series import SERIES
 from ..support.dispatch import ops
+from ..transforms.batching.rules import Record
+from ..transforms.batching.vmap_levels import RECORDS
 from .arguments import Conversion
 from .facts import Facts, check_format
 from .recorded import Recorded, apart, joined

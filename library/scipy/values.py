@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..autograd import Function
-from ..batching.mapping import levels_of_one_draw
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -24,6 +23,7 @@ from ..func.closures import has_tangent
 from ..support.dispatch import ops
 from ..support.generator import Holder, as_generator, numpy_random
 from ..support.pytree import flatten
+from ..transforms.batching.vmap_levels import levels_of_one_draw
 
 
 def numbers(name: str, *values: Any, least: Any = np.float16) -> list[Any]:

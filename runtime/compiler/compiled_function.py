@@ -21,15 +21,15 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..support.hints import answering
 from ..support.pytree import Taken
-from .again import Again
-from .arguments import Arguments, is_plain
-from .calls import Calls, Kind, hooks_of
-from .capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
-from .dynamic import Places, Weak, is_marked, number_of, unmarked
-from .holdings import Holdings, TooMuch, array_held
-from .into import into
-from .playing import Missed
-from .programs import Program
+from .execute.argument_guards import Calls, Kind, hooks_of
+from .execute.interpreter import Missed
+from .out_argument import into
+from .recompute_with_grad import Again
+from .record.arguments import Arguments, is_plain
+from .record.capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
+from .record.captured_state import Holdings, TooMuch, array_held
+from .record.dynamic_scalars import Places, Weak, is_marked, number_of, unmarked
+from .specialization import Program
 
 BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds
@@ -302,7 +302,7 @@ class Compiled(Calls):
         RuntimeError
             There is no recording, or one calls back or has something else that is code.
         """
-        from .loaded import save
+        from .files.loaded_program import save
 
         if os.fspath(path).endswith(".py"):
             with open(path, "w", encoding="utf-8") as file:
@@ -332,7 +332,7 @@ class Compiled(Calls):
         TypeError
             An operator has no text over NumPy.
         """
-        from .written import text_of
+        from .files.python_export import text_of
 
         program = self.program
         if program is None:

@@ -18,7 +18,7 @@ from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
 from ..support.pytree import flatten, rebuild
-from .dynamic import number_of, unmarked
+from .record.dynamic_scalars import number_of, unmarked
 
 
 class Again:

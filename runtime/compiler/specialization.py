@@ -15,18 +15,18 @@ import numpy as np
 from ..core.error_nodes import DelayedError
 from ..support.generator import as_generator
 from ..support.pytree import rebuild
-from ..tracing.instructions import Instruction
-from ..tracing.values import Value, mapped
-from .again import Again, Inputs
-from .callers import generators_in
-from .calls import Recorded, Result
-from .capture import GUARD, Captured, Unfit
-from .effects import does_something
-from .listing import drawing, listing
-from .looks import Look, base_under, without_hooks
-from .passes import lowered
-from .replayed import Pass, Replayed, Residual
-from .spans import differences
+from .execute.aliasing import differences
+from .execute.argument_guards import Recorded, Result
+from .execute.backward_node import Pass, Replayed, Residual
+from .files.listing import drawing, listing
+from .lowering.call_conventions import generators_in
+from .passes.pipeline import lowered
+from .recompute_with_grad import Again, Inputs
+from .record.capture import GUARD, Captured, Unfit
+from .record.result_views import Look, base_under, without_hooks
+from .record.side_effects import does_something
+from .tracing.instructions import Instruction
+from .tracing.values import Value, mapped
 
 
 class Eagerly(Exception):

@@ -10,7 +10,7 @@ from weakref import ref
 
 from ..core.accumulate_grad cimport needs_grad
 from ..core.error_nodes cimport refuse_through
-from ..core.forward_ad cimport DualLevel, levels_of, tangent_of
+from ..core.forward_ad cimport levels_of, tangent_of
 from ..core.grad_mode cimport DUAL, GRAD_DISABLED, MAPPED, ThreadState, thread_objects, thread_state
 from ..core.node cimport Node
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact
@@ -110,7 +110,6 @@ cdef Kept kept_by(cls, Node node, object follower, tuple inputs, tuple outputs, 
     """The values of the middle that a forward has kept; None where there are none."""
     cdef list attributes = [], saved = [], every, found
     cdef Kept kept
-    cdef DualLevel level
     cdef int i, number
     if cls._keeps == "known":
         return None
@@ -126,7 +125,9 @@ cdef Kept kept_by(cls, Node node, object follower, tuple inputs, tuple outputs, 
         source = 0
         for i in range(len(inputs)):
             source |= bit_of(inputs, i)
-        source_of = lambda tensor: source
+
+        def source_of(tensor):
+            return source
     else:
         source_of = follower.of
     kept = Kept.__new__(Kept)
@@ -196,7 +197,7 @@ def once_differentiable(function):
         several = results if isinstance(results, tuple) else (results,)
         several = tuple([value.detach() if is_differentiable(value) else value for value in several])
         refuse_through("trying to differentiate twice a function that was marked with @once_differentiable",
-                       getattr(ctx, "_node", ctx), -1, tuple([grad for grad in behind(grads) if needs_grad(thread_state(), grad)]),
+                       getattr(ctx, "_node", ctx), -1, tuple([one for one in behind(grads) if needs_grad(thread_state(), one)]),
                        [value for value in behind(several) if is_differentiable(value)])
         return several if isinstance(results, tuple) else several[0]
     return wrapper

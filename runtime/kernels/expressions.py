@@ -1,7 +1,7 @@
 """NumPy expressions of compiled kernels that have none beside them, for programs that run without this library.
 
-Owns the functions that `gradspec.tracing` writes into such a program: a kernel of a module `x_loops` has its expression in the
-module `x` if that has one of its name, any other kernel has it here.  A loop that may leave its work to NumPy leaves all of it.
+Owns the functions that `gradspec.compiler.tracing` writes into such a program: a kernel of a module `x_loops` has its expression
+in the module `x` if that has one of its name, any other kernel has it here.  A loop that may leave its work to NumPy leaves all of it.
 Nothing of the library calls them.
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import lowering
+from gradspec.compiler.lowering import lowering
 
 FORWARDS = {
     "sum": (lambda x, y: gs.sum(x, axis=1) * 2 + y[:, 0], True),

@@ -10,7 +10,7 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import grad
-from gradspec.replay.saving import laid_out
+from gradspec.compiler.files.serialization import laid_out
 
 from .calls import REAL, STATIC, array, samples_of
 from .questions import chosen, entries

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.tracing.traced import same_bits
+from gradspec.compiler.tracing.values import held
 from gradspec.generated.op_info import OPS
-from gradspec.tracing.traced import same_bits
-from gradspec.tracing.values import held
 
 from . import questions
 from .calls import DOUBLE, REAL, STATIC, flat, samples_of

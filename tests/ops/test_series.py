@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 
 import gradspec as gs
-from gradspec.batching.batched import batched
 from gradspec.core.events import Listener
 from gradspec.generated.op_info import OPS
 from gradspec.generated.series import SERIES
-from gradspec.taylor.order import opened
-from gradspec.taylor.series import is_series
-from gradspec.taylor.series import series as series_of
+from gradspec.transforms.batching.batched import batched
+from gradspec.transforms.taylor.order import opened
+from gradspec.transforms.taylor.series import is_series
+from gradspec.transforms.taylor.series import series as series_of
 
 from . import questions
 from .calls import DOUBLE, array, samples_of

@@ -24,7 +24,7 @@ import warnings
 import numpy as np
 
 import gradspec as gs
-from gradspec.tracing.values import held, mapped
+from gradspec.compiler.tracing.values import held, mapped
 
 from .changed_files import changed
 from .test_pytorch_files import many, name, number, pack, rebuilt, reference, text

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay.saving import laid_out
+from gradspec.compiler.files.serialization import laid_out
 from gradspec.saved.view import replay
 
 LOOKS = {"T", "mT", "real", "imag"}  # attributes that are operators

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import Compiled, capture, lowering
-from gradspec.replay import passes as orders
-from gradspec.replay.dynamic import Weak
-from gradspec.replay.holdings import Holdings
-from gradspec.replay.programs import Program
-from gradspec.tracing import passes
-from gradspec.tracing.instructions import Instruction
+from gradspec.compiler.compiled_function import Compiled
+from gradspec.compiler.lowering import lowering
+from gradspec.compiler.passes import pipeline as orders
+from gradspec.compiler.record import capture
+from gradspec.compiler.record.captured_state import Holdings
+from gradspec.compiler.record.dynamic_scalars import Weak
+from gradspec.compiler.specialization import Program
+from gradspec.compiler.tracing.instructions import Instruction
+from gradspec.compiler.tracing.passes.pipeline import PASSES
 
 from .aliased_programs import run as run_aliased
 from .replayed_programs import MODES, run
@@ -321,7 +323,7 @@ def test_programs_that_once_failed(seed):
     assert run(seed, "forward in batches") == "equal"
 
 
-@pytest.mark.parametrize("name", [*passes.PASSES, "late", "frugal", "gathered", "scratched", "released", "pieces_of", "rows_from",
+@pytest.mark.parametrize("name", [*PASSES, "late", "frugal", "gathered", "scratched", "released", "pieces_of", "rows_from",
                                   "loop_from", "is_kernel", "sum_from", "lodged", "unchanged", "paired"])  # fmt: skip
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
@@ -330,8 +332,8 @@ def test_each_pass_can_be_switched_off(name, monkeypatch):
                "unchanged": lambda lines, returned: lines, "is_kernel": lambda line: False,
                "sum_from": lambda line: None, "lodged": lambda slots, steps, pieces: (steps, pieces),
                "released": lambda slots, steps, results, lives: steps}  # fmt: skip
-    if name in passes.PASSES:
-        monkeypatch.delitem(passes.PASSES, name)
+    if name in PASSES:
+        monkeypatch.delitem(PASSES, name)
     else:
         module = orders if hasattr(orders, name) else lowering
         monkeypatch.setattr(module, name, without.get(name, lambda slots, steps, *_: steps))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gradspec.compiler.tracing.definitions import FORWARDS, Definitions, kernel, module
 from gradspec.generated.kernel_names import COMPILED, PYTHON
-from gradspec.tracing.definitions import FORWARDS, Definitions, kernel, module
 
 
 def written(place, name, taken=()):

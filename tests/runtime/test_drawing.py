@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 import gradspec as gs
-from gradspec.tracing.drawing import boxes_of
+from gradspec.compiler.tracing.drawing import boxes_of
 
 
 def f(x):

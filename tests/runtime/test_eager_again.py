@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay.compiled import KINDS, Stale
+from gradspec.compiler.compiled_function import KINDS, Stale
 
 
 def compiled_silently(function, *calls, **options):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import frugal, passes
+from gradspec.compiler.passes import memory_scheduling, pipeline
 
 from .aliased_programs import run as run_aliased
 from .programs import MODES
@@ -16,9 +16,9 @@ from .test_compiled import bits, replays, values
 @pytest.fixture
 def always(monkeypatch):
     """Every program takes another order, be it worth it or not."""
-    monkeypatch.setattr(frugal, "SMALL", 0)
-    monkeypatch.setattr(frugal, "NEAR", 100.0)
-    monkeypatch.setattr(passes, "WORTH", 100.0)
+    monkeypatch.setattr(memory_scheduling, "SMALL", 0)
+    monkeypatch.setattr(memory_scheduling, "NEAR", 100.0)
+    monkeypatch.setattr(pipeline, "WORTH", 100.0)
 
 
 def planned(function, *arrays):
@@ -33,7 +33,7 @@ def planned(function, *arrays):
 def both(monkeypatch, function, *arrays):
     """What is planned with the pass and without it."""
     with_it = planned(function, *arrays)
-    monkeypatch.setattr(passes, "frugal", lambda lines, *_: [lines])
+    monkeypatch.setattr(pipeline, "frugal", lambda lines, *_: [lines])
     return with_it, planned(function, *arrays)
 
 
@@ -99,7 +99,7 @@ def test_parameters_are_written_to_as_soon_as_nothing_can_fail(monkeypatch, call
             step(gs.asarray(x))
         assert [bits(a.detach()) for a in (w, v)] == [bits(a.detach()) for a in other] and replays(compiled)
         memory.append(compiled.program.forward.memory)
-        monkeypatch.setattr(passes, "frugal", lambda lines, *_: [lines])
+        monkeypatch.setattr(pipeline, "frugal", lambda lines, *_: [lines])
     assert memory[0] < 0.6 * memory[1]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay.holdings import Holdings
+from gradspec.compiler.record.captured_state import Holdings
 
 SCALE = 2.0
 

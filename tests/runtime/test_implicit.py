@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.batching.passes import is_mapped
 from gradspec.func import custom_linear_solve, custom_root, fixed_point, implicit
+from gradspec.transforms.batching.batched_backward import is_mapped
 from tests.later import later
 
 mpmath = pytest.importorskip("mpmath")

@@ -52,7 +52,7 @@ assert "gradspec.kernels.images.pooling" in sys.modules
     assert done.returncode == 0, done.stderr
 
 
-NAMESPACES = ("autograd", "debug", "fft", "func", "linalg", "nn", "optim", "profiler", "random", "replay", "scipy", "signal", "special", "utils")
+NAMESPACES = ("autograd", "debug", "fft", "func", "linalg", "nn", "optim", "profiler", "random", "scipy", "signal", "special", "utils")
 
 
 def test_namespaces_are_modules_that_are_there_when_asked_for():

@@ -5,7 +5,7 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from gradspec.tracing.literals import array_literal, literal
+from gradspec.compiler.tracing.literals import array_literal, literal
 from tests.asked import each
 
 NAMES = {"np": np, "b64decode": b64decode}

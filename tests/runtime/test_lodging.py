@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import lodging, lowering
+from gradspec.compiler.lowering import lowering
+from gradspec.compiler.passes import result_aliasing
 
 from .aliased_programs import run as run_aliased
 from .programs import MODES
@@ -52,7 +53,7 @@ def test_a_call_that_fails_leaves_earlier_results(recwarn):
 
 
 def test_random_programs_with_lodgers_of_any_size(monkeypatch):
-    monkeypatch.setattr(lodging, "LARGE", 0)
+    monkeypatch.setattr(result_aliasing, "LARGE", 0)
     outcomes = [run(seed, mode) for seed in range(400, 406) for mode in MODES]
     assert outcomes.count("equal") >= 24 and set(outcomes) <= {"equal", "refused"}
     outcomes = [run_aliased(seed) for seed in range(900, 960)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay.moves import pieces_of
+from gradspec.compiler.lowering.data_movement import pieces_of
 
 
 def pieces(function, *arrays):

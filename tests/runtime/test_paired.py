@@ -5,10 +5,10 @@ import random
 import numpy as np
 
 import gradspec as gs
-from gradspec.replay import lowering
-from gradspec.replay import paired as pairs
-from gradspec.replay.paired import paired
-from gradspec.replay.steps import Blocks, Loop, Slot, Step, Sum
+from gradspec.compiler.lowering import lowering
+from gradspec.compiler.lowering.low_level_ir import Blocks, Loop, Slot, Step, Sum
+from gradspec.compiler.passes import horizontal_fusion as pairs
+from gradspec.compiler.passes.horizontal_fusion import paired
 from gradspec.support.dispatch import ops
 from tests.kernels.test_pairs import JOINED, pairs_in
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 import gradspec as gs
-from gradspec.tracing.traced import Trace, same_bits
-from gradspec.tracing.values import held
+from gradspec.compiler.tracing.traced import Trace, same_bits
+from gradspec.compiler.tracing.values import held
 
 from .programs import MODES, REFUSED
 from .traced_programs import function_of, leaves

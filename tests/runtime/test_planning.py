@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
-from gradspec.replay.planning import Lifetimes, planned, released
-from gradspec.replay.steps import Blocks, Loop, Slot, Step
+from gradspec.compiler.lowering.low_level_ir import Blocks, Loop, Slot, Step
+from gradspec.compiler.passes.buffer_assignment import Lifetimes, planned, released
 
 F = np.dtype("float64")
 

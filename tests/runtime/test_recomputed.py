@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import executed, frugal, passes, recomputed
+from gradspec.compiler.passes import memory_scheduling, pipeline, rematerialisation
+from gradspec.compiler.record import executed_code
 
 from .aliased_programs import run as run_aliased
 from .programs import MODES
@@ -17,10 +18,10 @@ from .test_large_programs import bits, program
 @pytest.fixture
 def always(monkeypatch):
     """Every value that may be is computed again, be it worth it or not."""
-    monkeypatch.setattr(frugal, "SMALL", 0)
-    monkeypatch.setattr(passes, "LARGE", 0)
-    monkeypatch.setattr(passes, "WORTH_LOOPS", 100.0)
-    monkeypatch.setattr(recomputed, "FAR", 2)
+    monkeypatch.setattr(memory_scheduling, "SMALL", 0)
+    monkeypatch.setattr(pipeline, "LARGE", 0)
+    monkeypatch.setattr(pipeline, "WORTH_LOOPS", 100.0)
+    monkeypatch.setattr(rematerialisation, "FAR", 2)
 
 
 def test_a_result_that_lies_otherwise_is_laid_out(always, monkeypatch):
@@ -28,14 +29,14 @@ def test_a_result_that_lies_otherwise_is_laid_out(always, monkeypatch):
 
     The program has a handler of errors, so that it would run eagerly; no error comes.
     """
-    monkeypatch.setattr(executed, "handles_errors", lambda code: False)
+    monkeypatch.setattr(executed_code, "handles_errors", lambda code: False)
     assert run_calls(7203195, MODES[7203195 % len(MODES)]) == "equal"
 
 
 def test_random_programs_with_loops_that_run_again(always, monkeypatch):
     found = []
-    original = passes.recomputed
-    monkeypatch.setattr(passes, "recomputed", lambda lines, *rest: found.append((lines, original(lines, *rest))) or found[-1][1])
+    original = pipeline.recomputed
+    monkeypatch.setattr(pipeline, "recomputed", lambda lines, *rest: found.append((lines, original(lines, *rest))) or found[-1][1])
     outcomes = [run(seed, mode) for seed in range(700, 703) for mode in MODES]
     assert outcomes.count("equal") >= 12 and set(outcomes) <= {"equal", "refused"}
     outcomes = [run_aliased(seed) for seed in range(700, 732)]
@@ -66,12 +67,12 @@ def test_gates_of_a_recurrent_network_are_computed_again(monkeypatch):
     rng = np.random.default_rng(0)
     arrays = rng.normal(size=(16, 32)), rng.normal(size=(32, 32)) / 6
     with_it = planned(recurrent, *arrays)
-    monkeypatch.setattr(passes, "recomputed", lambda lines, *_: lines)
+    monkeypatch.setattr(pipeline, "recomputed", lambda lines, *_: lines)
     assert with_it < 0.75 * planned(recurrent, *arrays)
 
 
 def test_a_program_that_saves_little_stays_as_it_is(monkeypatch):
-    monkeypatch.setattr(passes, "WORTH_LOOPS", 0.0)
+    monkeypatch.setattr(pipeline, "WORTH_LOOPS", 0.0)
     rng = np.random.default_rng(0)
     compiled = gs.compile(recurrent)
     for _ in range(2):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.tracing.sizes import Size, expression, points_of
 from gradspec.support.dispatch import ops
-from gradspec.tracing.sizes import Size, expression, points_of
 
 POINTS = points_of({"n": 3, "m": 4})
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.lowering.elementwise_loops import loop_from
+from gradspec.compiler.passes import pipeline
+from gradspec.compiler.passes.decomposition import is_cast, spelled
+from gradspec.compiler.tracing.calling import by_keyword
+from gradspec.compiler.tracing.instructions import Instruction, layouts_of
+from gradspec.compiler.tracing.values import Value
 from gradspec.generated.op_info import OPS
-from gradspec.replay import passes
-from gradspec.replay.loops import loop_from
-from gradspec.replay.spelled import is_cast, spelled
-from gradspec.tracing.calling import by_keyword
-from gradspec.tracing.instructions import Instruction, layouts_of
-from gradspec.tracing.values import Value
 
 from .test_compiled import values
 
@@ -107,7 +107,7 @@ def test_the_parts_are_loops_and_the_last_one_makes_the_result():
 
 
 def test_it_can_be_switched_off(monkeypatch):
-    monkeypatch.setattr(passes, "spelled", lambda lines: lines)
+    monkeypatch.setattr(pipeline, "spelled", lambda lines: lines)
     compiled = gs.compile(lambda x: gs.nn.relu(x) * 2)
     x = gs.tensor(np.linspace(-1, 1, 5))
     compiled(x)

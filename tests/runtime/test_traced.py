@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.tracing.traced import same_bits
-from gradspec.tracing.values import held
+from gradspec.compiler.tracing.traced import same_bits
+from gradspec.compiler.tracing.values import held
 
 from .traced_programs import MODES, run
 

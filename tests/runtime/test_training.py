@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.tracing.traced import same_bits
+from gradspec.compiler.tracing.values import held
 from gradspec.support.pytree import flatten
-from gradspec.tracing.traced import same_bits
-from gradspec.tracing.values import held
 
 from .test_optim import CASES
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.tracing.traced import trace_call
 from gradspec.func import sparse_hessian, sparse_jacobian, sparse_plan, sparsity
-from gradspec.tracing.traced import trace_call
 
 pytest.importorskip("scipy")
 SIZE = 5

@@ -10,8 +10,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function
-from gradspec.batching.batched import Batched
 from gradspec.core.tensor import TensorBase
+from gradspec.transforms.batching.batched import Batched
 from gradspec.utils.checkpoint import checkpoint
 
 from .mapped_programs import run

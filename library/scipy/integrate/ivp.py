@@ -14,13 +14,13 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from ...batching.passes import is_mapped
 from ...core.grad_mode import _set_fwd_grad_enabled
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func.closures import Watch
 from ...func.custom_batching import by_rows
 from ...support.dispatch import ops
+from ...transforms.batching.batched_backward import is_mapped
 from .events import event_times
 from .problem import Problem
 from .steps import FIXED, even, walk

@@ -13,7 +13,6 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
-from ...batching.passes import is_mapped
 from ...core.grad_mode import enable_grad, is_grad_enabled
 from ...core.operand import asarray
 from ...func import jvp
@@ -21,6 +20,7 @@ from ...func.closures import Watch, has_tangent, with_closed
 from ...func.custom_batching import by_rows
 from ...func.point import without_history
 from ...support.dispatch import ops
+from ...transforms.batching.batched_backward import is_mapped
 
 __all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
 

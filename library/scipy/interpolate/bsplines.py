@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...batching.batched import STANDS
 from ...support.dispatch import ops
+from ...transforms.batching.batched import STANDS
 from ..optimize import minimize_scalar
 from .piecewise import floats, refuse_unsorted
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...batching.batched import STANDS
 from ...support.dispatch import ops
+from ...transforms.batching.batched import STANDS
 from .bsplines import BSpline, make_interp_spline
 from .cubic import PchipInterpolator
 from .piecewise import floats, interval, refuse_unsorted

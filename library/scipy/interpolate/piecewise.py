@@ -14,9 +14,9 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from ...batching.batched import STANDS
 from ...func import implicit
 from ...support.dispatch import ops
+from ...transforms.batching.batched import STANDS
 from ..values import numbers
 
 __all__ = ["PPoly", "floats", "interval", "refuse_unsorted"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...batching.batched import STANDS
 from ...support.dispatch import ops
+from ...transforms.batching.batched import STANDS
 from .grids import interp1d
 from .piecewise import floats
 

@@ -7,8 +7,8 @@ Owns the comparison of addresses, and the search for arrays that are written to 
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, qsort
 
-from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_SIZE, ndarray
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_BYTES, PyArray_SIZE, ndarray
 from ..tracing.arrays cimport ends_of
 
 cnp.import_array()

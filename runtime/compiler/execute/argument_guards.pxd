@@ -1,8 +1,8 @@
 """Calls: whether a call is one that was recorded, asked without Python."""
 
-from ..support.capi cimport npy_intp
-from .looks cimport Look
-from .tape cimport Tape
+from ...support.capi cimport npy_intp
+from ..record.result_views cimport Look
+from .executable cimport Tape
 
 cdef struct Layout:
     int type_num

@@ -12,21 +12,21 @@ from functools import partial
 
 import numpy as np
 
-from ..support.pytree import parts as parts_of
-from ..core.forward_ad cimport levels_of
-from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
-from ..core.node cimport NodeHooks
-from ..core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
-from ..support cimport capi as cnp
-from ..support.capi cimport (
+from ...support.pytree import parts as parts_of
+from ...core.forward_ad cimport levels_of
+from ...core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
+from ...core.node cimport NodeHooks
+from ...core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
+from ...support cimport capi as cnp
+from ...support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
-from .guards cimport Guards, same_number
-from .looks cimport Look, around
-from .playing cimport run
-from .spans cimport same_places
-from .guards import NUMBERS
-from .playing import Missed
+from .state_guards cimport Guards, same_number
+from ..record.result_views cimport Look, around
+from .interpreter cimport run
+from .aliasing cimport same_places
+from .state_guards import NUMBERS
+from .interpreter import Missed
 
 cnp.import_array()
 

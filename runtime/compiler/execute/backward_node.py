@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..core.grad_mode import is_grad_enabled
-from ..core.tensor import TensorBase
-from ..engine.engine import current_graph_task_keep_graph
-from ..engine.function import Function
+from ...core.grad_mode import is_grad_enabled
+from ...core.tensor import TensorBase
+from ...engine.engine import current_graph_task_keep_graph
+from ...engine.function import Function
+from ..lowering.layouts import laid_out
+from ..passes.pipeline import lowered
+from ..recompute_with_grad import Inputs
+from ..record.captured_state import array_held
+from ..record.result_views import counted_together, kept
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value
-from .again import Inputs
-from .holdings import array_held
-from .layouts import laid_out
-from .looks import counted_together, kept
-from .passes import lowered
-from .playing import play_tape
+from .interpreter import play_tape
 
 
 class Pass:

@@ -9,13 +9,13 @@ is the sum of its pieces.  What raises a floating-point flag is told to NumPy, w
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from ..kernels.loops.flags cimport fp_clear, fp_raised
-from ..kernels.loops.threads cimport parallel
-from ..kernels.program.ufunc cimport Ufunc
-from ..support cimport capi as cnp
-from ..support.capi cimport npy_intp
+from ...kernels.loops.flags cimport fp_clear, fp_raised
+from ...kernels.loops.threads cimport parallel
+from ...kernels.program.ufunc cimport Ufunc
+from ...support cimport capi as cnp
+from ...support.capi cimport npy_intp
 from .frames cimport Frame
-from .tape cimport OPERANDS, SCRATCH, SUM, Slot, Step, Tape
+from .executable cimport OPERANDS, SCRATCH, SUM, Slot, Step, Tape
 
 cnp.import_array()
 
@@ -23,11 +23,11 @@ cdef extern from "numpy/ufuncobject.h":
     int _import_umath() except -1
     int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
 
-cdef extern from "gradspec/replay/blocks.h":
+cdef extern from "gradspec/compiler/execute/blocked_loops.h":
     int gradspec_numpy_flags(int) nogil
     void gradspec_note(int*, int) nogil
 
-cdef extern from "gradspec/replay/ahead.h":
+cdef extern from "gradspec/compiler/execute/prefetch.h":
     ctypedef struct gradspec_streams:
         int count
         npy_intp bytes

@@ -2,9 +2,9 @@
 
 from cpython.ref cimport PyObject
 
-from ..kernels.program.into cimport Into
-from ..kernels.program.ufunc cimport PyUFuncGenericFunction
-from ..support.capi cimport npy_intp
+from ...kernels.program.into cimport Into
+from ...kernels.program.ufunc cimport PyUFuncGenericFunction
+from ...support.capi cimport npy_intp
 
 cdef extern from "gradspec/kernels/program/short.h":
     ctypedef struct gradspec_short:

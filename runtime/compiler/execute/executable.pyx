@@ -11,15 +11,15 @@ from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
 
-from ..kernels.loops.plain cimport slot_or_bool
-from ..kernels.program.into cimport into_of
-from ..kernels.program.pairs cimport pair_of
-from ..kernels.program.ufunc cimport Ufunc, offered
-from ..support cimport capi as cnp
-from ..support.room cimport more
-from .steps cimport Loop
-from .steps cimport Slot as PlannedSlot
-from .steps cimport Step as PlannedStep
+from ...kernels.loops.plain cimport slot_or_bool
+from ...kernels.program.into cimport into_of
+from ...kernels.program.pairs cimport pair_of
+from ...kernels.program.ufunc cimport Ufunc, offered
+from ...support cimport capi as cnp
+from ...support.room cimport more
+from ..lowering.low_level_ir cimport Loop
+from ..lowering.low_level_ir cimport Slot as PlannedSlot
+from ..lowering.low_level_ir cimport Step as PlannedStep
 
 cnp.import_array()
 

@@ -1,10 +1,10 @@
 """Frames: the memory of one call that runs from a tape."""
 
-from ..core.tensor cimport TensorBase
-from ..support.capi cimport ndarray, npy_intp
-from .tape cimport Slot, Tape
+from ...core.tensor cimport TensorBase
+from ...support.capi cimport ndarray, npy_intp
+from .executable cimport Slot, Tape
 
-cdef extern from "gradspec/replay/frames.h":
+cdef extern from "gradspec/compiler/execute/frames.h":
     object gradspec_look(object, int, npy_intp*, npy_intp*, void*, object)
 
 cdef class Frame:

@@ -9,10 +9,10 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from ..core.tensor cimport wrap
-from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BASE, PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
-from .tape cimport CONSTANT, LOOK, OFFERED, PLANNED
+from ...core.tensor cimport wrap
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_BASE, PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
+from .executable cimport CONSTANT, LOOK, OFFERED, PLANNED
 
 cnp.import_array()
 

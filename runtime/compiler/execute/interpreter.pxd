@@ -1,5 +1,5 @@
 """Playing: the steps of a tape, one after the other."""
 
-from .tape cimport Tape
+from .executable cimport Tape
 
 cdef list run(Tape tape, list given)

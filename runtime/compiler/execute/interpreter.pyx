@@ -10,20 +10,20 @@ from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsul
 from cpython.ref cimport PyObject
 from libc.string cimport memcmp, memcpy, memset
 
-from ..core.events cimport call_wrapper
-from ..core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
-from ..core.tensor cimport TensorBase, is_tensor
-from ..kernels.loops.flags cimport fp_clear, fp_raised
-from ..kernels.loops.memory cimport empty
-from ..kernels.loops.offers cimport offer, take_back
-from ..kernels.loops.offers import Overwritten
-from ..kernels.program.by_name cimport as_array
-from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
+from ...core.events cimport call_wrapper
+from ...core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
+from ...core.tensor cimport TensorBase, is_tensor
+from ...kernels.loops.flags cimport fp_clear, fp_raised
+from ...kernels.loops.memory cimport empty
+from ...kernels.loops.offers cimport offer, take_back
+from ...kernels.loops.offers import Overwritten
+from ...kernels.program.by_name cimport as_array
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_BYTES, ndarray, npy_intp
 from ..tracing.instructions import CALLBACK
-from .blocks cimport complain, run_blocks, run_sum
+from .blocked_loops cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, go_home, is_as_planned, laid_out, new_frame, put, taken
-from .tape cimport (
+from .executable cimport (
     ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Tape,
     gradspec_run_short,
 )

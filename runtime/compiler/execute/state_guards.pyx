@@ -12,9 +12,9 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ..core.tensor cimport TensorBase
-from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_FLAGS, PyArray_NBYTES, ndarray
+from ...core.tensor cimport TensorBase
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_BYTES, PyArray_FLAGS, PyArray_NBYTES, ndarray
 
 cnp.import_array()
 
@@ -24,7 +24,7 @@ cdef extern from "Python.h":
     PyObject* PyFunction_GetDefaults(object)
     PyObject* PyFunction_GetKwDefaults(object)
 
-cdef extern from "gradspec/replay/guards.h":
+cdef extern from "gradspec/compiler/execute/state_guards.h":
     bint gradspec_same_destructor(object a, object b)
     unsigned int gradspec_version_of(object cls)
 

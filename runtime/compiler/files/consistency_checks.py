@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..api.archives import Damaged, shortened
+from ...api.archives import Damaged, shortened
+from ..record.capture import Captured
+from ..record.result_views import Look
 from ..tracing.entries import entry_of
 from ..tracing.instructions import GUARD
 from ..tracing.values import Value
-from .capture import Captured
-from .checked import leaves_of
-from .looks import Look
+from .structure_checks import leaves_of
 
 WRITES = 1 << 20  # of one call to one tensor; versions are compared, and must not come round to what they were
 FIXED = (type(None), bool, int, float, complex, str, type(Ellipsis), np.dtype, np.generic, type)

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..api.archives import Damaged
-from ..core.grad_mode import no_grad
-from ..core.operand import asarray, tensor
-from ..support.generator import as_generator
+from ...api.archives import Damaged
+from ...core.grad_mode import no_grad
+from ...core.operand import asarray, tensor
+from ...support.generator import as_generator
+from ..execute.interpreter import Missed
+from ..lowering.call_conventions import arrays_in
+from ..record.capture import Captured
+from ..record.captured_state import array_held
+from ..record.result_views import Look
 from ..tracing.calling import by_keyword
 from ..tracing.instructions import GUARD, Instruction
 from ..tracing.values import Value, copied, mapped, values_in
-from .callers import arrays_in
-from .capture import Captured
-from .checked import MADE, ends, leaves_of
-from .holdings import array_held
-from .looks import Look
-from .playing import Missed
-from .saving import together
+from .serialization import together
+from .structure_checks import MADE, ends, leaves_of
 
 
 class Place:

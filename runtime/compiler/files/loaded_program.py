@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ..api.archives import Damaged
-from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
-from ..core.tensor import TensorBase
-from ..support.pytree import flatten
+from ...api.archives import Damaged
+from ...core.grad_mode import is_grad_enabled
+from ...core.operand import asarray
+from ...core.tensor import TensorBase
+from ...support.pytree import flatten
+from ..execute.interpreter import Missed
+from ..lowering.layouts import laid_out
+from ..record.captured_state import Unfit, array_held
+from ..specialization import Program
 from ..tracing.values import Value
-from .checked import ends
-from .holdings import Unfit, array_held
-from .layouts import laid_out
-from .playing import Missed
-from .programs import Program
-from .proven import prove, start_of
-from .saving import Reader, Writer, together
+from .first_call_check import prove, start_of
+from .serialization import Reader, Writer, together
+from .structure_checks import ends
 
 
 class LoadedProgram:

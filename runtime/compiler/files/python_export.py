@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..support.pytree import flatten, places, rebuild
+from ...support.pytree import flatten, places, rebuild
+from ..lowering.call_conventions import generators_in
+from ..record.captured_state import Unfit, array_held
+from ..record.side_effects import CALLBACK, KEPT
+from ..specialization import Program
 from ..tracing.inputs import name_of, parameters_of
 from ..tracing.instructions import GUARD, renamed
 from ..tracing.literals import literal
-from ..tracing.needed import needed
+from ..tracing.passes.dead_code import needed
 from ..tracing.traced import Trace
 from ..tracing.values import Value, copied, mapped, values_in
-from .callers import generators_in
-from .effects import CALLBACK, KEPT
-from .holdings import Unfit, array_held
-from .programs import Program
 
 
 class Place:

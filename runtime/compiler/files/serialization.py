@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..api.archives import Archive, Damaged, json_from, shortened
+from ...api.archives import Archive, Damaged, json_from, shortened
+from ..lowering.layouts import laid_out
+from ..record.capture import GUARD, Captured
+from ..record.captured_state import Unfit
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, bounds
-from .capture import GUARD, Captured
-from .checked import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction
-from .consistent import check_recording
-from .holdings import Unfit
-from .layouts import laid_out
+from .consistency_checks import check_recording
+from .structure_checks import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction
 
 FORMAT = 2  # of the file; another one is refused
 LITERALS = {"int": int, "str": str, "float": float.fromhex, "dtype": np.dtype}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api.archives import LARGEST, NUMBERS, Damaged, check_size, shortened
+from ...api.archives import LARGEST, NUMBERS, Damaged, check_size, shortened
 from ..tracing.entries import entry_of
 from ..tracing.instructions import GUARD
 from ..tracing.values import Value, mapped

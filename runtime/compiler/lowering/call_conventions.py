@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..kernels.program.into import goes_into
+from ...kernels.program.into import goes_into
+from ..record.side_effects import CALLBACK, KEPT, called, kept
 from ..tracing.calling import by_keyword
 from ..tracing.entries import compiled_in, entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, held, mapped
-from .effects import CALLBACK, KEPT, called, kept
 
 OWN = {CALLBACK: called, KEPT: kept}  # what is no operator
 CAST = "cast"  # numbers in another dtype: a kernel, and no operator either

@@ -10,21 +10,21 @@ run block by block.
 from ..tracing.instructions cimport Instruction, layouts_of
 from ..tracing.values import copied
 from ..tracing.values cimport Value, lies_in, memory_of, values_in
-from .callers import Filler, arrays_in, caller, is_kernel
-from .capture import GUARD, Unfit
-from .effects import CALLBACK, does_something
-from .forwards import forward_from
-from .gathering import gathered, scratched
-from .late import is_call, is_steady, last_call
-from .lodging import lodged
-from .loops import loop_from, plain, rows_from
-from .moves import pieces_of
-from .paired import paired
-from .planning import Lifetimes, by_size, planned, released
-from .steps cimport Loop, Slot, Step, step_of
-from .steps import Sum
-from .sums import sum_from
-from .tape import Tape
+from .call_conventions import Filler, arrays_in, caller, is_kernel
+from ..record.capture import GUARD, Unfit
+from ..record.side_effects import CALLBACK, does_something
+from .kernel_calls import forward_from
+from ..passes.loop_fusion import gathered, scratched
+from ..passes.store_sinking import is_call, is_steady, last_call
+from ..passes.result_aliasing import lodged
+from .elementwise_loops import loop_from, plain, rows_from
+from .data_movement import pieces_of
+from ..passes.horizontal_fusion import paired
+from ..passes.buffer_assignment import Lifetimes, by_size, planned, released
+from .low_level_ir cimport Loop, Slot, Step, step_of
+from .low_level_ir import Sum
+from .reductions import sum_from
+from ..execute.executable import Tape
 
 import numpy as np
 

@@ -5,7 +5,7 @@ Owns which instructions are; which operators add, and along what, their kernels 
 
 from __future__ import annotations
 
-from ..kernels.reductions.sums import span_of
+from ...kernels.reductions.sums import span_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..execute.executable import loop_of
+from ..lowering.call_conventions import CAST
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value
-from .callers import CAST
-from .tape import loop_of
 
 BOOL = np.dtype(bool)
 

@@ -8,12 +8,12 @@ by a loop that gives no signalling NaN, of which arithmetic would warn.
 
 from functools import cache
 
-from ..core.grad_mode import no_grad
-from ..core.operand import asarray
+from ...core.grad_mode import no_grad
+from ...core.operand import asarray
 from ..tracing.calling import by_entry
 from ..tracing.instructions cimport Instruction, renamed, written_memory
 from ..tracing.values cimport Value, memory_of
-from .tape import loop_of
+from ..execute.executable import loop_of
 
 import numpy as np
 

@@ -11,12 +11,12 @@ stay behind the calls that stood before them.
 from ..tracing.instructions import GUARD, does_something
 from ..tracing.instructions cimport Instruction, draws, layouts_of
 from ..tracing.values cimport Value
-from .callers import is_kernel
-from .effects import KEPT
-from .late import is_call, is_steady
-from .loops import loop_from
-from .searched cimport Line, Room, searched
-from .sums import sum_from
+from ..lowering.call_conventions import is_kernel
+from ..record.side_effects import KEPT
+from .store_sinking import is_call, is_steady
+from ..lowering.elementwise_loops import loop_from
+from .beam_search cimport Line, Room, searched
+from ..lowering.reductions import sum_from
 
 cdef enum:
     MANY = 512      # lines of a program of which one other order is tried at most

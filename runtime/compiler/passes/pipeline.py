@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..lowering.lowering import Lowered
+from ..record.side_effects import waiting
 from ..tracing.instructions import Instruction
-from ..tracing.passes import shortened
+from ..tracing.passes.pipeline import shortened
 from ..tracing.values import Value
-from .effects import waiting
-from .frugal import frugal
-from .late import is_call, is_steady, late
-from .lowering import Lowered
-from .recomputed import recomputed
-from .spelled import cast, spelled
-from .unchanged import unchanged
+from .decomposition import cast, spelled
+from .identity_elimination import unchanged
+from .memory_scheduling import frugal
+from .rematerialisation import recomputed
+from .store_sinking import is_call, is_steady, late
 
 WORTH = 0.95  # of what is planned: another order has to need less,
 WORTH_LOOPS = 0.8  # and much less where loops run twice

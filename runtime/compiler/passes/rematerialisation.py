@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lowering.elementwise_loops import loop_from
 from ..tracing.instructions import Instruction, layouts_of, renamed
 from ..tracing.values import Value
-from .frugal import takes_memory
-from .loops import loop_from
+from .memory_scheduling import takes_memory
 
 FAR = 32  # lines without a use, from which on a value is computed again, and by less than which its operands may live longer
 

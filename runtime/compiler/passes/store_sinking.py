@@ -6,12 +6,12 @@ loop, a sum and a kernel do neither.  What is read of a write, and what it reads
 
 from __future__ import annotations
 
+from ..lowering.call_conventions import CAST, drawing, is_kernel
+from ..lowering.elementwise_loops import loop_from, rows_from
+from ..lowering.reductions import sum_from
+from ..record.side_effects import CALLBACK, KEPT
 from ..tracing.instructions import GUARD, Instruction, does_something, layouts_of
 from ..tracing.values import Value
-from .callers import CAST, drawing, is_kernel
-from .effects import CALLBACK, KEPT
-from .loops import loop_from, rows_from
-from .sums import sum_from
 
 # Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import foreign
-from ..core.tensor import TensorBase
-from ..support.pytree import flatten, rebuild
-from .calls import hooks_of
-from .guards import NUMBERS, attributes_of
+from ...core.operand import foreign
+from ...core.tensor import TensorBase
+from ...support.pytree import flatten, rebuild
+from ..execute.argument_guards import hooks_of
+from ..execute.state_guards import NUMBERS, attributes_of
 
 
 class Arguments:

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import TensorBase
-from ..core.told import array_of
-from ..support.generator import as_generator
-from ..support.pytree import LEAF, flatten, without_leaves
+from ...core.tensor import TensorBase
+from ...core.told import array_of
+from ...support.generator import as_generator
+from ...support.pytree import LEAF, flatten, without_leaves
 from ..tracing.instructions import GUARD, Instruction, straightened
-from ..tracing.listening import place
+from ..tracing.tracer import place
 from ..tracing.values import Memory, Value, held, mapped, values_in
-from .dynamic import Weak
-from .executed import Executed
-from .holdings import Holdings, Unfit, array_held
-from .looks import version_of, without_hooks
+from .captured_state import Holdings, Unfit, array_held
+from .dynamic_scalars import Weak
+from .executed_code import Executed
+from .origins import Witness
+from .result_views import version_of, without_hooks
 from .results import BACKWARD, NOWHERE, look_at_results
-from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 

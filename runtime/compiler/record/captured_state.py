@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import TensorBase
-from ..core.told import array_of
-from ..support.dispatch import is_operator
-from ..support.generator import numpy_random
-from .calls import hooks_of
-from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
-from .guards import (
+from ...core.tensor import TensorBase
+from ...core.told import array_of
+from ...support.dispatch import is_operator
+from ...support.generator import numpy_random
+from ..execute.argument_guards import hooks_of
+from ..execute.state_guards import (
     ATTRIBUTES,
     BYTES,
     CELL,
@@ -53,6 +52,7 @@ from .guards import (
     is_made_by_python,
     members_of,
 )
+from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
 
 MOST = 100_000  # guards of one function
 COMPARED = 1 << 22  # bytes of arrays that are compared before each call

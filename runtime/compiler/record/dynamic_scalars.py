@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.events import Event
-from ..core.operand import asarray
-from ..core.tensor import TensorBase
-from ..core.told import array_of
+from ...core.events import Event
+from ...core.operand import asarray
+from ...core.tensor import TensorBase
+from ...core.told import array_of
 from ..tracing.entries import entry_of
-from ..tracing.listening import Recorder, place
+from ..tracing.tracer import Recorder, place
 from ..tracing.values import mapped
-from .holdings import Unfit
+from .captured_state import Unfit
 
 MARK = "a dynamic number"
 NUMBERS = (bool, int, float, complex)

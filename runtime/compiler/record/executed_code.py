@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..support.generator import numpy_random
+from ...support.generator import numpy_random
+from .captured_state import Holdings, Unfit, hides_state, is_installed, is_library, is_library_name
 from .code_names import handles_errors, names_read, steps_of
-from .holdings import Holdings, Unfit, hides_state, is_installed, is_library, is_library_name
 
 EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # they leave an error to the generator, whose code is looked at
 IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}

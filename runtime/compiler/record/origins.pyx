@@ -8,21 +8,21 @@ from sys import setprofile
 
 import numpy as np
 
-from ..core.events cimport Event
-from ..core.grad_mode import enable_grad
-from ..core.operand import tensor
-from ..support.capi cimport ndarray
-from ..support.generator import as_generator
+from ...core.events cimport Event
+from ...core.grad_mode import enable_grad
+from ...core.operand import tensor
+from ...support.capi cimport ndarray
+from ...support.generator import as_generator
 from ..tracing.arrays import held
 from ..tracing.entries import entry_of
 from ..tracing.instructions import CALLBACK, GUARD
-from ..tracing.listening cimport Call, Recorder
-from ..tracing.listening import arrays_in, place
+from ..tracing.tracer cimport Call, Recorder
+from ..tracing.tracer import arrays_in, place
 from ..tracing.values import held_generator
 from ..tracing.values cimport Memory, Value, values_in
-from .effects import Watched
-from .executed import Draws
-from .holdings import Unfit
+from .side_effects import Watched
+from .executed_code import Draws
+from .captured_state import Unfit
 
 
 cdef dict plain = {}  # name of an operator -> the places of the arguments that are no arrays

@@ -1,7 +1,7 @@
 """Looks: results of a call that are views, taken again of the tensors that they are views of."""
 
-from ..core.tensor cimport TensorBase
-from ..saved.view cimport ViewStep
+from ...core.tensor cimport TensorBase
+from ...saved.view cimport ViewStep
 
 cdef class Look:
     cdef ViewStep last          # the steps, from the tensor on

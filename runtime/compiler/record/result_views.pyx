@@ -7,14 +7,14 @@ from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 
 from contextlib import contextmanager
 
-from ..core.grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
-from ..core.node cimport NodeHooks
-from ..core.tensor cimport (
+from ...core.grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from ...core.node cimport NodeHooks
+from ...core.tensor cimport (
     IN_NO_GRAD, ONE_OF_SEVERAL, PLAIN, VIEW, Creation, TensorBase, VersionCounter, check_view, is_tensor, wrap,
 )
-from ..saved.modes cimport put_back
-from ..saved.view cimport ViewStep, base_of, replayed, steps_of
-from ..support.capi cimport ndarray
+from ...saved.modes cimport put_back
+from ...saved.view cimport ViewStep, base_of, replayed, steps_of
+from ...support.capi cimport ndarray
 from ..tracing.entries import compiled_in, entries, entry_of
 
 cdef dict names = {}  # address of a wrapper -> the operator that takes views

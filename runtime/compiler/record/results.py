@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import TensorBase
-from ..core.told import array_of
+from ...core.tensor import TensorBase
+from ...core.told import array_of
 from ..tracing.values import Memory
-from .holdings import Unfit
-from .looks import base_under, counted_together, version_of, way_to
-from .witness import Witness
+from .captured_state import Unfit
+from .origins import Witness
+from .result_views import base_under, counted_together, version_of, way_to
 
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
@@ -98,7 +98,7 @@ def look_at_results(taken: Any, witness: Witness, given: list[Any], leaves: list
 
 def why_spent(out: Any, targets: list[Any]) -> str | None:
     """What differentiating a result says where its graph has been freed by a pass inside of the call."""
-    from ..engine.backward import grad
+    from ...engine.backward import grad
 
     try:
         grad(out, targets, np.ones(out.shape, out.dtype), retain_graph=True, allow_unused=True)
@@ -109,8 +109,8 @@ def why_spent(out: Any, targets: list[Any]) -> str | None:
 
 def go_backward(taken: Any, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
     """Write down what backward passes from the results do: from all, and where there are several from each of them alone."""
-    from ..core.operand import asarray
-    from ..engine.backward import grad
+    from ...core.operand import asarray
+    from ...engine.backward import grad
 
     cotangents = [np.ones(out.shape, out.dtype) for out in outs]
     taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
-from ..core.tensor import TensorBase
-from ..core.told import array_of
+from ...core.operand import asarray
+from ...core.tensor import TensorBase
+from ...core.told import array_of
+from ..execute.state_guards import MISSING, SIZE, differences
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
 from ..tracing.values import Value
-from .guards import MISSING, SIZE, differences
-from .holdings import LISTED, Holdings, Unfit
+from .captured_state import LISTED, Holdings, Unfit
 
 if TYPE_CHECKING:
-    from ..func.callbacks import Callback
+    from ...func.callbacks import Callback
 
 KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, overload
 
-from ..generated import ops
+from ...generated import ops
 
 if TYPE_CHECKING:
-    from ..generated.tensor import Tensor
+    from ...generated.tensor import Tensor
     from .traced import Trace
 
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uintptr_t
 
-from ..support.capi cimport ndarray
+from ...support.capi cimport ndarray
 
 cdef int ends_of(ndarray array, uintptr_t* start, uintptr_t* end) noexcept
 cdef ndarray last_owner(ndarray array)

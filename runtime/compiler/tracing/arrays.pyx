@@ -7,9 +7,9 @@ Owns what is asked several times for each argument of each operator, and has to 
 from cpython.ref cimport PyObject
 from libc.stdint cimport uintptr_t
 
-from ..core.tensor cimport TensorBase, is_tensor
-from ..support cimport capi as cnp
-from ..support.capi cimport (
+from ...core.tensor cimport TensorBase, is_tensor
+from ...support cimport capi as cnp
+from ...support.capi cimport (
     PyArray_BASE, PyArray_BYTES, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE,
     ndarray, npy_intp,
 )

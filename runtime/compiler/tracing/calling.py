@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
 from .entries import entry_of
 
 

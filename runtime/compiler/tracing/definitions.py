@@ -12,8 +12,8 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from ..generated.kernel_names import COMPILED, PYTHON
-from ..support.errors import CallTypeError
+from ...generated.kernel_names import COMPILED, PYTHON
+from ...support.errors import CallTypeError
 
 FORWARDS = "generated.numpy_forwards"
 PACKAGE = __name__.split(".")[0]

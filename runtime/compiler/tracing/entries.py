@@ -6,7 +6,7 @@ import importlib
 from functools import cache
 from typing import Any
 
-from ..generated.op_info import OPS, OpInfo
+from ...generated.op_info import OPS, OpInfo
 
 
 @cache

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
-from ..support.errors import CallTypeError
-from ..support.pytree import flatten, places, rebuild
-from .listening import Recorder
+from ...core.operand import asarray
+from ...support.errors import CallTypeError
+from ...support.pytree import flatten, places, rebuild
 from .literals import literal
+from .tracer import Recorder
 from .values import Value, copied, held, held_generator, mapped
 
 TAKEN = ("np", "gs", "ops")  # names that programs have for something else

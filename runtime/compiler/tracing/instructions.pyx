@@ -12,8 +12,8 @@ import numpy as np
 
 from .arrays cimport mapped
 from .entries import entry_of
-from .listening cimport Call
-from .listening import STEPS
+from .tracer cimport Call
+from .tracer import STEPS
 from .values import Source
 from .values cimport Value, memory_of, values_in
 

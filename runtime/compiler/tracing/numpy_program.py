@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..generated.op_info import OpInfo
+from ...generated.op_info import OpInfo
 from .definitions import FORWARDS, Definitions, module, refusal
 from .entries import entry_of
 from .inlining import WORD, filled, template

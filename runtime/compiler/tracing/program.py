@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
 from .entries import entry_of
 from .instructions import Instruction
 from .literals import array_literal, literal

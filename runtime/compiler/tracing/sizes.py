@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..support.errors import CallTypeError
-from ..support.pytree import flatten, places, rebuild
+from ...support.errors import CallTypeError
+from ...support.pytree import flatten, places, rebuild
 from .inputs import TAKEN, anew
-from .listening import place
 from .literals import literal
+from .tracer import place
 from .values import Source, Value, copied, held, same_bits
 
 RUNS = 5  # at other sizes, each larger than the first; the last one is for the program to be held to

@@ -12,21 +12,21 @@ from functools import lru_cache, wraps
 from types import CodeType
 from typing import Any
 
-from ..methods.dual_level import dual_level
-from ..support.errors import CallTypeError
-from ..support.pytree import flatten
+from ...methods.dual_level import dual_level
+from ...support.errors import CallTypeError
+from ...support.pytree import flatten
 from .drawing import dot_text, svg_text
-from .folded import folded
 from .inputs import TAKEN, Inputs, anew, keywords_of, parameters_of
 from .instructions import Instruction, straightened
-from .listening import Call, Recorder, place
 from .literals import literal
-from .looks import without_looks
-from .needed import needed
 from .numpy_program import numpy_text
-from .once import once
+from .passes.common_subexpressions import once
+from .passes.constant_folding import folded
+from .passes.dead_code import needed
+from .passes.no_ops import without_looks
 from .program import line_text, program_text
 from .sizes import find_sizes
+from .tracer import Call, Recorder, place
 from .values import Memory, Source, Value, held, mapped, same_bits, values_in
 
 

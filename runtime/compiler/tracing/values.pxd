@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uintptr_t
 
-from ..support.capi cimport ndarray
+from ...support.capi cimport ndarray
 
 cdef class Layout:
     cdef readonly object dtype

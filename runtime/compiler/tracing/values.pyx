@@ -13,10 +13,10 @@ from copy import deepcopy
 
 import numpy as np
 
-from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE
-from ..support.room cimport more
-from ..support.generator import Holder
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE
+from ...support.room cimport more
+from ...support.generator import Holder
 from .arrays import bounds, held, key_of, mapped, owner_of
 from .arrays cimport collect, ends_of, last_owner
 

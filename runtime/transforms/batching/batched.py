@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.events import current_mapping
-from ..core.operand import asarray
-from ..core.told import array_of, set_array, shell
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
-from ..support.errors import CallTypeError
+from ...core.events import current_mapping
+from ...core.operand import asarray
+from ...core.told import array_of, set_array, shell
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
+from ...support.errors import CallTypeError
 
 _UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
 STANDS: set[type] = set()  # classes of tensors that stand for what is inside of a level
@@ -158,7 +158,7 @@ class Batched(Tensor):
             super().__delattr__(name)
 
     def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
-        from ..engine.backward import backward
+        from ...engine.backward import backward
 
         backward(self, gradient, retain_graph, create_graph, inputs)
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..core.events import current_mapping, set_mapping
-from ..engine import backward as engine
-from ..engine.backward import GradientEdge, as_sequence, get_gradient_edge
-from ..engine.function import Function
-from ..generated.tensor import Tensor
-from ..methods.dual_level import make_dual, unpack_dual
-from ..support.dispatch import ops
+from ...core.events import current_mapping, set_mapping
+from ...engine import backward as engine
+from ...engine.backward import GradientEdge, as_sequence, get_gradient_edge
+from ...engine.function import Function
+from ...generated.tensor import Tensor
+from ...methods.dual_level import make_dual, unpack_dual
+from ...support.dispatch import ops
 from .batched import STANDS, Batched, Level, batched, innermost, is_other, is_row, spread
 from .functions import called
 

@@ -6,9 +6,9 @@ those of the user's with rows, inside of the levels that were open when it was c
 
 from typing import Any, NamedTuple
 
-from ..engine.function import Function
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
+from ...engine.function import Function
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
 from .batched import Level, as_given, batched, each, innermost, inside_of, is_row, spread
 
 

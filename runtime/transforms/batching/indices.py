@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
 from .batched import Batched, Level, innermost, inside_of, is_row, spread, together
-from .ways import WAYS, Record, Unfit, along
+from .rules import WAYS, Record, Unfit, along
 
 
 class _Index:

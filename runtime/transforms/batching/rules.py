@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
+from ...core.operand import asarray
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
 from .batched import Batched, Level, as_batch, each, innermost, inside_of, is_row, spread, together
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.events import current_mapping, set_mapping
-from ..generated.batching import BATCHING
-from ..support.dispatch import ops
-from ..support.generator import as_generator
+from ...core.events import current_mapping, set_mapping
+from ...generated.batching import BATCHING
+from ...support.dispatch import ops
+from ...support.generator import as_generator
 from .batched import (
     Level,
     innermost,
@@ -23,9 +23,9 @@ from .batched import (
     spread,
     together,
 )
+from .batched_backward import Passes, ReadsRow
 from .indices import WAYS
-from .passes import Passes, ReadsRow
-from .ways import Record, Unfit, row_of, rows
+from .rules import Record, Unfit, row_of, rows
 
 RECORDS: dict[str, Record] = {}
 _DRAWS = frozenset(name for name, (way, *_) in BATCHING.items() if way == "draws")

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from ...core.events import current_mapping, set_mapping
+from ...engine import backward as engine
+from ...engine.backward import GradientEdge, get_gradient_edge
+from ...generated.series import SERIES
+from ...generated.tensor import Tensor
+from ...methods.dual_level import make_dual, unpack_dual
+from ...support.dispatch import ops
 from ..batching.batched import Level, batched, each, inside_of, is_row, looks_at, spread, stands_as
-from ..batching.mapping import Mapping
-from ..batching.passes import everywhere
-from ..core.events import current_mapping, set_mapping
-from ..engine import backward as engine
-from ..engine.backward import GradientEdge, get_gradient_edge
-from ..generated.series import SERIES
-from ..generated.tensor import Tensor
-from ..methods.dual_level import make_dual, unpack_dual
-from ..support.dispatch import ops
+from ..batching.batched_backward import everywhere
+from ..batching.vmap_levels import Mapping
+from .rules import WAYS, key_of
 from .series import Series, first_of, flat, is_read_only, is_series, series, share_memory, zeros
-from .ways import WAYS, key_of
 
 
 class Order:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ...generated.tensor import Tensor
+from ...methods.dual_level import formula_level
+from ...support.dispatch import ops
 from ..batching.batched import STANDS, Batched, is_row
-from ..generated.tensor import Tensor
-from ..methods.dual_level import formula_level
-from ..support.dispatch import ops
 from .series import first_of, flat, is_series, series, total
 
 

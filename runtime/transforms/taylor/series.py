@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.told import array_of, set_array, shell
+from ...generated.tensor import Tensor
+from ...support.dispatch import ops
+from ...support.errors import CallTypeError
 from ..batching.batched import STANDS, batched, inside_of, is_row, without_graph
-from ..core.told import array_of, set_array, shell
-from ..generated.tensor import Tensor
-from ..support.dispatch import ops
-from ..support.errors import CallTypeError
 
 _UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
 

@@ -4,8 +4,8 @@
 Owns which instructions are equal.  What is written to in place is left alone, and each result stays an array of its own.
 """
 
-from .instructions cimport Instruction, NAMES, draws, other_values, signature, written_memory
-from .values cimport Value, memory_of
+from ..instructions cimport Instruction, NAMES, draws, other_values, signature, written_memory
+from ..values cimport Value, memory_of
 
 
 def once(list lines, returned):

@@ -4,13 +4,13 @@
 Owns which instructions these are.  What is written to in place is left alone, and so is what is looked at through another value.
 """
 
-from ..core.grad_mode import no_grad
-from ..core.operand import asarray
-from .calling import by_entry
-from .instructions cimport Instruction, draws, other_values, signature, written_memory, SIZES_REFUSED
-from .arrays import held
-from .arrays cimport mapped
-from .values cimport Value
+from ....core.grad_mode import no_grad
+from ....core.operand import asarray
+from ..calling import by_entry
+from ..instructions cimport Instruction, draws, other_values, signature, written_memory, SIZES_REFUSED
+from ..arrays import held
+from ..arrays cimport mapped
+from ..values cimport Value
 
 import numpy as np
 

@@ -5,8 +5,8 @@ Owns when that is so: neither is written to afterwards, or nobody asks for the s
 own, at which nothing else looks, and not both are returned.  Gradients that a pass has handed over are such copies.
 """
 
-from .instructions cimport Instruction, renamed
-from .values cimport Value
+from ..instructions cimport Instruction, renamed
+from ..values cimport Value
 
 
 def uncopied(list lines, returned):

@@ -4,9 +4,9 @@
 Owns what is needed: by results, by guards, by draws of random numbers, by callbacks, and by writes to what was given.
 """
 
-from .instructions cimport Instruction, draws
-from .instructions import GUARD, does_something
-from .values cimport Value, memory_of
+from ..instructions cimport Instruction, draws
+from ..instructions import GUARD, does_something
+from ..values cimport Value, memory_of
 
 
 def needed(list lines, returned):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .instructions import Instruction
-from .values import Value
+from ..instructions import Instruction
+from ..values import Value
 
 
 def without_looks(lines: list[Instruction], inputs: list[Value]) -> list[Instruction]:

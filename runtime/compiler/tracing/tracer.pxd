@@ -1,7 +1,7 @@
 """Listening: the tree of what a program did, operators within operators, over values."""
 
-from ..core.events cimport Event, Listener
-from ..support.capi cimport ndarray
+from ...core.events cimport Event, Listener
+from ...support.capi cimport ndarray
 from .values cimport Memory, Value
 
 cdef class Call:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .folded import folded
-from .instructions import Instruction
-from .needed import needed
-from .once import once
-from .uncopied import uncopied
-from .values import Value
+from ..instructions import Instruction
+from ..values import Value
+from .common_subexpressions import once
+from .constant_folding import folded
+from .copy_elision import uncopied
+from .dead_code import needed
 
 PASSES: dict[str, Callable[..., Any]] = {"folded": folded, "needed": needed, "once": once, "uncopied": uncopied}
 

@@ -7,10 +7,10 @@ be said of numbers that left.  Knows nothing of text.
 
 import os
 
-from ..core.events cimport Event, Listener
-from ..core.tensor cimport TensorBase, is_tensor
-from ..support.capi cimport PyArray_ITEMSIZE, ndarray
-from ..support.errors import CallTypeError
+from ...core.events cimport Event, Listener
+from ...core.tensor cimport TensorBase, is_tensor
+from ...support.capi cimport PyArray_ITEMSIZE, ndarray
+from ...support.errors import CallTypeError
 from .arrays import bounds, held, key_of, owner_of
 from .arrays cimport mapped
 from .entries import entry_of

@@ -1,0 +1,1 @@
+"""Execute: guards decide whether a program fits a call; the interpreter runs it."""

@@ -1,0 +1,1 @@
+"""Files: programs are saved, checked and loaded, listed, and exported as Python."""

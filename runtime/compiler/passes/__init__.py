@@ -1,0 +1,1 @@
+"""Passes: each rewrites a recorded program; `pipeline` has them in their order."""
