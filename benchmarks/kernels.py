@@ -120,8 +120,8 @@ THREADS = {"kernels.take(x, places, 0)": 2}  # on one it is NumPy's
 
 def elements(n: int) -> dict[str, Any]:
     """Square arrays of float32 and what belongs to them."""
-    from gradspec.kernels.program.program import Program
-    from gradspec.kernels.program.ufunc import Ufunc
+    from gradspec.kernels.fusion_engine.program import Program
+    from gradspec.kernels.fusion_engine.ufunc import Ufunc
 
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, n)).astype(np.float32)
@@ -178,7 +178,7 @@ def modules() -> dict[str, Any]:
 
     from gradspec import kernels
     from gradspec.kernels.elementwise import choice, elementwise, slopes
-    from gradspec.kernels.rows import class_losses, normalisers, softmax
+    from gradspec.kernels.row_wise import class_losses, normalisers, softmax
     from gradspec.kernels.special_functions import scipy_backed
 
     return {"np": np, "scipy": scipy, "kernels": kernels, "choice": choice, "class_losses": class_losses,

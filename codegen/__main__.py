@@ -119,7 +119,7 @@ def _forms() -> tuple[str, ...]:
 
 def _read(package: Package, errors: ErrorList | None = None) -> Spec:
     """The analysed spec of a package; refusals are raised, or added to `errors`."""
-    from .analysed import analysed
+    from .spec_cache import analysed
 
     with Progress("read") as progress:
         return analysed(package, errors, progress)
@@ -146,7 +146,7 @@ def _check(package: Package, names: Sequence[str] = (), anew: bool = False) -> t
 
     The refusals of reading, of analysis and of the check are raised together.
     """
-    from .verify.passed import Passed
+    from .verify.result_cache import Passed
 
     errors = ErrorList("", "")
     spec = _read(package, errors)
@@ -299,15 +299,15 @@ def _show_command(options: argparse.Namespace) -> None:
 
 
 def _toc_command(options: argparse.Namespace) -> None:
-    from .analysed import read
     from .show import toc
+    from .spec_cache import read
 
     print(toc(read(_package(options))))
 
 
 def _new_command(options: argparse.Namespace) -> None:
-    from .analysed import read
     from .skeleton import skeleton
+    from .spec_cache import read
 
     print(skeleton(options.op, options.form, read(_package(options))))
     _say("\nPaste it into its family in derivatives.yaml, in alphabetical order, and run python -m codegen.")

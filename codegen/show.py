@@ -14,8 +14,8 @@ from .package import Package
 from .spec.formula import called_by
 from .spec.library import helper_texts
 from .spec.model import Op, Saved, Spec
+from .spec.source_files import FOLDER, entries, further
 from .spec.table import table
-from .spec.texts import FOLDER, entries, further
 
 _WIDTH = 12
 
@@ -81,15 +81,15 @@ def _given(op: Op) -> list[tuple[str, str]]:
 
 
 def _derived(spec: Spec, op: Op, package: Package) -> str:
-    from .write import series
-    from .write.mapped import WAYS, how
-    from .write.spelling import Spelling
+    from .write import taylor_table
+    from .write.printer import Spelling
+    from .write.vmap_table import WAYS, how
 
     known = dict(spec.ops) if package.is_library else {**table().operators, **spec.ops}
     source = Spelling({name: op.signature for name, op in known.items()})
     rows = [*_described(op), *_given(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     rows.append(("vmap", f"{how(op)}: {WAYS[how(op)]}" if how(op) in WAYS else "takes no batch"))
-    rows.append(("series", f"{series.how(op)}: {series.WAYS[series.how(op)]}"))
+    rows.append(("series", f"{taylor_table.how(op)}: {taylor_table.WAYS[taylor_table.how(op)]}"))
     derived = op.derived
     if derived is None:
         rows.append(("derivative", "that of the operators in it" if op.composite else "none"))

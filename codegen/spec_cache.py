@@ -20,14 +20,14 @@ from .errors import ErrorList, SpecErrors
 from .package import Package
 from .packages import taken
 from .rules.guests import check_guest
+from .spec.cache_format import packed, uncollected, unpacked
 from .spec.library import Library, read_library
 from .spec.model import Family, Spec
-from .spec.packed import packed, uncollected, unpacked
+from .spec.source_files import FOLDER, texts
 from .spec.table import table
-from .spec.texts import FOLDER, texts
 
 if TYPE_CHECKING:
-    from .rules.asked import Answers
+    from .rules.queries import Answers
 
 Progress = Callable[[int, int, str], None]
 FILE = "build/spec.pickle"
@@ -190,7 +190,7 @@ def _families(source: str, further: Mapping[str, str]) -> Iterator[tuple[range, 
 
 def _own_sources() -> Iterator[str]:
     """What reads and analyses: this module and those below it."""
-    for name in ("analysed.py", "errors.py", "package.py"):
+    for name in ("spec_cache.py", "errors.py", "package.py"):
         yield (_HERE / name).read_text(encoding="utf-8")
     for folder in ("spec", "rules"):
         yield from _files(_HERE / folder, _SOURCES)

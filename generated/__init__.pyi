@@ -126,8 +126,8 @@ from .api.serialization import save as save
 from .api.spectrum import istft as istft
 from .api.spectrum import stft as stft
 from .api.summation import einsum as einsum
-from .core.operand import asarray as asarray
-from .core.operand import tensor as tensor
+from .core.conversion import asarray as asarray
+from .core.conversion import tensor as tensor
 from .methods.array_tensor import ArrayTensor
 
 __version__: str

@@ -7,9 +7,9 @@ from gradspec.support.keywords import converted, multiplied
 from gradspec.support.scipy_operands import of_operator
 
 from gradspec.methods.array_tensor cimport ArrayTensor
-from gradspec.support.hints cimport answer_calls
+from gradspec.support.error_hints cimport answer_calls
 from gradspec.methods.numpy_protocol cimport call_method
-from gradspec.core.operand cimport is_operand, star
+from gradspec.core.conversion cimport is_operand, star
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport assigned
 from gradspec.generated.variable_type.pointwise_unary cimport (

@@ -17,7 +17,7 @@ from .core.grad_mode import (
 )
 from .kernels.loops.memory import empty_cache, memory_stats
 from .kernels.loops.threads import get_num_threads, set_num_threads
-from .core.operand import asarray, tensor
+from .core.conversion import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops
 from .generated.ops import *
@@ -66,8 +66,8 @@ from .api import kinds
 from .support import constants, devices, precision
 from .support.constants import *
 from .support.einops import offer_backend
-from .support.hints import answer_imports
-from .support.later import later
+from .support.error_hints import answer_imports
+from .support.lazy_import import later
 
 __version__ = "0.1.0"
 

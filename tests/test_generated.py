@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import analysed
 from codegen.package import Package
 from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.model import FORMS
+from codegen.spec_cache import analysed
 from codegen.write.files import differing, render, write
 from codegen.write.layout import WIDTH
 from codegen.write.op_info import facts

@@ -19,10 +19,10 @@ RUNTIME = [
     ["support", "generated.kernel_names", "generated.numpy_table"],
     ["formulas", "generated.results"],
     ["kernels.loops"],
-    ["kernels.program"],
+    ["kernels.fusion_engine"],
     ["kernels.elementwise", "kernels.indexing", "kernels.joining", "kernels.matrices", "kernels.random", "kernels.transforms"],
-    ["kernels.images", "kernels.reductions", "kernels.special_functions"],
-    ["kernels.rows"],
+    ["kernels.convolution", "kernels.reductions", "kernels.special_functions"],
+    ["kernels.row_wise"],
     ["kernels"],
     ["core"],
     ["saved"],
@@ -55,7 +55,7 @@ CODEGEN = [
     ["spec"],
     ["rules"],
     ["packages"],
-    ["analysed"],
+    ["spec_cache"],
     ["verify"],
     ["write"],
     ["entries", "extensions", "show", "skeleton", "starter"],
@@ -243,7 +243,7 @@ def test_imports_are_found():
     found = {(dots, module) for _, dots, module, _ in imported(ROOT / "runtime/core/tensor.pyx")}
     assert (2, "engine") not in found and (1, "node") in found and (0, "numpy") in found
     targets = {path: {target for _, target in targets} for path, _, targets in edges("gradspec")}
-    assert {"support.errors", "kernels.loops.memory"} <= targets["runtime/kernels/program/ufunc.pyx"]
+    assert {"support.errors", "kernels.loops.memory"} <= targets["runtime/kernels/fusion_engine/ufunc.pyx"]
     assert {"core.operand", "formulas", "kernels"} <= targets["generated/kernels/linear_algebra.pyx"]
     assert {"support.dispatch"} <= targets["runtime/engine/backward.pyx"]
     assert {"api.spectrum", "support.constants", "generated.ops"} <= targets["runtime/__init__.py"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..package import Package
+from ..spec.ast_walk import by_depth
 from ..spec.claims import claims, is_function
 from ..spec.constants import CONSTANTS
 from ..spec.expression import ARRAY, STATIC, Call, Constant, Expression, lets_in
@@ -24,10 +25,9 @@ from ..spec.model import WITHOUT_RULE, Family, Formula, Op, Signature, Spec
 from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, reduces_to, shape_of, show, symbolic
-from ..spec.trees import by_depth
-from .asked import HELPER, Answers, Asked
 from .calls import without
 from .derive import derive, tangents_in
+from .queries import HELPER, Answers, Asked
 from .resolve import Resolver, Vocabulary
 from .statements import check_terms
 

@@ -15,10 +15,10 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
+from .ast_walk import by_depth
 from .model import Formula, Location, Span, Text
-from .trees import by_depth
 
-_OURS = __name__.removesuffix("spec.packed")
+_OURS = __name__.removesuffix("spec.cache_format")
 _NAMES = ("codegen.", "gradspec.codegen.")  # in a checkout and installed: what is packed by one name is read by the other
 _PARTS = ("ast", "_ast", "builtins", "functools")  # beside our own modules: those of the classes that a spec is made of
 

@@ -12,10 +12,10 @@ import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from .formula import parse_formula
-from .given import alike, fitting, repeated
+from .mapping_keys import Pairs
 from .model import Formula, Location, Op, Stated, Text
-from .pairs import Pairs
 from .ranks import own_call
+from .shape_samples import alike, fitting, repeated
 
 FURTHER_KEYS = ("samples", "examples")  # of which an entry shows SHOWN at most; the others stand in a file of the family
 SHOWN = 3

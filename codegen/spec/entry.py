@@ -19,10 +19,10 @@ from .cases import ELSE, by_cases
 from .claims import Claims
 from .constants import folded
 from .formula import names_in, parse_formula
+from .mapping_keys import PARTIAL, PARTIAL_KEY, Items, slot_of
 from .model import LAWS, NAMESPACES, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .numpy_names import function_named, numpy_names
-from .pairs import PARTIAL, PARTIAL_KEY, Items, slot_of
 from .ranks import KEY
 from .results import parse_dtype
 from .shapes import parse_shape

@@ -10,10 +10,10 @@ import ast
 from collections.abc import Mapping
 
 from ..errors import SpecError, did_you_mean
+from .ast_walk import by_depth, in_order
 from .expression import ARRAY, ARRAYS, STATIC
 from .limits import parse_expression
 from .model import Argument, Formula, Op, Output, Signature, Text
-from .trees import by_depth, in_order
 
 METADATA = ("shape", "ndim", "dtype", "size")
 ROOTS = ("np", "kernels")  # names that only `forward` and `inplace` may look into

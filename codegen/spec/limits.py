@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import SpecError
+from .ast_walk import by_depth, children
 from .model import Text
-from .trees import by_depth, children
 
 LENGTH = 2000  # characters of an expression
 DEPTH = 100  # of its tree: what reads a tree calls itself for each level

@@ -17,14 +17,14 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from .documents import check_characters, documents
 from .entry import DEFAULT_KEYS, EntryReader
 from .formula import parse_formula
-from .given import alike
+from .mapping_keys import Items
 from .model import Family, Location, Op, Spec
 from .names import check_name
 from .order import misplaced, owners
-from .pairs import Items
 from .ranks import KEY, Words, words_of
+from .shape_samples import alike
+from .source_files import FOLDER, texts
 from .table import GRAMMAR, Table, given_calls
-from .texts import FOLDER, texts
 
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
 HEAD_KEYS = ("grammar", "presets", "shapes")  # of the first document, which may have none of them

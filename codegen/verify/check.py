@@ -21,19 +21,19 @@ from ..spec.formula import calls_in
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
 from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
+from .alternate_kernels import check_inplace, check_placed
 from .batched import check_batched, check_parts, check_rows
-from .beside import check_inplace, check_placed
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, quiet, what
 from .composites import check_composite, holds_together
 from .evaluate import Evaluator
+from .exercised import check_shown, check_tried
 from .forms import one_rank, other_axes, other_ranks, other_shapes
 from .laws import MOST, check_laws, kind_of
 from .numeric import TOLERANCE, Value
-from .passed import Passed
 from .points import check_points
 from .promises import check_generators, check_integers, check_promises
-from .stated import check_stated
-from .tried import check_shown, check_tried
+from .result_cache import Passed
+from .stated_values import check_stated
 
 Progress = Callable[[int, int, str], None]
 

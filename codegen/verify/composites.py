@@ -19,7 +19,7 @@ from ..errors import ErrorList
 from ..rules.statements import RESULT
 from ..spec.expression import Call, Conditional, Expression, Item, Name, Sequence
 from ..spec.model import Formula, Op
-from . import borrowed, numeric
+from . import library_operators, numeric
 from .case import BoundCall, Case, Report, what
 from .evaluate import ArrayList, Evaluator, as_arrays
 from .numeric import TOLERANCE, Value
@@ -129,7 +129,7 @@ class Tangents(Evaluator):
     def _by_library(self, call: Call, given: list[tuple[Any] | None]) -> Any:
         """An operator of the library, whose rules are proved there."""
         still = [value and (_still(value[0]),) for value in given]
-        found = borrowed.tangent(call.op, still, [_tangent(value[0]) if value else None for value in given])
+        found = library_operators.tangent(call.op, still, [_tangent(value[0]) if value else None for value in given])
         values = super()._call(call, still)
         if isinstance(values, (list, tuple)):
             return type(values)(v if t is None else Moving(v, t) for v, t in zip(values, found))

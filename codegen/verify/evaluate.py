@@ -47,9 +47,9 @@ from ..spec.expression import (
 )
 from ..spec.limits import multiply, power, remainder
 from ..spec.model import Argument, Op, Spec
-from . import borrowed
+from . import library_operators
 from .coverage import Record
-from .loaded import helpers_of_package, kernels_of_package
+from .kernel_modules import helpers_of_package, kernels_of_package
 
 
 class ArrayList(list):
@@ -214,7 +214,7 @@ class Evaluator:
             function = (_UNARY if len(values) == 1 else _SYMBOLS)[call.operator]
             return self._noted(call, _as_found(function(*values)), values)
         if call.op not in self.ops:
-            return self._noted(call, borrowed.value(call.op, given), [value and value[0] for value in given])
+            return self._noted(call, library_operators.value(call.op, given), [value and value[0] for value in given])
         op = self.ops[call.op]
         arguments = {
             parameter.name: parameter.given if value is None else value[0]

@@ -22,10 +22,10 @@ from .case import Report
 from .check import Progress, check_calls, quiet
 from .coverage import string_arguments
 from .evaluate import Evaluator
+from .exercised import check_words
 from .laws import check_laws
 from .promises import check_generators, check_integers, check_promises
-from .stated import check_stated
-from .tried import check_words
+from .stated_values import check_stated
 
 _FAR = 10**6  # the line where mutants stand: far from all others, so that their nodes have places of their own
 _OTHER: dict[type, tuple[type, ...]] = {

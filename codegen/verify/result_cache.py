@@ -19,7 +19,7 @@ from typing import Self
 from ..package import Package
 from ..rules.calls import helpers_of, kernels_of, ops_of, reached
 from ..spec.model import Op, Spec
-from ..spec.texts import entries, further
+from ..spec.source_files import entries, further
 from .sources import Sources
 
 _GENERATOR = Path(__file__).parents[1]

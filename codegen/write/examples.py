@@ -15,7 +15,7 @@ import numpy as np
 from ..spec.model import Op, Stated
 from ..spec.results import result_dtype
 from ..spec.samples import evaluate_sample, evaluate_stated
-from .bindings import Bindings
+from .arguments import Bindings
 
 WIDTH, LINES = 120, 6  # of what is shown
 

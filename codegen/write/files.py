@@ -16,7 +16,7 @@ from ..package import Package
 from ..spec.library import offered_kernels
 from ..spec.model import Family, Op, Spec
 from ..spec.table import OWNER
-from . import layout, mapped, maths, numpy_calls, numpy_forwards, op_info, sections, series, stubs, table
+from . import docstring_maths, layout, numpy_calls, numpy_forwards, op_info, sections, stubs, table, taylor_table, vmap_table
 from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
@@ -92,9 +92,9 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
              numpy_forwards=numpy_forwards)  # fmt: skip
         files["library.json"] = table.table(spec)
-    batched = [(text.name, mapped.mapped(text.op, views.signatures)) for text in everything]
+    batched = [(text.name, vmap_table.mapped(text.op, views.signatures)) for text in everything]
     emit("batching.py", "batching.py.j2", ops=[(name, found) for name, found in batched if found])
-    emit("series.py", "series.py.j2", ops=[(text.name, series.series(text.op)) for text in everything])
+    emit("series.py", "series.py.j2", ops=[(text.name, taylor_table.series(text.op)) for text in everything])
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),
          special=numpy_calls.special(ops))  # fmt: skip
@@ -189,7 +189,7 @@ class Templates:
             loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
             trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
         )  # fmt: skip
-        self._templates.globals |= {"maths": maths, "sections": sections, "package": package, "place": "",
+        self._templates.globals |= {"maths": docstring_maths, "sections": sections, "package": package, "place": "",
                                     "forwards_of": self.forwards_of, **modules}  # fmt: skip
 
     def forwards_of(self, op: Op) -> str:

@@ -16,11 +16,11 @@ from ..spec.expression import Foreign, Helper, walk
 from ..spec.formula import formulas_of, grad_names
 from ..spec.model import Argument, Derived, Op, Saved, Signature, Spec
 from ..spec.table import table
-from . import compiled, layout, mapped, maths, sections, series, stubs
-from .bindings import Bindings
+from . import compiled, docstring_maths, layout, sections, stubs, taylor_table, vmap_table
+from .arguments import Bindings
 from .examples import example
 from .files import Templates
-from .spelling import OnTensors, lines
+from .printer import OnTensors, lines
 
 FORMAT = 1  # of what is generated; library/operators/facts.py has the same, and refuses another
 _BY = "python -m gradspec.codegen"
@@ -103,15 +103,15 @@ class GuestText(Bindings):
     @property
     def facts(self) -> list[str]:
         """`name=value` for each fact that is not the usual one."""
-        op, batch = self.op, mapped.mapped(self.op)
+        op, batch = self.op, vmap_table.mapped(self.op)
         found: dict[str, object] = dict(
             signature=self.signature.source, module="__name__", outputs=repr(tuple((o.name, str(o.type)) for o in self.outputs)),
             form=op.form,
         )  # fmt: skip
         rest = dict(
             dtype=op.dtype, linear=op.linear, saved=tuple(self.saved), batch=() if batch is None else eval(batch.record),
-            series=series.series(op), variants=tuple(v for v in op.variants if v in ("inplace", "out")), doc=self.docstring,
-            rules=tuple(maths.notes(op)[1:]), samples=tuple(s.source for s in op.samples),
+            series=taylor_table.series(op), variants=tuple(v for v in op.variants if v in ("inplace", "out")), doc=self.docstring,
+            rules=tuple(docstring_maths.notes(op)[1:]), samples=tuple(s.source for s in op.samples),
             examples=tuple((e.call.source, e.value.source) for e in op.examples),
             kinks=tuple((k.call.source, k.value.source) for k in op.kinks), domain=op.domain and op.domain.source,
             program=self.program,
@@ -150,7 +150,7 @@ class GuestText(Bindings):
         parts = [self.doc, *(["", "Parameters", "----------", *sections.parameters(self)] if self.arguments else [])]
         if "out" in self.op.variants:
             parts += ["out : Tensor, optional", "    Where the result is written."]
-        parts += ["", "Returns", "-------", *sections.returns(self), "", "Notes", "-----", *maths.notes(self.op)]
+        parts += ["", "Returns", "-------", *sections.returns(self), "", "Notes", "-----", *docstring_maths.notes(self.op)]
         if self.op.ref:
             parts += ["", "References", "----------", self.op.ref]
         if self.place and (session := example(self, self.alias)):
@@ -174,7 +174,7 @@ def render(spec: Spec, package: Package) -> dict[str, str]:
     alias = package.name.rpartition(".")[2]
     programs = compiled.programs(spec) if package.cython else {}
     texts = {f.name: [GuestText(op, spec, package.name, alias, programs.get(op.name, "")) for op in f.ops] for f in spec.families}
-    templates = Templates(package, _BY, maths=maths, mapped=mapped, series=series, stubs=stubs, format=FORMAT)
+    templates = Templates(package, _BY, maths=docstring_maths, mapped=vmap_table, series=taylor_table, stubs=stubs, format=FORMAT)
     context = {"families": spec.families, "views": texts, "needs": _needs(spec), "public": _public(spec), "tests": TESTS,
                "names": [op.name for op in spec.ops.values() if not op.private],
                "samples": sum(len(op.samples) for op in spec.ops.values())}  # fmt: skip

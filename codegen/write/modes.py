@@ -9,9 +9,9 @@ from __future__ import annotations
 from ..spec.elementwise import has_value, is_elementwise
 from ..spec.model import Op, Spec
 from ..verify.proofs import known
-from .mapped import how
 from .numpy_calls import functions, universal
-from .series import how as how_series
+from .taylor_table import how as how_series
+from .vmap_table import how
 
 YES = "yes"
 FIRST, SECOND = ("reverse", "forward"), ("rev-rev", "fwd-rev", "rev-fwd", "fwd-fwd")

@@ -12,10 +12,10 @@ from ..rules.statements import jvp_statements, vjp_statements
 from ..spec.expression import ARRAY, Call, Constant, Expression, Foreign, Name, substituted, values_in
 from ..spec.formula import grad_names
 from ..spec.model import Argument, Op, Saved, Signature
+from .arguments import Bindings
 from .batches import Batches
-from .bindings import Bindings
+from .printer import OnArrays, OnTensors, Recorded, lines
 from .programs import Elementwise, Program
-from .spelling import OnArrays, OnTensors, Recorded, lines
 
 Spelled = TypeVar("Spelled", bound=OnTensors)
 

@@ -14,7 +14,7 @@ from ..rules.statements import forward_statements
 from ..spec.expression import Call
 from ..spec.model import Argument, Op, Signature
 from . import layout
-from .spelling import OnTensors, lines
+from .printer import OnTensors, lines
 
 # What a formula asks of an array, which may be a Python number, or be a list of them.
 _ASKED = {"shape": "np.shape({})", "ndim": "np.ndim({})", "size": "np.size({})", "dtype": "np.result_type({})"}

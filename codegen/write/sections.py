@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..spec.model import Argument, Type
-from .bindings import Bindings
+from .arguments import Bindings
 from .layout import packed
 from .wrapper import OpText
 

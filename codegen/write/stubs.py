@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..spec.model import Argument, Output, Type
-from .bindings import Bindings
+from .arguments import Bindings
 from .wrapper import OpText
 
 # Names that the stub templates define or import; `bool`, `int` and `float` are dtypes of the namespace.

@@ -13,7 +13,7 @@ from ..spec.expression import substituted
 from ..spec.model import Argument, Op, Signature
 from ..spec.shapes import Pattern, Shape, shape_of
 from ..verify.loops import axis_arguments
-from .spelling import OnTensors, Spelling
+from .printer import OnTensors, Spelling
 
 # Way -> what becomes of an operand whose batch is its first axis.
 WAYS = {

@@ -14,8 +14,8 @@ from ..spec.model import Argument, Op, Signature
 from . import numpy_calls
 from .node import NodeText
 from .numpy_calls import NumpyCall
+from .printer import OnArrays, OnTensors, lines
 from .programs import Elementwise, Program, inner_loops
-from .spelling import OnArrays, OnTensors, lines
 
 
 class OpText(NodeText):

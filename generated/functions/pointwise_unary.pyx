@@ -11,8 +11,8 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport plus
 from gradspec.engine.input_buffer cimport conj_of, plus_array
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 

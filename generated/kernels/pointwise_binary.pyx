@@ -9,10 +9,10 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport as_array
-from gradspec.kernels.program.program cimport Program
-from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport REALS
+from gradspec.kernels.fusion_engine.by_name cimport as_array
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
+from gradspec.core.conversion cimport REALS
 
 
 add_ufunc = offer(Ufunc(np.add, "add"))

@@ -37,7 +37,7 @@ __all__ = [
     "rfftn",
 ]
 
-from gradspec.support.later import answer as _answer
+from gradspec.support.lazy_import import answer as _answer
 
 _answer(__name__)
 del _answer

@@ -20,8 +20,8 @@ from gradspec.core.arguments cimport as_bool, as_float
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.grad_mode cimport LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 
 

@@ -21,8 +21,8 @@ from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
 from gradspec.core.tensor cimport TensorBase
 

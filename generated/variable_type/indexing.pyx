@@ -31,13 +31,13 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
     array_of, as_index, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
-from gradspec.saved.snapshot cimport begin_write
+from gradspec.saved.copy_on_write cimport begin_write
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport attach_view, check_inplace
 

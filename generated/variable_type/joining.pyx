@@ -28,8 +28,8 @@ from gradspec.core.accumulate_grad cimport (
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
     wrap_forward,
 )

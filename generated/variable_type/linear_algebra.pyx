@@ -54,8 +54,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
     size_of, wrap_forward,
 )

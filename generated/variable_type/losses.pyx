@@ -28,8 +28,8 @@ from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad,
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output

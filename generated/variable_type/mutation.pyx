@@ -19,9 +19,9 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport value_before, writable, written_value
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of
-from gradspec.saved.snapshot cimport begin_write
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, ndim_of, shape_of
+from gradspec.saved.copy_on_write cimport begin_write
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport check_inplace
 

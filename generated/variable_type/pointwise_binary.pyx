@@ -36,8 +36,8 @@ from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, threa
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 

@@ -45,8 +45,8 @@ from gradspec.saved.inplace cimport (
     HAS_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary, overwrite, prepare_inplace, prepare_out, writable,
     write_out,
 )
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase

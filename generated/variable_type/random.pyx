@@ -20,8 +20,8 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as
 from gradspec.core.accumulate_grad cimport needs_grad
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
     array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, star, wrap_forward,
 )
 

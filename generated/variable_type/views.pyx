@@ -27,8 +27,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport become_view, before_view
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
     array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.constants import *
-from ..support.later import later
+from ..support.lazy_import import later
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
     bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos,

@@ -1,7 +1,7 @@
 """Creation of arrays, on the only device."""
 
 from ..api.arrays import from_dlpack as from_dlpack
-from ..core.operand import asarray as tensor_around
+from ..core.conversion import asarray as tensor_around
 from ..support.dispatch import ops
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.ops import matmul, matrix_transpose, tensordot, vecdot
 from ..generated.results import QrResult, SvdResult
 from ..linalg import det, inv, matrix_power, solve, svdvals

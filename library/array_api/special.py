@@ -7,7 +7,7 @@ composes the remaining functions itself.
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.function import Function
 from ..generated.numpy_table import SPECIAL

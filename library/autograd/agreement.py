@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 
+from ..core.conversion import tensor
 from ..core.error_nodes import UndefinedGrad
-from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import grad
 from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual

@@ -14,9 +14,9 @@ from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
+from ..core.conversion import tensor
 from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled, no_grad
-from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import backward
 from ..engine.engine import current_graph_task_id, queue_callback, runs_everything
@@ -25,7 +25,7 @@ from ..methods.dual_level import innermost_level
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
 from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
-from ..support.later import answer
+from ..support.lazy_import import answer
 from ..support.pytree import flatten, rebuild
 from ..transforms.batching.batched import without_graph
 from ..transforms.batching.batched_backward import is_mapped, outside, stand_for_series

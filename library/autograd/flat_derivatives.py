@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..core.conversion import asarray, tensor
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, inference_mode, is_inference_mode_enabled, no_grad
-from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import GradientEdge, get_gradient_edge, grad
 from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual

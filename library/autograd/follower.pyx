@@ -14,7 +14,7 @@ from numpy import inexact
 from ..core.events cimport Event, Listener
 from ..core.grad_mode cimport thread_objects
 from ..core.tensor cimport TensorBase, is_inexact, is_tensor
-from ..engine.kept import set_follower
+from ..engine.intermediate_values import set_follower
 from ..generated.series import SERIES
 from ..support.capi cimport ndarray
 

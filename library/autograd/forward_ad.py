@@ -15,7 +15,7 @@ from ..methods.dual_level import (
     make_dual,
     unpack_dual,
 )
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 answer(__name__, {"_current_level": lambda: innermost_level() - 1})

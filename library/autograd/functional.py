@@ -11,9 +11,9 @@ from typing import Any
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.dispatch import ops
-from ..support.later import answer
+from ..support.lazy_import import answer
 from ..support.pytree import LEAF, rebuild
-from .passes import (
+from .flat_derivatives import (
     UserFunction,
     columns,
     filled,

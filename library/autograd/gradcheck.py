@@ -7,7 +7,7 @@ import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..core.operand import asarray, tensor
+from ..core.conversion import asarray, tensor
 from ..engine.backward import grad
 from ..support.errors import GradcheckError
 from ..support.generator import numpy_random

@@ -16,9 +16,9 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 
 from ..core import node as _node
+from ..core.conversion import asarray
 from ..core.grad_mode import set_mutation_on_saved_tensors
 from ..core.increment_version import increment_version, set_version
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import GradientEdge, get_gradient_edge
 from ..engine.engine import (
@@ -29,9 +29,9 @@ from ..engine.engine import (
     will_engine_execute_node,
 )
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from ..support.later import answer
+from ..support.lazy_import import answer
+from .graph_drawing import Picture, make_dot
 from .mutation import allow_mutation_on_saved_tensors
-from .picture import Picture, make_dot
 from .saved_memory import SavedArray, SavedMemory, saved_memory
 
 __all__ = [

@@ -8,9 +8,9 @@ from _thread import _local
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
+from ..saved.copy_on_write import watch_writes
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
-from ..saved.snapshot import watch_writes
 
 OUTSIDE = (
     "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally recorded."

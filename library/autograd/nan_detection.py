@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.events import Event, Listener
+from ..core.non_operator_events import array_of
 from ..core.provenance import GENERATED
 from ..core.tensor import TensorBase
-from ..core.told import array_of
 
 
 def arrays_in(values: Any) -> Iterator[np.ndarray]:

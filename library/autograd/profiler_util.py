@@ -8,7 +8,7 @@ import gradspec.profiler  # noqa: F401 (as well)
 
 from ..profiler.event_list import EventList
 from ..profiler.function_event import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval"]
 answer(__name__)

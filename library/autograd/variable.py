@@ -4,7 +4,7 @@ from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.engine import queue_callback
 

@@ -10,7 +10,7 @@ from .data_parallel import DistributedDataParallel
 from .join import Join
 from .shards import Step, value_and_grad
 from .zero import ZeroRedundancyOptimizer
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = ["DistributedDataParallel", "Join", "Step", "SyncBatchNorm", "ZeroRedundancyOptimizer", "value_and_grad"]
 answer(__name__)

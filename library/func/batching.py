@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.events import current_mapping, set_mapping
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError, CallValueError
-from ..support.hints import answering
 from ..support.pytree import Attribute, flatten, paired, parts, rebuild
 from ..transforms.batching.batched import Batched, Level, batched
 from ..transforms.batching.vmap_levels import Mapping

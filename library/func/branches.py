@@ -12,7 +12,7 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import alike, rebuild
 from ..transforms.batching.batched import Batched
-from .nests import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
+from .pytree_arguments import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:

@@ -10,9 +10,9 @@ import threading
 
 import numpy as np
 
-from ..autograd.passes import UserFunction, recordable
+from ..autograd.flat_derivatives import UserFunction, recordable
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled, no_grad
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others, get_gradient_edge
 from ..methods.dual_level import innermost_level, is_dual, unpack_dual

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled, no_grad
-from ..core.operand import asarray
+from ..core.non_operator_events import array_of, tell_of_callback
 from ..core.tensor import TensorBase
-from ..core.told import array_of, tell_of_callback
 from ..support.pytree import flatten, rebuild, without_leaves
 from ..transforms.batching.batched import STANDS, innermost
 from .closures import has_tangent

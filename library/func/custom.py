@@ -12,16 +12,16 @@ from typing import Any
 
 from ..autograd import Function
 from ..autograd import grad as gradients
+from ..core.conversion import asarray
 from ..core.grad_mode import enable_grad, is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild, without_leaves
 from ..transforms.batching.batched import STANDS
 from ..transforms.batching.batched_backward import ReadsRow, aligned, of_every_row, stood, union
+from .call_context import current_keeping
 from .closures import has_tangent, recording, taken
-from .point import current_keeping
 
 _transposing = threading.local()  # of each thread the functions whose rules for tangents are being transposed
 

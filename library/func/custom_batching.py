@@ -8,8 +8,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..core.conversion import asarray
 from ..core.events import current_mapping
-from ..core.operand import asarray
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild
 from ..transforms.batching.batched import batched, innermost, inside_of, is_other, is_row

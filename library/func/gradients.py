@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.passes import filled, gradients, recording
+from ..autograd.flat_derivatives import filled, gradients, recording
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError
-from ..support.hints import answering
 from ..support.pytree import LEAF
-from .point import Point, chosen
+from .call_context import Point, chosen
 
 
 @answering

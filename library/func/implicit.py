@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
 from ..support.pytree import alike, flatten, rebuild
 from .custom import stop_gradient
-from .nests import as_tensors
 from .products import jvp
+from .pytree_arguments import as_tensors
 from .solutions import Linear, by_matrix, pulled, solved
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -20,7 +20,7 @@ from ..transforms.batching.batched import batched
 from ..transforms.taylor.order import Order, opened
 from ..transforms.taylor.series import is_series
 from ..transforms.taylor.series import series as as_series
-from .point import positions
+from .call_context import positions
 
 
 def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence[Any]]) -> tuple[Any, Any]:

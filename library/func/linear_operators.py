@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.passes import filled, gradients, push_transposed, recording, roots_of, transposed
+from ..autograd.flat_derivatives import filled, gradients, push_transposed, recording, roots_of, transposed
 from ..engine.backward import get_gradient_edge
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from .call_context import Point, chosen
 from .closures import has_tangent
-from .compressed import joined, jvps, pulled, split
-from .patterns import refuse_closed, taken_apart
-from .point import Point, chosen
-from .probing import scipy_sparse
+from .sparsity_detection.compressed import joined, jvps, pulled, split
+from .sparsity_detection.detection import refuse_closed, taken_apart
+from .sparsity_detection.probing import scipy_sparse
 
 # The log-partition function of the natural parameters, whose Hessian is the Fisher information.
 FAMILIES = {

@@ -16,7 +16,7 @@ from ..core.grad_mode import no_grad
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import alike, flatten, places, rebuild
-from .nests import Carry, as_leaves, tensors_of, type_of, versions
+from .pytree_arguments import Carry, as_leaves, tensors_of, type_of, versions
 
 
 def scan(

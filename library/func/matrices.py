@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.passes import columns, filled, gradients, recording, rows
+from ..autograd.flat_derivatives import columns, filled, gradients, recording, rows
+from ..support.error_hints import answering
 from ..support.errors import CallValueError
-from ..support.hints import answering
 from ..support.pytree import LEAF, rebuild
-from .point import Point, chosen
+from .call_context import Point, chosen
 from .products import pushed
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild

@@ -12,9 +12,9 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from ..autograd.differences import normal_like
-from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
+from ..autograd.flat_derivatives import filled, gradients, push, push_transposed, recording, roots_of, transposed
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
@@ -22,7 +22,7 @@ from ..support.errors import CallTypeError, CallValueError, NotBatched
 from ..support.generator import numpy_random
 from ..support.pytree import flatten, rebuild
 from ..transforms.batching.batched import whole_of
-from .point import Point, with_tangents, without_history
+from .call_context import Point, with_tangents, without_history
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.grad_mode import is_inference_mode_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
-from ..core.operand import asarray
+from ..core.non_operator_events import array_of
 from ..core.tensor import TensorBase
-from ..core.told import array_of
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -26,8 +26,8 @@ from .custom import Rule
 from .custom_batching import sequential_vmap
 from .gradients import grad
 from .matrices import jacrev
-from .nests import as_tensors
 from .products import jvp
+from .pytree_arguments import as_tensors
 
 __all__ = ["Linear", "by_matrix", "pulled", "solved"]
 

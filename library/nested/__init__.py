@@ -17,9 +17,9 @@ from .construction import (
 )
 from .nested_tensor import NestedTensor
 from .products import embedding, layer_norm, linear, scaled_dot_product_attention
-from ..core.answered import let_operands_answer
+from ..core.overrides import let_operands_answer
 from ..support.dispatch import ops
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = [
     "NestedTensor", "as_nested_tensor", "embedding", "layer_norm", "linear", "masked_select", "narrow", "nested_tensor",

@@ -18,7 +18,7 @@ import numpy as np
 from ..func import vmap
 from ..generated.batching import BATCHING
 from ..generated.tensor import Tensor
-from ..support.hints import parameters_of
+from ..support.error_hints import parameters_of
 from ..support.keywords import renamed
 from . import products
 from .products import is_nested

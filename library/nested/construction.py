@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..func import vmap as dense_vmap
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _nn
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import gradspec as gs
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",

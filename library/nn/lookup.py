@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _nn
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.leaf_gradient import may_wait, put_off_rows
-from ..core.operand import asarray
 from ..engine.engine import runs_everything
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from ..support.hints import answering
+from ..support.error_hints import answering
 from ..transforms.batching.batched import STANDS
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import

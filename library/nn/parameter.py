@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradspec as gs
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

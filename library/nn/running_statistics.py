@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _nn
+from ..core.conversion import asarray
 from ..core.grad_mode import is_inference_mode_enabled, no_grad
-from ..core.operand import asarray
-from ..core.told import array_of
+from ..core.non_operator_events import array_of
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 from ..transforms.batching.batched import innermost, is_other, is_row, whole_of
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _nn
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

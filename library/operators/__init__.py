@@ -7,7 +7,7 @@ Owns the names that generated modules import; `gs.operator` makes an operator of
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.dispatch import ops
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .compiled import compiled
 from .facts import FORMAT, REQUIRED, Argument, Facts
 from .defined import Operator, define, in_place, module

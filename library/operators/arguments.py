@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.errors import describe
 from .facts import Argument, Facts, Required

@@ -15,9 +15,9 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
+from ..core.conversion import asarray
 from ..core.events import current_mapping
 from ..core.grad_mode import is_grad_enabled, no_grad
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func.closures import has_tangent
 from ..generated.series import SERIES

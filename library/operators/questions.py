@@ -21,8 +21,8 @@ import gradspec.func  # noqa: F401 (as well)
 
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.gradcheck import gradcheck, gradgradcheck
+from ..core.conversion import asarray, tensor
 from ..core.grad_mode import no_grad
-from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
 from ..func.batching import vmap
 from ..func.jet import jet

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import later
+from ..support.lazy_import import later
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adamax, NAdam, RAdam
 from .lbfgs import LBFGS

@@ -5,7 +5,7 @@ Owns the list of their names.
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (
     ConstantLR,

@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.grad_mode import enable_grad, no_grad
 from ..core.leaf_gradient import rows_of_gradient
-from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.hooks import RemovableHandle

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from .optimizer import Optimizer, as_given, as_real

@@ -14,7 +14,7 @@ from typing import Any
 import gradspec as gs
 
 from .. import nn
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .cycles import each
 from .optimizer import Optimizer
 from .scheduler import LRScheduler, Rates, rate_of

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.events import is_listened_to
-from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 

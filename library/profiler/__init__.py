@@ -6,7 +6,7 @@ trace or a flame graph when somebody asks.
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .profile import ProfilerActivity, profile, supported_activities
 from .record_function import record_function
 from .schedule import ProfilerAction, schedule, tensorboard_trace_handler

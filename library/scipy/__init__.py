@@ -9,7 +9,7 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from .objective import Objective, objective
-from ..support.later import later
+from ..support.lazy_import import later
 
 # SciPy's submodules.
 _modules = (

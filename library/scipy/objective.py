@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.functional import jacobian
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..func import grad, hessian, linearize, sparse_hessian, sparse_jacobian, value_and_grad, vjp
 from ..support.dispatch import ops

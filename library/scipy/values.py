@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..autograd import Function
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
 from ..func.callbacks import OnArrays, called_back

@@ -10,8 +10,8 @@ import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..core.operand import asarray
-from ..support.later import answer
+from ..core.conversion import asarray
+from ..support.lazy_import import answer
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",

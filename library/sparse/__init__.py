@@ -10,7 +10,7 @@ from .construction import coo, csr, from_dense, from_scipy, sparse_coo_tensor, s
 from .functions import addmm, log_softmax, matmul, mm, multiply, sampled_addmm, softmax, sum
 from .solving import spsolve
 from .sparse_tensor import SparseTensor
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = [
     "SparseTensor", "addmm", "coo", "csr", "from_dense", "from_scipy", "log_softmax", "matmul", "mm", "multiply", "sampled_addmm",

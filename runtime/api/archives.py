@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..generated.tensor import Tensor
 
 HEADER = 1 << 14  # bytes of the header of an array

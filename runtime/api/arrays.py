@@ -1,6 +1,6 @@
 """What a program says of arrays before it computes: NumPy's `array`, `shape`, `from_dlpack` and their kin, PyTorch's `is_tensor`.
 
-Owns the names; NumPy and `operand` do the work.
+Owns the names; NumPy and `core.conversion` do the work.
 """
 
 import math
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..core.conversion import asarray, tensor
 from ..core.grad_mode import no_grad
-from ..core.operand import asarray, tensor
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 

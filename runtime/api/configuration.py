@@ -1,14 +1,14 @@
 """What the library runs on: versions, the processor, and who computes each elementary function.
 
-Owns the text of `show_config`; NumPy and `kernels.program.vectors` know the facts.
+Owns the text of `show_config`; NumPy and `kernels.fusion_engine.vectors` know the facts.
 """
 
 from typing import Any
 
 import numpy as np
 
+from ..kernels.fusion_engine.vectors import chosen, chosen_of_two
 from ..kernels.loops.threads import get_num_threads
-from ..kernels.program.vectors import chosen, chosen_of_two
 
 
 def show_config() -> None:

@@ -1,14 +1,14 @@
 """PyTorch's functions that make a tensor of something, or tell the kind of its elements.
 
-Owns the names; NumPy and `operand` do the work.
+Owns the names; NumPy and `core.conversion` do the work.
 """
 
 from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
-from ..support.hints import answering
+from ..core.conversion import asarray
+from ..support.error_hints import answering
 
 
 @answering

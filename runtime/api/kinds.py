@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 

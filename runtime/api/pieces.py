@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 
 class _Joined:

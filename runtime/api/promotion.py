@@ -11,9 +11,9 @@ import numpy as np
 from numpy import finfo as finfo
 from numpy import iinfo as iinfo
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..generated.tensor import Tensor
 from .archives import AXES, Archive, shortened
 from .pickled import Machine, Refused, keyed

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:
     from ..generated.tensor import Tensor

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError
-from ..support.hints import answering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # as the numbers of axes rise
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
-from ..support.hints import answering
+from ..support.error_hints import answering
 from ..support.pytree import Taken
 from .execute.argument_guards import Calls, Kind, hooks_of
 from .execute.interpreter import Missed

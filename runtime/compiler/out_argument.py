@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.grad_mode import is_grad_enabled, no_grad
+from ..core.non_operator_events import array_of
 from ..core.tensor import TensorBase
-from ..core.told import array_of
 from ..support.pytree import flatten
 
 

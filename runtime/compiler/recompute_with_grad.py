@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.grad_mode import enable_grad, is_grad_enabled
-from ..core.operand import asarray
+from ..core.non_operator_events import array_of
 from ..core.tensor import TensorBase
-from ..core.told import array_of
 from ..support.generator import as_generator
 from ..support.pytree import flatten, rebuild
 from .record.dynamic_scalars import number_of, unmarked

@@ -24,8 +24,8 @@ from ..support.dispatch import ops
 from .forward_ad cimport levels_of
 from .grad_mode cimport ANOMALY, BY_OPERATOR, DUAL, GRAD_DISABLED, ThreadState, thread_state
 from .leaf_gradient cimport copy_like, has_layout_of, overlaps, type_of_gradient
-from .told cimport call_hook
-from ..kernels.program.ufunc cimport add_plain
+from .non_operator_events cimport call_hook
+from ..kernels.fusion_engine.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
 from .provenance cimport current_line, remember_forward

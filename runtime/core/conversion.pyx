@@ -15,8 +15,8 @@ from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_CheckExact, PyArray_TYPE, ndarray
 from ..support.dispatch import ops
 from ..support.errors import explain
-from ..support.hints cimport answer_calls
-from ..support.hints import of_keyword
+from ..support.error_hints cimport answer_calls
+from ..support.error_hints import of_keyword
 from ..support.keywords import renamed
 from .events cimport note_event
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadState, thread_state

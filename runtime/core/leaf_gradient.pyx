@@ -18,7 +18,7 @@ from ..kernels.indexing.scattering import take_backward
 from .grad_mode cimport ANOMALY, BATCHED, BY_OPERATOR, DUAL, GRAD_DISABLED, LISTENING, thread_state
 from .node cimport Node, NodeHooks
 from .tensor cimport MOVED, REQUIRES_GRAD, TensorBase, is_tensor, wrap
-from .told cimport tell_of_copy
+from .non_operator_events cimport tell_of_copy
 
 cnp.import_array()
 

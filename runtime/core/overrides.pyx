@@ -7,7 +7,7 @@ paid, before an operator has refused.  Knows no such class.
 
 from cpython.object cimport PyObject
 
-cdef extern from "gradspec/core/answered.h":
+cdef extern from "gradspec/core/overrides.h":
     PyObject* gradspec_asked
     bint gradspec_let_answer(object function) noexcept
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT, ndarray
 from .grad_mode cimport INFERENCE, thread_state
-from ..support.hints import MissingAttribute
+from ..support.error_hints import MissingAttribute
 from ..support.hooks import RemovableHandle
 from ..kernels.loops.memory cimport give_back
 from .node cimport accumulator_of

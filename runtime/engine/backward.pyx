@@ -14,7 +14,7 @@ from ..core.accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
 from ..core.grad_mode cimport ANOMALY, MAPPED, thread_objects, thread_state
 from ..core.node cimport Node, metadata_shape
-from ..core.operand cimport as_tensor
+from ..core.conversion cimport as_tensor
 from .ready_queue cimport NodeStack
 from ..core.tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, wrap
 

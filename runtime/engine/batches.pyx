@@ -20,7 +20,7 @@ from ..support.dispatch import ops
 from .function_node cimport FunctionNode
 from .graph_task cimport GraphTask
 from .input_buffer cimport cast, refuse_shape, validate
-from ..kernels.indexing.placed cimport Placed
+from ..kernels.indexing.sparse_gradient cimport Placed
 from ..kernels.loops.axes cimport row_view
 from ..kernels.reductions.reductions_loops cimport sum_to
 from ..core.node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape

@@ -4,8 +4,8 @@ from cpython.ref cimport PyObject
 
 from ..support.capi cimport npy_intp
 from .graph_task cimport GraphTask
-from ..kernels.indexing.placed cimport Placed
-from ..kernels.program.fusion cimport Fused
+from ..kernels.indexing.sparse_gradient cimport Placed
+from ..kernels.fusion_engine.fusion cimport Fused
 from ..core.node cimport InputMetadata, Node
 
 cdef inline bint is_large(GraphTask task, InputMetadata* metadata) noexcept:

@@ -15,8 +15,8 @@ from ..support.capi cimport (
 )
 from .graph_task cimport GraphTask
 from .input_buffer cimport validate
-from ..kernels.indexing.placed cimport Placed
-from ..kernels.program.fusion cimport Fused, Fusion, start_fusion
+from ..kernels.indexing.sparse_gradient cimport Placed
+from ..kernels.fusion_engine.fusion cimport Fused, Fusion, start_fusion
 from ..core.node cimport InputMetadata, Node
 from ..core.tensor cimport wrap
 

@@ -23,12 +23,12 @@ from ..core.grad_mode cimport (
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
-from ..kernels.indexing.placed cimport Placed
-from ..kernels.program.fusion cimport Fused, large_size
+from ..kernels.indexing.sparse_gradient cimport Placed
+from ..kernels.fusion_engine.fusion cimport Fused, large_size
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node, TaskSlot, Wanted
 from ..core.provenance cimport calculation, report_failure
-from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred
+from .deferred_gradients cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them

@@ -9,7 +9,7 @@ from ..support.capi cimport ndarray
 from ..support.dispatch import ops
 from .graph_task cimport GraphTask
 from .input_buffer cimport plus_array
-from ..core.told cimport call_hook
+from ..core.non_operator_events cimport call_hook
 from ..core.node cimport Node, NodeHooks
 from ..core.tensor cimport TensorBase, wrap
 

@@ -12,7 +12,7 @@ from ..core.accumulate_grad cimport any_needs_grad, connect_all, set_history
 from ..saved.copy_slices cimport rebase_history
 from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
-from .kept cimport follow, kept_by
+from .intermediate_values cimport follow, kept_by
 from ..core.events cimport Event, begin_event, end_event
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, MAPPED, ThreadState, thread_objects, thread_state
 from ..core.tensor cimport (

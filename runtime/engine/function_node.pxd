@@ -1,7 +1,7 @@
 """FunctionNode: the node, and the `ctx`, of a custom Function."""
 
 from ..core.node cimport Node
-from .kept cimport Kept
+from .intermediate_values cimport Kept
 
 cdef class FunctionNode(Node):
     cdef tuple saved            # pairs (saved value, version) of save_for_backward

@@ -15,7 +15,7 @@ from ..support.capi cimport (
 from ..support.dispatch import ops
 from ..kernels.loops.plain cimport has_shape
 from ..kernels.reductions.reductions_loops cimport sum_to
-from ..kernels.program.ufunc cimport Ufunc, add_into
+from ..kernels.fusion_engine.ufunc cimport Ufunc, add_into
 from ..core cimport node as node_module
 from ..core.leaf_gradient cimport ANY_TYPE
 from ..core.node cimport InputMetadata, Node, metadata_shape

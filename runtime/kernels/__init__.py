@@ -8,7 +8,7 @@ from importlib import import_module
 
 from ..generated.kernel_names import COMPILED, PYTHON
 from ..support.extension import offer
-from ..support.later import later
+from ..support.lazy_import import later
 
 offer(__name__)
 for _module, _names in COMPILED.items():

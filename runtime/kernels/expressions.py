@@ -1,8 +1,8 @@
 """NumPy expressions of compiled kernels that have none beside them, for programs that run without this library.
 
 Owns the functions that `gradspec.compiler.tracing` writes into such a program: a kernel of a module `x_loops` has its expression
-in the module `x` if that has one of its name, any other kernel has it here.  A loop that may leave its work to NumPy leaves all of it.
-Nothing of the library calls them.
+in the module `x` if that has one of its name, any other kernel has it here.  A loop that may leave its work to NumPy leaves all
+of it.  Nothing of the library calls them.
 """
 
 import math
@@ -11,8 +11,8 @@ import numpy as np
 
 from .elementwise.complex_functions import complex_log1p, complex_logaddexp
 from .indexing import indexing
-from .loops.elsewhere import one_by_one, scipy_function
-from .rows.moments import std, var
+from .loops.scipy_fallback import one_by_one, scipy_function
+from .row_wise.moments import std, var
 from .special_functions import scipy_backed
 
 # Products.

@@ -19,7 +19,7 @@ from ..core.grad_mode cimport GRAD_DISABLED, LISTENING, ThreadState, thread_stat
 from .lost_history import let_out, warn_of_number
 from .numpy_protocol cimport UniversalCalls, call_function
 from .pytorch_tensor cimport PyTorchTensor
-from ..saved.snapshot cimport begin_write
+from ..saved.copy_on_write cimport begin_write
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
 from ..saved.view cimport check_inplace
 

@@ -9,7 +9,7 @@ from ..support cimport capi as cnp
 from ..support.dispatch import ops
 from ..support.errors import NotBatched
 from ..core.forward_ad import formulas
-from ..core.told cimport tell_of_copy
+from ..core.non_operator_events cimport tell_of_copy
 from ..core.forward_ad cimport (
     DualLevel, ForwardGrad, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of,
 )

@@ -7,8 +7,8 @@ by the first call of NumPy's on a tensor.
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.events import current_mapping
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..generated.numpy_table import FUNCTIONS, UNIVERSAL
 from ..support.dispatch import ops

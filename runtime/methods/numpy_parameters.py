@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..generated.numpy_table import SPECIAL, UNIVERSAL
 from ..support.dispatch import ops

@@ -7,7 +7,7 @@ writes into its argument is in `numpy_calls`.
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .numpy_parameters import values_of, write_into

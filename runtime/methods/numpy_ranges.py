@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 from .numpy_parameters import values_of
 

@@ -5,7 +5,7 @@ Owns these methods, in operators, and the few functions that are two operators. 
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .numpy_calls import call_function, without_operator

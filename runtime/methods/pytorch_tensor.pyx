@@ -11,9 +11,9 @@ import numpy as np
 
 from ..support.capi cimport PyArray_NDIM
 from ..support.dispatch import ops
-from ..support.hints cimport answer_calls
+from ..support.error_hints cimport answer_calls
 from ..core.leaf_gradient cimport grad_dtype_of, set_grad_dtype
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..core.tensor cimport TensorBase
 
 answer_calls()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, Py_REFCNT, ndarray
-from ..core.told cimport tell_of_copy
+from ..core.non_operator_events cimport tell_of_copy
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, REFUSE_MUTATION, ThreadState
 from ..core.tensor cimport INFERENCE_TENSOR, VIEW, TensorBase, VersionCounter

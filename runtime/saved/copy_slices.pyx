@@ -21,7 +21,7 @@ from ..support.capi cimport (
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyThreadState_GetDict, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
-from ..core.told cimport tell_of_copy, tell_of_write
+from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, push_linear, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
 from ..core.node cimport Node, Wanted

@@ -2,7 +2,7 @@
 
 from ..support.capi cimport ndarray
 from ..core.grad_mode cimport ThreadState
-from ..kernels.program.ufunc cimport Ufunc
+from ..kernels.fusion_engine.ufunc cimport Ufunc
 from ..core.node cimport Node
 from ..core.tensor cimport TensorBase
 

@@ -15,14 +15,14 @@ from ..support.capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray,
 )
 from .copy_slices cimport pass_by, rebase
-from ..core.told cimport tell_of_copy, tell_of_write
+from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from ..kernels.loops.plain cimport is_plain, same_shape
-from ..kernels.program.ufunc cimport EVERY, Ufunc
+from ..kernels.fusion_engine.ufunc cimport EVERY, Ufunc
 from ..core.node cimport Node
-from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
-from .snapshot cimport begin_write
+from ..core.conversion cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
+from .copy_on_write cimport begin_write
 from ..core.tensor cimport (
     INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap,
 )

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 from ..support.capi cimport ndarray
 from ..core.grad_mode cimport SAVED_HOOKS, ThreadState
 from ..core.node cimport Node
-from .snapshot cimport Snapshot
+from .copy_on_write cimport Snapshot
 from ..core.tensor cimport FOREIGN, INFERENCE_TENSOR, REPLACED, SAVED, TensorBase, TensorExtra, VersionCounter, is_tensor
 
 cdef enum:

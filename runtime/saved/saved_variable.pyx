@@ -14,12 +14,12 @@ from ..support cimport capi as cnp
 from ..support.capi cimport ndarray
 from ..core cimport node as node_module
 from ..core.accumulate_grad cimport grad_accumulator
-from ..core.told cimport tell_of_copy
+from ..core.non_operator_events cimport tell_of_copy
 from ..core.forward_ad cimport take_tangents
 from ..core.grad_mode cimport DUAL, REFUSE_MUTATION, SAVED_HOOKS, ThreadState, thread_objects, thread_state
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node
-from .snapshot cimport Snapshot, present_snapshot
+from .copy_on_write cimport Snapshot, present_snapshot
 from ..core.tensor cimport (
     FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter, is_tensor, wrap,
 )

@@ -14,7 +14,7 @@ static PyObject *gradspec_format(PyObject *type, const char *format, ...) {
     if (type == PyExc_TypeError && (strstr(format, "unexpected keyword") || strstr(format, "positional argument"))) {
         PyObject *kind, *value, *traceback, *module, *message = NULL;
         PyErr_Fetch(&kind, &value, &traceback);
-        module = PyImport_ImportModule("gradspec.support.hints");
+        module = PyImport_ImportModule("gradspec.support.error_hints");
         if (module) message = PyObject_CallMethod(module, "of_call", "O", value);
         Py_XDECREF(module);
         if (message) {

@@ -213,7 +213,7 @@ def answer_imports():
 
 def of_attribute(owner, name):
     """What to write for an attribute that the class has not, as the end of a sentence; empty where nothing is known."""
-    from .elsewhere import ATTRIBUTES
+    from .foreign_names import ATTRIBUTES
 
     answer = row(ATTRIBUTES, name)
     if answer is None and not name.startswith("_"):
@@ -226,7 +226,7 @@ def of_name(module, name):
     """What to write for a name that the namespace has not, as the end of a sentence; empty where nothing is known."""
     if name.startswith("_"):
         return ""
-    from .elsewhere import NAMES
+    from .foreign_names import NAMES
 
     _, _, namespace = module.__name__.partition(".")
     answer = (

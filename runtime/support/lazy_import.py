@@ -8,7 +8,7 @@ instruction for the names of a module leaves such modules out.
 import sys
 from importlib import import_module
 
-from .hints import MissingAttribute, of_name
+from .error_hints import MissingAttribute, of_name
 
 
 def later(package, places, rest=None, names=()):

@@ -6,12 +6,12 @@ import pytest
 from conftest import HEADER, PRELUDE
 from test_packed import plain
 
-from codegen import analysed as module
-from codegen.analysed import FILE, analysed
+from codegen import spec_cache as module
 from codegen.errors import ErrorList, SpecErrors
 from codegen.package import Package
 from codegen.rules.analyze import analyze
 from codegen.spec.reader import read
+from codegen.spec_cache import FILE, analysed
 
 ENTRY = """\
 - op: cubed(x) -> y

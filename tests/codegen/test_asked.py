@@ -4,7 +4,7 @@ import pytest
 
 from codegen.errors import ErrorList
 from codegen.rules.analyze import Analysis
-from codegen.rules.asked import Asked
+from codegen.rules.queries import Asked
 from codegen.spec.library import read_library
 
 ENTRY = """\

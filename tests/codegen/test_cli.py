@@ -11,12 +11,12 @@ import pytest
 
 from codegen import build
 from codegen.__main__ import UNPROVED, main
-from codegen.analysed import analysed
 from codegen.package import Package
 from codegen.progress import Progress
 from codegen.rules.analyze import analyze
 from codegen.skeleton import FORMS, skeleton
 from codegen.spec.reader import read_text
+from codegen.spec_cache import analysed
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import read
 from codegen.errors import SpecErrors
 from codegen.package import Package
-from codegen.spec.given import alike, fitting
 from codegen.spec.reader import read_text
+from codegen.spec.shape_samples import alike, fitting
+from codegen.spec_cache import read
 from tests.asked import each
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.write import maths
+from codegen.write import docstring_maths
 
 ENTRIES = {
     "partial": """\
@@ -85,25 +85,25 @@ def op(small, request):
 
 @pytest.mark.parametrize("op, lines", BACKWARD.items(), indirect=["op"])
 def test_backward(op, lines):
-    assert maths.backward(op) == lines
+    assert docstring_maths.backward(op) == lines
 
 
 @pytest.mark.parametrize("op, lines", FORWARD.items(), indirect=["op"])
 def test_forward(op, lines):
-    assert maths.forward(op) == lines
+    assert docstring_maths.forward(op) == lines
 
 
 @pytest.mark.parametrize("op", ["linear"], indirect=True)
 def test_docstring_that_fits_is_one_line(op):
     text = "total(x, *, bool twice=False) -> y; linear in x; grad_x = unsum(grad, x.shape)"
-    assert maths.docstring(op) == text
-    assert maths.notes(op) == text.split("; ")
+    assert docstring_maths.docstring(op) == text
+    assert docstring_maths.notes(op) == text.split("; ")
 
 
 @pytest.mark.parametrize("op", ["vjp_jvp"], indirect=True)
 def test_notes_of_a_function_have_the_written_tangents_too(op):
-    assert "half" not in maths.docstring(op)
-    assert maths.notes(op) == [
+    assert "half" not in docstring_maths.docstring(op)
+    assert docstring_maths.notes(op) == [
         "pair(x) -> y, z",
         "grad_x = both * x",
         "where both = grad_y + grad_z",
@@ -115,5 +115,5 @@ def test_notes_of_a_function_have_the_written_tangents_too(op):
 
 @pytest.mark.parametrize("op", ["partial"], indirect=True)
 def test_cell_is_one_cell(op):
-    assert maths.cell(["a | b", "c"]) == "`a \\| b`<br>`c`"
-    assert "\n" not in maths.cell(maths.backward(op))
+    assert docstring_maths.cell(["a | b", "c"]) == "`a \\| b`<br>`c`"
+    assert "\n" not in docstring_maths.cell(docstring_maths.backward(op))

@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 
+from codegen.spec.cache_format import packed, unpacked
 from codegen.spec.model import Formula, Location, Text
-from codegen.spec.packed import packed, unpacked
 
 ENTRY = """\
 - op: f(x, int n=1) -> y
@@ -93,7 +93,7 @@ def test_calls_are_those_of_the_tree():
 
 def test_what_the_package_packed_by_one_name_it_reads_by_the_other():
     """`python -m codegen` and `python -m gradspec.codegen` keep the same file."""
-    installed = pytest.importorskip("gradspec.codegen.spec.packed")
+    installed = pytest.importorskip("gradspec.codegen.spec.cache_format")
     from gradspec.codegen.spec import model
 
     for place in (Location("a.yaml", 3, 4), model.Location("a.yaml", 3, 4)):

@@ -12,7 +12,7 @@ from codegen.errors import SpecErrors
 from codegen.rules.analyze import analyze
 from codegen.spec.reader import read_text
 from codegen.verify import check as module
-from codegen.verify.passed import Passed
+from codegen.verify.result_cache import Passed
 
 ENTRY = """\
 - op: apart(x) -> y

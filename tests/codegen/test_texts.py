@@ -2,10 +2,10 @@
 
 from conftest import HEADER, PRELUDE, ROOT
 
-from codegen.analysed import read
 from codegen.package import Package
 from codegen.spec.reader import read_text
-from codegen.spec.texts import entries, further
+from codegen.spec.source_files import entries, further
+from codegen.spec_cache import read
 
 ENTRIES = """\
 - op: tanh(x) -> y

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from codegen.analysed import read
+from codegen.spec.ast_walk import by_depth, children, in_order
 from codegen.spec.formula import formulas_of
-from codegen.spec.trees import by_depth, children, in_order
+from codegen.spec_cache import read
 from tests.ops.spec import PACKAGE
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gradspec import kernels
-from gradspec.kernels.rows import class_losses as classes
+from gradspec.kernels.row_wise import class_losses as classes
 from tests.asked import each
 
 

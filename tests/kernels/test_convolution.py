@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, set_num_threads
-from gradspec.kernels.images import convolution
+from gradspec.kernels.convolution import convolution
 from tests.asked import each
 
 CASES = [  # shape of x, of the weight, stride, padding, dilation, groups

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gradspec.kernels.loops import elsewhere
+from gradspec.kernels.loops import scipy_fallback
 from tests.asked import each
 
 
@@ -14,25 +14,25 @@ from tests.asked import each
 @each("shape", [(), (0,), (2, 3)])
 def test_a_function_of_numbers_is_one_of_arrays(dtype, shape):
     x = np.resize(np.array([0, 1, 1, 0, 1]), shape).astype(dtype)
-    y = elsewhere.one_by_one(math.erf)(x)
+    y = scipy_fallback.one_by_one(math.erf)(x)
     assert type(y) is np.ndarray and y.shape == shape and y.dtype == (dtype if x.dtype.kind == "f" else np.float64)
     np.testing.assert_allclose(y, np.where(x, math.erf(1), 0), rtol=1e-3 if dtype == "f2" else 1e-6)
 
 
 def test_no_number_is_no_invalid_operation():
     with np.errstate(all="raise"):
-        assert np.isnan(elsewhere.one_by_one(math.erf)(np.nan))
-        assert np.isnan(elsewhere.one_by_one(lambda x: np.float64(x) - np.float64(x))(np.inf))
+        assert np.isnan(scipy_fallback.one_by_one(math.erf)(np.nan))
+        assert np.isnan(scipy_fallback.one_by_one(lambda x: np.float64(x) - np.float64(x))(np.inf))
 
 
 def test_without_scipy(monkeypatch):
     missing = "gradspec: {} needs SciPy, which is not installed: pip install scipy"
     for name in ("scipy", "scipy.special", "scipy.linalg"):
         monkeypatch.setitem(sys.modules, name, None)
-    found = elsewhere.scipy_function.__wrapped__
+    found = scipy_fallback.scipy_function.__wrapped__
     assert found("erf", math.erf) is math.erf
-    for refused, what in ((lambda: found("erfinv"), "erfinv"), (lambda: elsewhere.scipy_linalg("expm"), "expm"),
-                          (lambda: elsewhere.one_by_one(math.erf)(np.ones(2) + 1j), "erf of complex numbers")):  # fmt: skip
+    for refused, what in ((lambda: found("erfinv"), "erfinv"), (lambda: scipy_fallback.scipy_linalg("expm"), "expm"),
+                          (lambda: scipy_fallback.one_by_one(math.erf)(np.ones(2) + 1j), "erf of complex numbers")):  # fmt: skip
         with pytest.raises(ImportError) as error:
             refused()
         assert str(error.value) == missing.format(what)
@@ -40,5 +40,5 @@ def test_without_scipy(monkeypatch):
 
 def test_with_scipy():
     special = pytest.importorskip("scipy.special")
-    assert elsewhere.scipy_function("erf", math.erf) is special.erf
-    assert elsewhere.scipy_linalg("expm").expm is pytest.importorskip("scipy.linalg").expm
+    assert scipy_fallback.scipy_function("erf", math.erf) is special.erf
+    assert scipy_fallback.scipy_linalg("expm").expm is pytest.importorskip("scipy.linalg").expm

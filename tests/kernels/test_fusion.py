@@ -12,7 +12,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, detect_anomaly, grad, graph
-from gradspec.kernels.program import fusion
+from gradspec.kernels.fusion_engine import fusion
 
 NEVER = 1 << 60
 UNARY = [gs.tanh, gs.exp, gs.sin, gs.sigmoid, gs.square, gs.negative, gs.relu, gs.arctan, gs.nn.functional.gelu, gs.absolute]

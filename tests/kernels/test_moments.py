@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
-from gradspec.kernels.rows import moments
+from gradspec.kernels.row_wise import moments
 from tests.asked import each
 
 SHAPES = [(5,), (1, 7), (3, 40), (2, 3, 90), (4, 1), (1, 2000), (70, 80), (0, 3), (3, 0)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels.rows import normalisers
+from gradspec.kernels.row_wise import normalisers
 from tests.asked import each
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 90), (2, 3, 2, 5), (1, 1), (600, 20), (9, 513), (70, 64), (1, 40000)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.kernels.program.pairs import is_pair
+from gradspec.kernels.fusion_engine.pairs import is_pair
 from gradspec.support.dispatch import ops
 
 F = np.dtype("float32")

@@ -7,7 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels.images import pooling
+from gradspec.kernels.convolution import pooling
 from tests.asked import each
 
 DTYPES = ["float32", "float64", "longdouble", "int64", "uint64", "float16", "int8", ">f8"]

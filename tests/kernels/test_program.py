@@ -8,9 +8,9 @@ import pytest
 
 import gradspec as gs
 from gradspec import kernels
-from gradspec.kernels.program import program
-from gradspec.kernels.program.program import Program
-from gradspec.kernels.program.ufunc import Ufunc
+from gradspec.kernels.fusion_engine import program
+from gradspec.kernels.fusion_engine.program import Program
+from gradspec.kernels.fusion_engine.ufunc import Ufunc
 from tests.asked import each
 
 # The universal functions that the operators are made of: NumPy's, or with loops of ours.

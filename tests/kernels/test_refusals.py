@@ -14,15 +14,15 @@ from numpy import arange, ones, zeros
 
 from gradspec import kernels
 from gradspec.kernels import random, transforms
+from gradspec.kernels.convolution import convolution, grids, pooling
 from gradspec.kernels.elementwise import random_factors
-from gradspec.kernels.images import convolution, grids, pooling
-from gradspec.kernels.indexing import filling, gathering, places, scattering
+from gradspec.kernels.fusion_engine.program import Program
+from gradspec.kernels.indexing import axis_positions, fill, gathering, scattering
 from gradspec.kernels.joining import joining
 from gradspec.kernels.loops import strides, threads
 from gradspec.kernels.matrices import coo, diagonals, eig_svd, einsum, matrix_exp, matrix_functions
-from gradspec.kernels.program.program import Program
 from gradspec.kernels.reductions import scans, sorting
-from gradspec.kernels.rows import class_losses, distances, losses, normalisers, softmax
+from gradspec.kernels.row_wise import class_losses, distances, losses, normalisers, softmax
 from gradspec.kernels.special_functions import gamma_beta, ratios, scipy_backed, zeta
 
 FOLDER = Path(kernels.__file__).parent
@@ -67,17 +67,17 @@ REFUSED = [
     lambda: pooling.max_pool(ones(4), (2,), (3,), ONE, NONE, NONE),
     lambda: pooling.adaptive_max_pool(ones((1, 0)), (2,)),
     lambda: pooling.resample(ones(4), 0, 2, "squared", (), 1.0),
-    lambda: filling.fill_(zeros(3), ones(1)),
-    lambda: filling.fill_diagonal_(zeros((3, 3)), ones(1)),
-    lambda: filling.fill_diagonal_(zeros(3), 1),
-    lambda: filling.fill_diagonal_(zeros((3, 3, 2)), 1),
+    lambda: fill.fill_(zeros(3), ones(1)),
+    lambda: fill.fill_diagonal_(zeros((3, 3)), ones(1)),
+    lambda: fill.fill_diagonal_(zeros(3), 1),
+    lambda: fill.fill_diagonal_(zeros((3, 3, 2)), 1),
     lambda: gathering.integers(np.array([0.5])),
     lambda: gathering.axis_index(arange(3), 2, 2),
     lambda: gathering.open_index(arange(3), 0, 2),
-    lambda: places.insert_order(4, 3, 1),
-    lambda: places.insert_order(-4, 3, 1),
-    lambda: places.places_along(np.array([[3]]), 0, (3, 1)),
-    lambda: places.places_along(np.array([[-4]]), 0, (3, 1)),
+    lambda: axis_positions.insert_order(4, 3, 1),
+    lambda: axis_positions.insert_order(-4, 3, 1),
+    lambda: axis_positions.places_along(np.array([[3]]), 0, (3, 1)),
+    lambda: axis_positions.places_along(np.array([[-4]]), 0, (3, 1)),
     lambda: scattering.scatter_(zeros(3), 0, arange(3), ones((1, 3))),
     lambda: joining.meshgrid_backward([ones((2, 3))], [(2,), (3,)], "yx"),
     lambda: joining.pad(X, ((1, 1), (1, 1)), "mirror", 0),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.kernels.program.ufunc import Ufunc
-from gradspec.kernels.program.vectors import chosen, chosen_of_two
+from gradspec.kernels.fusion_engine.ufunc import Ufunc
+from gradspec.kernels.fusion_engine.vectors import chosen, chosen_of_two
 from tests import ulps
 from tests.asked import each
 

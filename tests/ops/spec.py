@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from gradspec.codegen.analysed import analysed
+from codegen.spec_cache import analysed
 from gradspec.codegen.package import Package
 
 PACKAGE = Package(Path(__file__).parents[2])

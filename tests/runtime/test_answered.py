@@ -3,7 +3,7 @@
 import pytest
 
 import gradspec as gs
-from gradspec.core.answered import ask, let_operands_answer
+from gradspec.core.overrides import ask, let_operands_answer
 from gradspec.support.dispatch import ops
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, forward_ad, functional, grad, gradcheck
+from gradspec.autograd.flat_derivatives import push
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.autograd.passes import push
 from gradspec.methods.dual_level import batched_level
 from gradspec.support.errors import NotBatched
 
@@ -60,7 +60,7 @@ def test_one_run_of_the_function(strategy):
 
 
 def test_as_many_at_a_time_as_the_cache_holds(monkeypatch):
-    monkeypatch.setattr("gradspec.autograd.passes.IN_CACHE", 4)
+    monkeypatch.setattr("gradspec.autograd.flat_derivatives.IN_CACHE", 4)
     calls = []
 
     def counted(a, b):

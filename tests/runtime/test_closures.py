@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad
-from gradspec.autograd.passes import push
+from gradspec.autograd.flat_derivatives import push
 from gradspec.func.closures import Watch, closed_over, with_closed
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import gradspec as gs
-from gradspec.kernels.program.vectors import chosen, chosen_of_two
+from gradspec.kernels.fusion_engine.vectors import chosen, chosen_of_two
 
 
 def test_it_names_versions_and_who_computes_what(capsys):

@@ -17,7 +17,7 @@ def written(place, name, taken=()):
 
 
 def test_a_definition_comes_with_what_it_calls():
-    function, text, _ = written("kernels.rows.softmax", "softmax")
+    function, text, _ = written("kernels.row_wise.softmax", "softmax")
     assert "def _highest(" in text and text.count('"""') == 6
     np.testing.assert_allclose(function(np.zeros((2, 4)), 1), np.full((2, 4), 0.25))
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.support import elsewhere, hints
+from gradspec.support import error_hints, foreign_names
 from tests.asked import each
 
 LISTS = sorted((Path(__file__).parents[1] / "elsewhere").glob("*.txt"))
@@ -54,8 +54,8 @@ def test_each_name_of_another_library_is_here_or_is_answered(module, names):
     place = namespace(home(module))
     if module.startswith("scipy."):  # the list is that of one version
         names = [name for name in names if hasattr(importlib.import_module(module), name)]
-    without = [name for name in names if not hasattr(place, name) and "; write " not in hints.of_name(place, name)
-               and "; no" not in hints.of_name(place, name)]  # fmt: skip
+    without = [name for name in names if not hasattr(place, name) and "; write " not in error_hints.of_name(place, name)
+               and "; no" not in error_hints.of_name(place, name)]  # fmt: skip
     assert without == [], " ".join(without)
 
 
@@ -68,18 +68,18 @@ def test_the_lists_are_those_of_five_libraries():
 # Names that the lists leave out, those of PyTorch's profilers among them.
 SPOKEN = {"anp", "jnp", "optax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
           "emit_nvtx", "emit_itt", "ExecutionTraceObserver", "DeviceType"}  # fmt: skip
-ROWS = [(answer, name) for answer, names in elsewhere.NAMES.items() for name in names.split()]
+ROWS = [(answer, name) for answer, names in foreign_names.NAMES.items() for name in names.split()]
 
 
 def test_each_row_is_needed():
     listed = {name for _, names in modules() for name in names} | {module.rpartition(".")[2] for module, _ in modules()}
     rows = [name for _, name in ROWS if "*" not in name and "." not in name]
-    assert [name for name in rows if hints.place_of(name)] == [], "are there by now"
+    assert [name for name in rows if error_hints.place_of(name)] == [], "are there by now"
     assert [name for name in rows if name not in listed | SPOKEN] == [], "nobody has these"
     assert len(rows) == len(set(rows))
 
 
-@each("answer", [*elsewhere.NAMES, *elsewhere.ATTRIBUTES])
+@each("answer", [*foreign_names.NAMES, *foreign_names.ATTRIBUTES])
 def test_an_answer_names_what_is_there(answer):
     x = gs.asarray([[1.0]])
     for root, path in re.findall(r"\b(gs|np|x|y)\.((?:\w+\.)*\w+)", answer):
@@ -97,11 +97,11 @@ TAKEN = {
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_numpys_functions_of_tensors_are_told_from_those_of_arrays(name):
-    assert hints.of_name(gs, name) == f"; write np.{name}, which takes tensors as well"
+    assert error_hints.of_name(gs, name) == f"; write np.{name}, which takes tensors as well"
     assert TAKEN[name](gs.tensor([0.5, 1.5], requires_grad=True)).requires_grad
-    assert hints.of_name(gs.special, "hankel1") == "; write gs.scipy.special.hankel1"
-    assert hints.of_name(gs.special, "ai_zeros").startswith("; write scipy.special.ai_zeros, which takes x.detach()")
-    assert hints.of_name(gs, "packbits").endswith("which takes x.detach().numpy(): it has no derivative here")
+    assert error_hints.of_name(gs.special, "hankel1") == "; write gs.scipy.special.hankel1"
+    assert error_hints.of_name(gs.special, "ai_zeros").startswith("; write scipy.special.ai_zeros, which takes x.detach()")
+    assert error_hints.of_name(gs, "packbits").endswith("which takes x.detach().numpy(): it has no derivative here")
 
 
 CASES = [
@@ -150,7 +150,7 @@ try:
     import gradspec.lax
 except ModuleNotFoundError as error:
     assert error.name == "gradspec.lax"
-assert "gradspec.support.elsewhere" in sys.modules  # by the ImportError alone
+assert "gradspec.support.foreign_names" in sys.modules  # by the ImportError alone
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

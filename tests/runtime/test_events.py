@@ -10,8 +10,8 @@ import gradspec as gs
 from gradspec import autograd
 from gradspec.autograd import Event, Listener, forward_ad
 from gradspec.core.events import set_mapping, span
-from gradspec.core.told import tell_of_callback
-from gradspec.kernels.program.fusion import set_large
+from gradspec.core.non_operator_events import tell_of_callback
+from gradspec.kernels.fusion_engine.fusion import set_large
 
 
 class Log(Listener):

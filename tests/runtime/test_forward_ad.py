@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.autograd.passes import push
+from gradspec.autograd.flat_derivatives import push
 from gradspec.methods.dual_level import dual_level, enter_dual_level, exit_dual_level, make_dual, unpack_dual
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
-from gradspec.support import hints, keywords
+from gradspec.support import error_hints, keywords
 from gradspec.support.dispatch import ops
 from tests.asked import each
 from tests.ops.calls import NAMESPACES, array, flat, samples_of
@@ -125,7 +125,7 @@ def test_every_keyword_of_pytorch_is_read_or_answered():
         for name in (op.name, *op.aliases) if known else ():
             for theirs in listed.get(f"aten::{prefix}{name}", set()) - {"self", "input"}:
                 tried += 1
-                if not (theirs in known or keywords.meant(theirs, known) or theirs in keywords.IDLE or hints.of_keyword(theirs, known)):
+                if not (theirs in known or keywords.meant(theirs, known) or theirs in keywords.IDLE or error_hints.of_keyword(theirs, known)):
                     silent.append(f"{name} {theirs}")
     assert set(silent) == UNWRITTEN and tried > 900
 

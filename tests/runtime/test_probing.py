@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradspec.func import probing
-from gradspec.func.probing import Places, Rows, boolean, structure
+from gradspec.func.sparsity_detection import probing
+from gradspec.func.sparsity_detection.probing import Places, Rows, boolean, structure
 
 pytest.importorskip("scipy")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradspec.kernels.program import fusion
+from gradspec.kernels.fusion_engine import fusion
 
 from .programs import MODES, run
 

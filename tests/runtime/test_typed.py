@@ -11,7 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
-from gradspec.support.hints import answering
+from gradspec.support.error_hints import answering
 from tests.asked import each
 
 X = np.arange(1.0, 7.0).reshape(2, 3) / 4

@@ -5,7 +5,7 @@ Owns the list of their names.
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from .activation import (
     CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU,
     RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d, Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink,

@@ -11,7 +11,7 @@ from ...api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from ...api.clip_grad import clip_grad_value_ as clip_grad_value_
 from ...api.clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
 from ...api.clip_grad import get_total_norm as get_total_norm
-from ...support.later import later
+from ...support.lazy_import import later
 from ..parameters import parameters_to_vector as parameters_to_vector
 from ..parameters import vector_to_parameters as vector_to_parameters
 

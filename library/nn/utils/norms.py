@@ -9,7 +9,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from ..parameter import Parameter
 from .parametrizations import norm_except, rows_first

@@ -12,7 +12,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module, ModuleDict, ModuleList
 from ..parameter import Parameter
 

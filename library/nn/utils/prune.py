@@ -12,7 +12,7 @@ import numpy as np
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module
 from .pruning_methods import (
     BasePruningMethod,

@@ -6,7 +6,7 @@ Owns `unpad_sequence`; the others are those of `nn`.
 import gradspec  # noqa: F401 (waits for it)
 
 from ...generated.tensor import Tensor
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..packing import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from ..recurrent import pad_sequence
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module
 
 __all__ = ["functional_call"]

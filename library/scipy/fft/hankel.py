@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...fft import irfft, rfft
 
 __all__ = ["fht", "fhtoffset", "ifht"]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...autograd import grad as gradients
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad
-from ...core.operand import asarray
 from ...support.dispatch import ops
 from .problem import Problem, jacobians
 

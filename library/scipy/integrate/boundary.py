@@ -14,7 +14,7 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.scipy.optimize  # noqa: F401 (as well)
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ..interpolate import CubicHermiteSpline

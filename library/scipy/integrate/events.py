@@ -11,8 +11,8 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad, is_grad_enabled
-from ...core.operand import asarray
 from ...func import jvp
 from ...func.closures import with_closed
 from ...support.dispatch import ops

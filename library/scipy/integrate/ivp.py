@@ -14,8 +14,8 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
+from ...core.conversion import asarray
 from ...core.grad_mode import _set_fwd_grad_enabled
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func.closures import Watch
 from ...func.custom_batching import by_rows

@@ -14,11 +14,11 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
 from ...autograd import grad
+from ...core.conversion import asarray
 from ...core.grad_mode import _set_fwd_grad_enabled, enable_grad
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
+from ...func.call_context import without_history
 from ...func.closures import Watch, with_closed
-from ...func.point import without_history
 from ...support.dispatch import ops
 
 _FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # what says nothing of another equation

@@ -13,12 +13,12 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad, is_grad_enabled
-from ...core.operand import asarray
 from ...func import jvp
+from ...func.call_context import without_history
 from ...func.closures import Watch, has_tangent, with_closed
 from ...func.custom_batching import by_rows
-from ...func.point import without_history
 from ...support.dispatch import ops
 from ...transforms.batching.batched_backward import is_mapped
 

@@ -10,7 +10,7 @@ from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipIn
 from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import PPoly
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, RBFInterpolator, griddata
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "LinearNDInterpolator", "NearestNDInterpolator",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
 from ...generated.ops import conj, kron, mH
 from ...support.dispatch import ops

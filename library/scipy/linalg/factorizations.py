@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import mH
 from ...support.dispatch import ops
 from ..values import refused

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import imag, mH, real
 from ...linalg import expm, solve, sqrtm
 from ...support.dispatch import ops

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import block_diag as block_diag
 from ...generated.ops import conj
 from ...support.dispatch import ops

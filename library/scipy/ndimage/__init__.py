@@ -16,7 +16,7 @@ from .interpolation import affine_transform, map_coordinates, rotate, shift, spl
 from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filter, minimum_filter1d, percentile_filter
 from .ranks import rank_filter
 from ..values import in_given_precision
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     *fourier.__all__, *measurements.__all__,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from .edges import each_axis, floats
 from .windows import axes_of, before, no_output, summed, windows

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.fft
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...special import j1, sinc
 from ...support.dispatch import ops
 from ..values import reals

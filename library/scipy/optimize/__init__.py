@@ -10,7 +10,7 @@ from .fitting import curve_fit, least_squares, lsq_linear, nnls
 from .minimizing import basinhopping, differential_evolution, dual_annealing, minimize, minimize_scalar, shgo
 from .programs import linear_sum_assignment, linprog
 from .roots import bisect, brenth, brentq, fixed_point, fsolve, newton, ridder, root, root_scalar, toms748
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "basinhopping", "bisect", "brenth", "brentq", "curve_fit", "differential_evolution", "dual_annealing", "fixed_point",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value_and_grad
 from ...func.solutions import by_matrix, solved

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import grad, jacobian
 from ...support.dispatch import ops
 from .attached import Problem, attach, bounds_of, called, convert, in_box, number, numbers, parameters, vector

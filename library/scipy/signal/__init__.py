@@ -14,7 +14,7 @@ from .spectra import csd, istft, periodogram, spectrogram, stft, welch
 from .systems import bode, freqresp, lsim
 from .windows import get_window
 from ..values import in_given_precision
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "bode", "convolve", "convolve2d", "correlate", "correlate2d", "csd", "decimate", "detrend", "fftconvolve", "filtfilt",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.fft
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from .filters import _floats
 from .resampling import detrend as without_trend

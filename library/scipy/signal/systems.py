@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import pure_callback, stop_gradient
 from ...support.dispatch import ops
 from ..values import must_be_constant, numbers

@@ -13,10 +13,10 @@ import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...support.dispatch import ops
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..values import must_be_constant, reals
 
 __all__ = [

@@ -16,13 +16,13 @@ import gradspec
 import gradspec.scipy.optimize  # noqa: F401 (as well)
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...func import vjp
 from ...func.implicit import by_solve, linear_residual
 from ...func.solutions import solved
 from ...support.dispatch import ops
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..optimize.attached import gated, number, numbers, refuse
 from ..values import in_given_precision
 

@@ -17,7 +17,7 @@ from ...special import betainc, betaln, exprel, gamma, gammainc, gammaincc, gamm
 from ...special import spherical_jn as _jn
 from ...special import spherical_yn as _yn
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..difference_quotients import log1p_ratio
 from ..values import elementwise, implicit, named, reals, refused, smooth
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ..values import elementwise, generator_for, reals, refused

@@ -14,8 +14,8 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.scipy.integrate  # noqa: F401 (as well)
 import gradspec.scipy.optimize  # noqa: F401 (as well)
 
+from ...core.conversion import asarray
 from ...core.grad_mode import is_grad_enabled
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func import stop_gradient, value_and_grad
 from ...func.callbacks import has_tangent

@@ -26,7 +26,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..difference_quotients import log1p_ratio
 from .continuous import Continuous
 from .tails import existing, from_raw, modulus, softplus
 from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, log_i0e, nan, pi

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import log, mT
 from ...linalg import cholesky, solve_triangular
 from ...special import digamma, multigammaln

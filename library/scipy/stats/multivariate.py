@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...generated.ops import exp, log, log1p, mT, where, xlogy
 from ...linalg import cholesky, eigvalsh, pinv, solve_triangular

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...generated.ops import expand_dims, isinf, log, log1p, logsumexp, where
 from ...special import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr

@@ -52,7 +52,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..difference_quotients import log1p_ratio
 from .continuous import Continuous
 from .tails import existing, log_betainc, log_gammainc, log_gammaincc, modulus, softplus
 

@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from ...kernels.loops.flags cimport fp_clear, fp_raised
 from ...kernels.loops.threads cimport parallel
-from ...kernels.program.ufunc cimport Ufunc
+from ...kernels.fusion_engine.ufunc cimport Ufunc
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from .frames cimport Frame

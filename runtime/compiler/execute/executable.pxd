@@ -2,11 +2,11 @@
 
 from cpython.ref cimport PyObject
 
-from ...kernels.program.into cimport Into
-from ...kernels.program.ufunc cimport PyUFuncGenericFunction
+from ...kernels.fusion_engine.assignment cimport Into
+from ...kernels.fusion_engine.ufunc cimport PyUFuncGenericFunction
 from ...support.capi cimport npy_intp
 
-cdef extern from "gradspec/kernels/program/short.h":
+cdef extern from "gradspec/kernels/fusion_engine/short.h":
     ctypedef struct gradspec_short:
         int operation, size
         int[3] slots
@@ -74,7 +74,7 @@ cdef struct Step:
     npy_intp[OPERANDS] jumps  # from row to row
     bint costly         # of LOOP: an element takes longer than memory does
     Piece* pieces       # of MOVE
-    int operation       # of LOOP: in kernels/program/short.h, -1 where there is none
+    int operation       # of LOOP: in kernels/fusion_engine/short.h, -1 where there is none
     int together        # how many steps from here on run at once, if no flag is raised; 0 of all but the first of them
     int shorts, last_short  # of these steps: where their instructions are,
     int saves, last_save    # and what has to be put back so that they can run again, one by one

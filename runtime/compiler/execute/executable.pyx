@@ -12,9 +12,9 @@ from libc.stdlib cimport calloc, free, malloc
 import numpy as np
 
 from ...kernels.loops.plain cimport slot_or_bool
-from ...kernels.program.into cimport into_of
-from ...kernels.program.pairs cimport pair_of
-from ...kernels.program.ufunc cimport Ufunc, offered
+from ...kernels.fusion_engine.assignment cimport into_of
+from ...kernels.fusion_engine.pairs cimport pair_of
+from ...kernels.fusion_engine.ufunc cimport Ufunc, offered
 from ...support cimport capi as cnp
 from ...support.room cimport more
 from ..lowering.low_level_ir cimport Loop
@@ -33,7 +33,7 @@ cdef enum:
     FEW = 1024              # bytes up to which a loop of ours is quicker than a call of NumPy's
     PIECES = 8              # that a step of ours copies
 
-cdef extern from "gradspec/kernels/program/short.h":
+cdef extern from "gradspec/kernels/fusion_engine/short.h":
     enum:
         GRADSPEC_ADD, GRADSPEC_SUBTRACT, GRADSPEC_MULTIPLY, GRADSPEC_DIVIDE
         GRADSPEC_GREATER, GRADSPEC_GREATER_EQUAL, GRADSPEC_LESS, GRADSPEC_LESS_EQUAL, GRADSPEC_EQUAL, GRADSPEC_NOT_EQUAL

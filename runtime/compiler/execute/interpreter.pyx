@@ -15,9 +15,9 @@ from ...core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thr
 from ...core.tensor cimport TensorBase, is_tensor
 from ...kernels.loops.flags cimport fp_clear, fp_raised
 from ...kernels.loops.memory cimport empty
-from ...kernels.loops.offers cimport offer, take_back
-from ...kernels.loops.offers import Overwritten
-from ...kernels.program.by_name cimport as_array
+from ...kernels.loops.donated_buffer cimport offer, take_back
+from ...kernels.loops.donated_buffer import Overwritten
+from ...kernels.fusion_engine.by_name cimport as_array
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, ndarray, npy_intp
 from ..tracing.instructions import CALLBACK

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...api.archives import Damaged
+from ...core.conversion import asarray, tensor
 from ...core.grad_mode import no_grad
-from ...core.operand import asarray, tensor
 from ...support.generator import as_generator
 from ..execute.interpreter import Missed
 from ..lowering.call_conventions import arrays_in

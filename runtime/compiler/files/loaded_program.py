@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...api.archives import Damaged
+from ...core.conversion import asarray
 from ...core.grad_mode import is_grad_enabled
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...support.pytree import flatten
 from ..execute.interpreter import Missed

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ...kernels.program.into import goes_into
+from ...kernels.fusion_engine.assignment import goes_into
 from ..record.side_effects import CALLBACK, KEPT, called, kept
 from ..tracing.calling import by_keyword
 from ..tracing.entries import compiled_in, entry_of

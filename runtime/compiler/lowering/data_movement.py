@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.random
 
+from ...core.conversion import asarray
 from ...core.grad_mode import no_grad
-from ...core.operand import asarray
 from ..tracing.calling import by_keyword
 from ..tracing.instructions import Instruction, layouts_of
 from ..tracing.values import Value, copied, held, mapped, values_in

@@ -5,7 +5,7 @@ operators, those that draw, and those that write in place keep their wrappers.
 """
 
 from ...core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
-from ...core.operand cimport as_index, index_of
+from ...core.conversion cimport as_index, index_of
 from ..tracing.entries import compiled_in
 from ..tracing.instructions cimport Instruction
 from ..tracing.values cimport Value, values_in

@@ -9,7 +9,7 @@ by a loop that gives no signalling NaN, of which arithmetic would warn.
 from functools import cache
 
 from ...core.grad_mode import no_grad
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ..tracing.calling import by_entry
 from ..tracing.instructions cimport Instruction, renamed, written_memory
 from ..tracing.values cimport Value, memory_of

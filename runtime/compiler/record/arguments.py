@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import foreign
+from ...core.conversion import foreign
 from ...core.tensor import TensorBase
 from ...support.pytree import flatten, rebuild
 from ..execute.argument_guards import hooks_of

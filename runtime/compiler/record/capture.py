@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
-from ...core.told import array_of
 from ...support.generator import as_generator
 from ...support.pytree import LEAF, flatten, without_leaves
 from ..tracing.instructions import GUARD, Instruction, straightened

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
-from ...core.told import array_of
 from ...support.dispatch import is_operator
 from ...support.generator import numpy_random
 from ..execute.argument_guards import hooks_of

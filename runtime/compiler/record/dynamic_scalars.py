@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.conversion import asarray
 from ...core.events import Event
-from ...core.operand import asarray
+from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
-from ...core.told import array_of
 from ..tracing.entries import entry_of
 from ..tracing.tracer import Recorder, place
 from ..tracing.values import mapped

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.events cimport Event
 from ...core.grad_mode import enable_grad
-from ...core.operand import tensor
+from ...core.conversion import tensor
 from ...support.capi cimport ndarray
 from ...support.generator import as_generator
 from ..tracing.arrays import held

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
-from ...core.told import array_of
 from ..tracing.values import Memory
 from .captured_state import Unfit
 from .origins import Witness
@@ -109,7 +109,7 @@ def why_spent(out: Any, targets: list[Any]) -> str | None:
 
 def go_backward(taken: Any, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
     """Write down what backward passes from the results do: from all, and where there are several from each of them alone."""
-    from ...core.operand import asarray
+    from ...core.conversion import asarray
     from ...engine.backward import grad
 
     cotangents = [np.ones(out.shape, out.dtype) for out in outs]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
+from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
-from ...core.told import array_of
 from ..execute.state_guards import MISSING, SIZE, differences
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
 from ..tracing.values import Value

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.errors import CallTypeError
 from ...support.pytree import flatten, places, rebuild
 from .literals import literal

@@ -6,7 +6,7 @@ has no vectors.
 
 from ...support.capi cimport npy_intp
 
-cdef extern from "gradspec/kernels/images/convolution_tiles.h":
+cdef extern from "gradspec/kernels/convolution/convolution_tiles.h":
     enum:
         GRADSPEC_TOGETHER
         GRADSPEC_SLACK

@@ -12,7 +12,7 @@ from ..loops.threads cimport Work, parallel
 
 cnp.import_array()
 
-cdef extern from "gradspec/kernels/images/pooling_loops.h":
+cdef extern from "gradspec/kernels/convolution/pooling_loops.h":
     ctypedef struct Windows "gradspec_windows":
         char* x
         char* y

@@ -16,7 +16,7 @@ from ...support.capi cimport (
 from . import choice, powers
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = ["clip", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where"]
 

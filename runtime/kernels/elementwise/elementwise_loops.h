@@ -2,9 +2,9 @@
 #ifndef GRADSPEC_ELEMENTWISE_LOOPS_H
 #define GRADSPEC_ELEMENTWISE_LOOPS_H
 
-#include "../program/elementary_inverse.h"
-#include "../program/elementary_single.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_inverse.h"
+#include "../fusion_engine/elementary_single.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
 GRADSPEC_INLINE double gradspec_logit(double x) {

@@ -13,7 +13,7 @@ from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from . import elementwise
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = ["logit", "sinc", "xlogy"]
 

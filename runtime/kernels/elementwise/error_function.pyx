@@ -20,11 +20,11 @@ from ...support cimport capi as cnp
 from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
 )
-from ..loops.elsewhere import one_by_one, scipy_function
+from ..loops.scipy_fallback import one_by_one, scipy_function
 from ..loops.flags cimport fp_clear
 from ..loops.memory cimport empty
 from ..loops.threads cimport parallel
-from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
+from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
 
 __all__ = ["erf", "erfc", "erfinv"]
 

@@ -7,9 +7,9 @@
 #ifndef GRADSPEC_ERROR_FUNCTION_DOUBLE_H
 #define GRADSPEC_ERROR_FUNCTION_DOUBLE_H
 
-#include "../program/elementary_inverse.h"
-#include "../program/elementary_single.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_inverse.h"
+#include "../fusion_engine/elementary_single.h"
+#include "../fusion_engine/fused.h"
 #include "error_function.h"
 #include <numpy/npy_common.h>
 

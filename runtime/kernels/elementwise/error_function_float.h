@@ -9,8 +9,8 @@
 #ifndef GRADSPEC_ERROR_FUNCTION_FLOAT_H
 #define GRADSPEC_ERROR_FUNCTION_FLOAT_H
 
-#include "../program/elementary_float.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_float.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
 /* Up to 1 by a polynomial of erf(x) / x - 1 in x * x, beyond 1 - exp(-x p(x)) by one of -log(erfc(x)) / x. */

@@ -11,8 +11,8 @@ import numpy as np
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
-from ..program.pairs cimport offer_pair
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.pairs cimport offer_pair
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 from .complex_functions import complex_log1p, complex_logaddexp
 

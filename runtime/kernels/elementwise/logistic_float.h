@@ -3,8 +3,8 @@
 #ifndef GRADSPEC_LOGISTIC_FLOAT_H
 #define GRADSPEC_LOGISTIC_FLOAT_H
 
-#include "../program/elementary_float.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_float.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
 /* What is n / (1 + e) beside n * inverse, where inverse is 1 / (1 + e) but for its rounding; e is not above 1. */

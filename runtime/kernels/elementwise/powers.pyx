@@ -12,7 +12,7 @@ import numpy as np
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = ["power"]
 

@@ -13,7 +13,7 @@ from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from . import slopes
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport pointwise
+from ..fusion_engine.ufunc cimport pointwise
 
 __all__ = ["angle_slope", "asinh_slope", "atan_slope", "direction"]
 

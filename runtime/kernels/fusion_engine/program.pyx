@@ -33,7 +33,7 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h" nogil:
     bint PyArray_ISBEHAVED_RO(ndarray)
 
-cdef extern from "gradspec/kernels/loops/ahead.h" nogil:
+cdef extern from "gradspec/kernels/loops/prefetch.h" nogil:
     void gradspec_ask_for(const char*, npy_intp) noexcept
 
 cdef enum:

@@ -31,7 +31,7 @@ cdef extern from "numpy/ufuncobject.h":
     object PyUFunc_FromFuncAndData(
         PyUFuncGenericFunction*, void**, const char*, int, int, int, int, const char*, const char*, int)
 
-cdef extern from "gradspec/kernels/program/vectors.h":
+cdef extern from "gradspec/kernels/fusion_engine/vectors.h":
     int GRADSPEC_OWN_COUNT
     ctypedef struct gradspec_vector_loop_float:
         PyUFuncGenericFunction rest
@@ -64,7 +64,7 @@ cdef extern from "gradspec/kernels/program/vectors.h":
     void gradspec_inner_pair_loop_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_inner_pair_loop_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
 
-cdef extern from "gradspec/kernels/program/choices.h":
+cdef extern from "gradspec/kernels/fusion_engine/choices.h":
     int GRADSPEC_OWN_CHOICE_COUNT
     ctypedef struct gradspec_choice:
         PyUFuncGenericFunction rest

@@ -19,7 +19,7 @@ from ...support.capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
     PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp,
 )
-from . cimport offers
+from . cimport donated_buffer
 from .plain cimport has_shape, item_size, slot_of
 
 cnp.import_array()
@@ -82,9 +82,9 @@ cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
     cdef npy_intp nbytes
     cdef Bin* bin
     cdef ndarray array
-    if offers.offered != NULL and is_like(<ndarray> offers.offered, ndim, dims, type_num) and offers.is_mine():
-        array = <ndarray> offers.offered
-        offers.offered = NULL
+    if donated_buffer.offered != NULL and is_like(<ndarray> donated_buffer.offered, ndim, dims, type_num) and donated_buffer.is_mine():
+        array = <ndarray> donated_buffer.offered
+        donated_buffer.offered = NULL
         return array
     if slot >= 0:
         nbytes = item_size(slot)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..loops.elsewhere import scipy_linalg
+from ..loops.scipy_fallback import scipy_linalg
 
 __all__ = ["lu_order", "lu_parts", "permutation_matrix", "pivot_rows", "qr"]
 

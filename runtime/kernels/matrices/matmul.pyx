@@ -15,8 +15,8 @@ from ...support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyA
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
-from ..program.into cimport offer_into
-from ..program.ufunc cimport Ufunc
+from ..fusion_engine.assignment cimport offer_into
+from ..fusion_engine.ufunc cimport Ufunc
 
 __all__ = ["matmul", "outer"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..loops.elsewhere import scipy_linalg
+from ..loops.scipy_fallback import scipy_linalg
 
 __all__ = ["slant", "solve_bands", "solve_sylvester", "sqrtm"]
 

@@ -16,7 +16,7 @@ from ...support.capi cimport (
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
-from ..loops.offers cimport give_up
+from ..loops.donated_buffer cimport give_up
 from ..loops.plain cimport is_plain, slot_of
 
 __all__ = ["hermitian_part", "lower_half", "tril", "triu"]

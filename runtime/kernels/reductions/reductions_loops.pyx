@@ -21,9 +21,9 @@ from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.plain cimport is_plain, item_size, slot_of
 from ..loops.span cimport DIMENSIONS, Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
-from ..program.broadcast cimport Rows, find_rows
-from ..program.by_name cimport as_array
-from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc
+from ..fusion_engine.broadcast cimport Rows, find_rows
+from ..fusion_engine.by_name cimport as_array
+from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
 
 __all__ = ["max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce"]
 

@@ -27,7 +27,7 @@ cdef struct Job:
     bint single, failed
 
 
-cdef extern from "gradspec/kernels/rows/distances_loops.h" nogil:
+cdef extern from "gradspec/kernels/row_wise/distances_loops.h" nogil:
     void gradspec_less_float(float*, float*, float*, npy_intp)
     void gradspec_less_double(double*, double*, double*, npy_intp)
     void gradspec_add_apart_float(float*, float*, float*, double*, npy_intp)

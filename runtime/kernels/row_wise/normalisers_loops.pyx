@@ -30,7 +30,7 @@ __all__ = ["standardize", "standardize_affine", "standardize_affine_backward", "
 
 cnp.import_array()
 
-cdef extern from "gradspec/kernels/rows/normalisers_loops.h":
+cdef extern from "gradspec/kernels/row_wise/normalisers_loops.h":
     void gradspec_standard_float(float*, float, float, float*, npy_intp) noexcept nogil
     void gradspec_standard_double(double*, double, double, double*, npy_intp) noexcept nogil
     void gradspec_affine_float(float*, float*, float*, float*, npy_intp) noexcept nogil

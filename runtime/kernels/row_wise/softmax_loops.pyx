@@ -12,7 +12,7 @@ from .softmax_rows cimport (
     LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX, SOFTMAX_BACKWARD, Task, compute, plain,
 )
 from ..loops.memory cimport empty
-from ..loops.offers cimport give_up
+from ..loops.donated_buffer cimport give_up
 from ..loops.span cimport Span, empty_reduced, find_span
 
 __all__ = [

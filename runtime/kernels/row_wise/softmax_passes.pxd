@@ -3,7 +3,7 @@
 from ...support.capi cimport npy_intp
 from ..loops.wide cimport real
 
-cdef extern from "gradspec/kernels/rows/softmax_passes.h":
+cdef extern from "gradspec/kernels/row_wise/softmax_passes.h":
     void gradspec_less_both_float(const float*, float, float, float*, npy_intp) noexcept nogil
     void gradspec_less_both_double(const double*, double, double, double*, npy_intp) noexcept nogil
     void gradspec_shares_float(float*, float, npy_intp) noexcept nogil

@@ -17,8 +17,8 @@ from ...support.capi cimport (
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.plain cimport is_plain
 from ..loops.threads cimport GRAIN, parallel
-from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc
-from ..program.vectors cimport exp_less, has_exp_less
+from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
+from ..fusion_engine.vectors cimport exp_less, has_exp_less
 from ..loops.wide cimport dot, highest, real, total
 from .softmax_passes cimport less_both, over, weighed
 

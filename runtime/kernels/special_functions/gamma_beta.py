@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ..loops.elsewhere import scipy_function
+from ..loops.scipy_fallback import scipy_function
 from .scipy_backed import lgamma, polygamma
 
 __all__ = ["beta", "betaln", "digamma_gap", "kl_terms", "rel_entr"]

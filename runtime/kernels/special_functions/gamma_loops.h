@@ -2,8 +2,8 @@
 #ifndef GRADSPEC_GAMMA_LOOPS_H
 #define GRADSPEC_GAMMA_LOOPS_H
 
-#include "../program/elementary_single.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_single.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
 /* The C library's lgamma, without the sign that it keeps for the whole process. */

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..elementwise.elementwise import xlogy
-from ..loops.elsewhere import scipy_function
+from ..loops.scipy_fallback import scipy_function
 from .gamma_beta import (
     BERNOULLI,
     LARGE,

@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 from ..elementwise import error_function
-from ..loops.elsewhere import one_by_one, scipy_function
-from ..program.program import Program
+from ..fusion_engine.program import Program
+from ..loops.scipy_fallback import one_by_one, scipy_function
 
 __all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.tensor import Tensor
 from ...support.dispatch import ops
 from .batched import Batched, Level, as_batch, each, innermost, inside_of, is_row, spread, together

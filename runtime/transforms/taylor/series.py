@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.told import array_of, set_array, shell
+from ...core.non_operator_events import array_of, set_array, shell
 from ...generated.tensor import Tensor
 from ...support.dispatch import ops
 from ...support.errors import CallTypeError

@@ -5,7 +5,7 @@ Owns which instructions these are.  What is written to in place is left alone, a
 """
 
 from ....core.grad_mode import no_grad
-from ....core.operand import asarray
+from ....core.conversion import asarray
 from ..calling import by_entry
 from ..instructions cimport Instruction, draws, other_values, signature, written_memory, SIZES_REFUSED
 from ..arrays import held

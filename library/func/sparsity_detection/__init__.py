@@ -1,0 +1,1 @@
+"""Sparsity detection: the patterns of Jacobians and Hessians, their colouring, and the matrices from few products."""
