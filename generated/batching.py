@@ -2,7 +2,7 @@
 """How each operator takes the batches of a vmap: its way, the role of each argument, and the axes that its shape names.
 
 Data, and what some operators are made of, as functions; gradspec.transforms.batching reads it.  Ways and roles are described in
-codegen/write/mapped.py.
+codegen/write/vmap_table.py.
 """
 # ruff: noqa: E501
 

@@ -2,7 +2,7 @@
 """How each operator takes Taylor coefficients: its way, and the places of the arguments that it differentiates by.
 
 Of `coefficients` the operator of all of them stands behind, and the last order that does without it.  Data alone; gradspec.transforms.taylor
-reads it.  Ways are described in codegen/write/series.py.
+reads it.  Ways are described in codegen/write/taylor_table.py.
 """
 
 SERIES = {

@@ -244,7 +244,7 @@ def test_imports_are_found():
     assert (2, "engine") not in found and (1, "node") in found and (0, "numpy") in found
     targets = {path: {target for _, target in targets} for path, _, targets in edges("gradspec")}
     assert {"support.errors", "kernels.loops.memory"} <= targets["runtime/kernels/fusion_engine/ufunc.pyx"]
-    assert {"core.operand", "formulas", "kernels"} <= targets["generated/kernels/linear_algebra.pyx"]
+    assert {"core.conversion", "formulas", "kernels"} <= targets["generated/kernels/linear_algebra.pyx"]
     assert {"support.dispatch"} <= targets["runtime/engine/backward.pyx"]
     assert {"api.spectrum", "support.constants", "generated.ops"} <= targets["runtime/__init__.py"]
 

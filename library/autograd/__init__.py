@@ -41,7 +41,7 @@ else:
     __getattr__ = later(__name__, {
         "": ("checkpoint", "forward_ad", "functional", "graph", "profiler", "profiler_util"),
         "graph": ("_unsafe_preserve_version_counter",), "profiler": ("ProfilerActivity", "_profiler_enabled", "kineto_available"),
-        "nans": ("trace_nans",),
+        "nan_detection": ("trace_nans",),
     })  # fmt: skip
 
 __all__ = [

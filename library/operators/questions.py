@@ -215,7 +215,7 @@ def series(operator: Operator) -> str:
 
 def replays(operator: Operator) -> str:
     """A compiled function gives, at other numbers, what it gives uncompiled."""
-    compiled = importlib.import_module("gradspec.compiler").compile
+    compiled = importlib.import_module("gradspec.compiler.compiled_function").compile
     found = [call for call in calls(operator) if call.places][:MOST]
     for call in found:
         function, arrays = call.function(operator)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.spec_cache import analysed
+from gradspec.codegen.spec_cache import analysed
 from gradspec.codegen.package import Package
 from tests.later import later
 

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from codegen.spec_cache import analysed
+from gradspec.codegen.spec_cache import analysed
 from gradspec.codegen.package import Package
 
 PACKAGE = Package(Path(__file__).parents[2])

@@ -54,7 +54,7 @@ def test_dir_is_what_the_stub_describes(module):
     assert shown(module) == described(STUBS[module])
 
 
-HIDDEN = ("agreement", "checkpoint_settings", "differences", "mutation", "nans", "nest", "passes", "picture", "saved_memory")  # what those of `gradspec.autograd` share
+HIDDEN = ("agreement", "checkpoint_settings", "differences", "flat_derivatives", "graph_drawing", "mutation", "nan_detection", "saved_memory")  # what those of `gradspec.autograd` share
 AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph", "profiler", "profiler_util", "variable")
 PUBLIC = [
     *(gs, gs.autograd, gs.distributed, gs.extend, gs.func, gs.nested, gs.operators, gs.sparse, gs.optim, gs.nn, gs.nn.functional, gs.nn.utils, *(getattr(gs.nn.utils, name) for name in ("fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless")), gs.profiler, gs.random, gs.scipy, gs.test_util, gs.tree_util, *(getattr(gs, name) for name in NAMESPACES if not name.startswith("_"))),
