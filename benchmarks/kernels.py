@@ -46,10 +46,10 @@ CASES = {
         ("kernels.atan_slope(x)", "slopes.atan_slope(x)"),
         ("kernels.direction(x, a)", "slopes.direction(x, a)"),
     ],
-    "images.convolution_loops": [
+    "convolution.convolution_loops": [
         ("kernels.convolve(x, w, None, (1, 1), (0, 0), (1, 1), 1)", "np.einsum('nchwij,ocij->nohw', windows, w, optimize=True)")
     ],
-    "images.pooling_loops": [("kernels.max_pool(x, (2, 2), half, (2, 2), (0, 0), (1, 1))", "pairs.max((3, 5))")],
+    "convolution.pooling_loops": [("kernels.max_pool(x, (2, 2), half, (2, 2), (0, 0), (1, 1))", "pairs.max((3, 5))")],
     "indexing.basic_index": [("kernels.getitem(x, (slice(1, None), None))", "x[1:, None]")],
     "indexing.gathering_loops": [
         ("kernels.take_along_axis(x, across, 0)", "np.take_along_axis(x, across, 0)"),
@@ -78,9 +78,9 @@ CASES = {
         ("kernels.tril(x, 0)", "np.tril(x)"),
         ("kernels.hermitian_part(x)", "(x + x.T) / 2"),
     ],
-    "program.program": [("formula(x, a)", "x * a + np.tanh(x) * (1 - a)")],
-    "program.ufunc": [("add(x, a)", "np.add(x, a)")],
-    "program.vectors": [("exp(x)", "np.exp(x)"), ("sinh(x)", "np.sinh(x)")],
+    "fusion_engine.program": [("formula(x, a)", "x * a + np.tanh(x) * (1 - a)")],
+    "fusion_engine.ufunc": [("add(x, a)", "np.add(x, a)")],
+    "fusion_engine.vectors": [("exp(x)", "np.exp(x)"), ("sinh(x)", "np.sinh(x)")],
     "reductions.reductions_loops": [
         ("kernels.sum_along(x, None, False)", "np.sum(x)"),
         ("kernels.sum_along(x, 0, False)", "np.sum(x, axis=0)"),
@@ -95,21 +95,21 @@ CASES = {
     "reductions.sorting_loops": [
         ("kernels.topk(x, 5, -1, True)", "np.take_along_axis(x, np.argpartition(-x, 4, -1)[:, :5], -1)")
     ],
-    "rows.class_losses_loops": [
+    "row_wise.class_losses_loops": [
         ("kernels.cross_entropies(x, classes, 1, -100)", "class_losses.cross_entropies(x, classes, 1, -100)"),
         ("kernels.kept_mean(losses, classes, -100)", "class_losses.kept_mean(losses, classes, -100)"),
         ("kernels.kept_mean_backward(one, classes, -100)", "class_losses.kept_mean_backward(one, classes, -100)"),
     ],
-    "rows.moments_loops": [
+    "row_wise.moments_loops": [
         ("kernels.std(x, -1, 0, False)", "np.std(x, axis=-1)"),
         ("kernels.euclidean_norm(x, -1, False)", "np.linalg.norm(x, axis=-1)"),
     ],
-    "rows.normalisers_loops": [("kernels.standardize(x, -1, 1e-5, True)", "normalisers.standardize(x, -1, 1e-5, True)")],
+    "row_wise.normalisers_loops": [("kernels.standardize(x, -1, 1e-5, True)", "normalisers.standardize(x, -1, 1e-5, True)")],
     "special_functions.gamma_loops": [
         ("kernels.lgamma(a)", "scipy_backed.lgamma(a)"),
         ("kernels.polygamma(1, a)", "scipy_backed.polygamma(1, a)"),
     ],
-    "rows.softmax_loops": [
+    "row_wise.softmax_loops": [
         ("kernels.softmax(x, -1)", "softmax.softmax(x, -1)"),
         ("kernels.softmax(x, 0)", "softmax.softmax(x, 0)"),
         ("kernels.logsumexp(x, -1, False)", "softmax.logsumexp(x, -1, False)"),
@@ -152,7 +152,7 @@ def images(n: int) -> dict[str, Any]:
 
 def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Small and large operands, each with its name."""
-    if module.startswith("images."):
+    if module.startswith("convolution."):
         for n in (2, 8):
             yield f"{n} x {2 * n} x {4 * n} x {4 * n}", images(n)
     elif module in ("matrices.solve_det_cholesky", "matrices.solve_triangular"):

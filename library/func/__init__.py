@@ -17,7 +17,7 @@ from .batching import vmap
 from .branches import cond, switch
 from .callbacks import io_callback, pure, pure_callback
 from .closures import closure_convert
-from .sparsity_detection.compressed import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
+from .compressed_jacobians import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
 from .custom import custom_jvp, custom_vjp, stop_gradient
 from .custom_batching import custom_vmap, sequential_vmap
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
@@ -28,7 +28,7 @@ from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
 from .hips_names import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
 from .hips_names import multigrad_dict, vector_jacobian_product
-from .sparsity_detection.detection import sparsity
+from .sparsity_patterns import sparsity
 from .primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums, primitive
 from .products import hvp, jvp, linear_transpose, linearize, vjp
 from .pytree_registry import register_nest

@@ -15,9 +15,9 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from .call_context import Point, chosen
 from .closures import has_tangent
-from .sparsity_detection.compressed import joined, jvps, pulled, split
-from .sparsity_detection.detection import refuse_closed, taken_apart
-from .sparsity_detection.probing import scipy_sparse
+from .compressed_jacobians import joined, jvps, pulled, split
+from .sparsity_patterns import refuse_closed, taken_apart
+from .sparsity_probing import scipy_sparse
 
 # The log-partition function of the natural parameters, whose Hessian is the Fisher information.
 FAMILIES = {

@@ -28,7 +28,9 @@ from ..kernels.fusion_engine.fusion cimport Fused, large_size
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node, TaskSlot, Wanted
 from ..core.provenance cimport calculation, report_failure
-from .deferred_gradients cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred
+from .deferred_gradients cimport (
+    add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred,
+)
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradspec.func.sparsity_detection.colouring import acyclic, both_ways, lone, orthogonal, star
+from gradspec.func.colouring import acyclic, both_ways, lone, orthogonal, star
 from gradspec.func.substitution import Substitution
 from tests.later import later
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradspec.func.sparsity_detection import probing
-from gradspec.func.sparsity_detection.probing import Places, Rows, boolean, structure
+from gradspec.func import sparsity_probing
+from gradspec.func.sparsity_probing import Places, Rows, boolean, structure
 
 pytest.importorskip("scipy")
 
@@ -38,7 +38,7 @@ def test_what_puts_elements_elsewhere_takes_two_runs():
 @pytest.mark.parametrize("direct", [1 << 25, 0], ids=["singly", "halving"])
 @pytest.mark.parametrize("density", [0.0, 0.03, 0.3, 1.0])
 def test_random_matrices(monkeypatch, direct, density):
-    monkeypatch.setattr(probing, "DIRECT", direct)
+    monkeypatch.setattr(sparsity_probing, "DIRECT", direct)
     random = np.random.default_rng(0)
     for rows, columns in ((5, 7), (40, 31), (1, 6), (6, 1)):
         a, b = ((random.random((n, columns)) < density) * random.normal(size=(n, columns)) for n in (rows, 3))
@@ -48,7 +48,7 @@ def test_random_matrices(monkeypatch, direct, density):
 
 def test_bands_are_found_in_few_runs(monkeypatch):
     size, runs = 2000, []
-    monkeypatch.setattr(probing, "DIRECT", 0)
+    monkeypatch.setattr(sparsity_probing, "DIRECT", 0)
 
     def second_difference(batch):
         runs.extend(batch)
@@ -60,8 +60,8 @@ def test_bands_are_found_in_few_runs(monkeypatch):
 
 
 def test_what_is_too_dense_for_the_runs_that_are_left_has_too_many_elements(monkeypatch):
-    monkeypatch.setattr(probing, "DIRECT", 0)
-    monkeypatch.setattr(probing, "RUNS", 20)
+    monkeypatch.setattr(sparsity_probing, "DIRECT", 0)
+    monkeypatch.setattr(sparsity_probing, "RUNS", 20)
     a = np.tril(np.ones((100, 100)))
     found = matrix_of(structure(product(a), (100,), np.dtype(float))[0], 100)
     assert found[a != 0].all() and not found.all()

@@ -82,7 +82,8 @@ cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
     cdef npy_intp nbytes
     cdef Bin* bin
     cdef ndarray array
-    if donated_buffer.offered != NULL and is_like(<ndarray> donated_buffer.offered, ndim, dims, type_num) and donated_buffer.is_mine():
+    if donated_buffer.offered != NULL and is_like(<ndarray> donated_buffer.offered, ndim, dims, type_num) and (
+            donated_buffer.is_mine()):
         array = <ndarray> donated_buffer.offered
         donated_buffer.offered = NULL
         return array

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...support.generator import numpy_random
+from ..support.generator import numpy_random
 
 DIRECT = 1 << 25  # elements of all results of runs on single elements
 BATCH = 1 << 20  # elements of the results of one batch of runs

@@ -12,7 +12,7 @@ Knows patterns alone, as matrices of SciPy; computes no derivatives.
 
 import numpy as np
 
-from .probing import boolean
+from .sparsity_probing import boolean
 
 
 def orthogonal(pattern):

@@ -10,17 +10,17 @@ from copy import deepcopy
 
 import numpy as np
 
-from ...compiler.tracing.calling import by_keyword
-from ...compiler.tracing.values import Source, Value, held, mapped, values_in
-from ...core.conversion import asarray
-from ...core.grad_mode import no_grad
-from ...core.tensor import TensorBase
-from ...support.dispatch import ops
-from ...support.generator import numpy_random
-from ...transforms.batching.vmap_levels import record_of
-from ..batching import vmap
+from ..compiler.tracing.calling import by_keyword
+from ..compiler.tracing.values import Source, Value, held, mapped, values_in
+from ..core.conversion import asarray
+from ..core.grad_mode import no_grad
+from ..core.tensor import TensorBase
+from ..support.dispatch import ops
+from ..support.generator import numpy_random
+from ..transforms.batching.vmap_levels import record_of
+from .batching import vmap
 from .index_sets import Sets
-from .probing import Places, structure
+from .sparsity_probing import Places, structure
 
 
 class Travel:

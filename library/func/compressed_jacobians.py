@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ...autograd.flat_derivatives import filled, gradients, has_history, recording
-from ...core.conversion import asarray
-from ...core.tensor import TensorBase
-from ...engine.backward import grad as batched_grad
-from ...support.dispatch import ops
-from ...support.errors import CallValueError, NotBatched
-from ...support.generator import numpy_random
-from ...support.pytree import flatten
-from ..call_context import Point, chosen
-from ..products import pushed
-from ..substitution import Substitution
+from ..autograd.flat_derivatives import filled, gradients, has_history, recording
+from ..core.conversion import asarray
+from ..core.tensor import TensorBase
+from ..engine.backward import grad as batched_grad
+from ..support.dispatch import ops
+from ..support.errors import CallValueError, NotBatched
+from ..support.generator import numpy_random
+from ..support.pytree import flatten
+from .call_context import Point, chosen
 from .colouring import acyclic, both_ways, lone, star
-from .detection import PatternError, is_number, pattern_of, refuse_closed, taken_apart
-from .probing import scipy_sparse
+from .products import pushed
+from .sparsity_patterns import PatternError, is_number, pattern_of, refuse_closed, taken_apart
+from .sparsity_probing import scipy_sparse
+from .substitution import Substitution
 
 CHECKS = ("always", "first", "never")
 

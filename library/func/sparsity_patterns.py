@@ -1,7 +1,7 @@
 """Patterns: which elements of a Jacobian or of a Hessian may be other than zero.
 
 Owns the question, and which program answers it: that of the product with a vector, as the entries' derivatives make it, in which
-indices travel in the place of the vector (`propagation`).
+indices travel in the place of the vector (`sparsity_propagation`).
 """
 
 from collections.abc import Callable
@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ...core.conversion import asarray
-from ...core.grad_mode import is_grad_enabled
-from ...core.tensor import TensorBase
-from ...support.errors import CallTypeError, CallValueError
-from ...support.pytree import flatten, rebuild
-from ...transforms.batching.batched import STANDS
-from ...transforms.batching.batched_backward import is_mapped
-from ..call_context import chosen, positions
-from ..closures import closed_over, has_tangent
-from ..gradients import grad
-from ..products import jvp
-from .probing import scipy_sparse
+from ..core.conversion import asarray
+from ..core.grad_mode import is_grad_enabled
+from ..core.tensor import TensorBase
+from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import STANDS
+from ..transforms.batching.batched_backward import is_mapped
+from .call_context import chosen, positions
+from .closures import closed_over, has_tangent
+from .gradients import grad
+from .products import jvp
+from .sparsity_probing import scipy_sparse
 
 LARGEST = 1 << 27  # elements of a pattern that is given as a matrix
 TO_PYTHON = "to Python"  # of a note of a program
@@ -90,8 +90,8 @@ def sparsity(
 def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
     """`sparsity`, on behalf of some function."""
     sparse = scipy_sparse(caller)
-    from ...compiler.tracing.traced import trace_call
-    from .propagation import Travel
+    from ..compiler.tracing.traced import trace_call
+    from .sparsity_propagation import Travel
 
     variables, others, call = taken_apart(caller, func, args, kwargs, argnums)
     if is_mapped():

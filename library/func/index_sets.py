@@ -5,7 +5,7 @@ Owns how sets are kept, equal ones once, and how they are taken along, joined an
 
 import numpy as np
 
-from .probing import Rows, boolean
+from .sparsity_probing import Rows, boolean
 
 
 class Sets:
@@ -56,7 +56,7 @@ class Sets:
         return self.mixed(Rows(at, boolean(np.zeros_like(every), every, (1, every.size))))
 
     def mixed(self, found):
-        """The unions that a `probing.Rows` says."""
+        """The unions that a `sparsity_probing.Rows` says."""
         held_by = boolean(np.arange(self.cells.size), self.cells, (self.cells.size, self.rows.shape[0]))
         return Sets(found.cells, found.sets @ held_by @ self.rows).with_none()
 

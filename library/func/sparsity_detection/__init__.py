@@ -1,1 +1,0 @@
-"""Sparsity detection: the patterns of Jacobians and Hessians, their colouring, and the matrices from few products."""
