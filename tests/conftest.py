@@ -25,6 +25,7 @@ if sys.dont_write_bytecode:
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(TESTS.parent / "build" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.setdefault("GRADSPEC_PASSES", "check")  # an illegal program is an error with the name of the pass that made it
 # Workers share the processors: two that each let BLAS use both wait for one another, at up to twice the time of an example.
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 if WORKERS > 1:

@@ -21,13 +21,13 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..support.error_hints import answering
 from ..support.pytree import Taken
-from .execute.argument_guards import Calls, Kind, hooks_of
-from .execute.interpreter import Missed
+from .execute.argument_guards import ArgumentGuards, GuardedCalls, hooks_of
+from .execute.interpreter import GuardFailed
 from .out_argument import into
-from .recompute_with_grad import Again
+from .recompute_with_grad import Recomputation
 from .record.arguments import Arguments, is_plain
 from .record.capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
-from .record.captured_state import Holdings, TooMuch, array_held
+from .record.captured_state import CapturedState, TooManyGuards, array_held
 from .record.dynamic_scalars import Places, Weak, is_marked, number_of, unmarked
 from .specialization import Program
 
@@ -64,12 +64,12 @@ class Signature:
 class State:
     """What the function holds, and the calls of all kinds while it does."""
 
-    def __init__(self, holdings: Holdings, objects: list[Any]) -> None:
-        self.holdings, self.objects = holdings, objects
+    def __init__(self, captured_state: CapturedState, objects: list[Any]) -> None:
+        self.captured_state, self.objects = captured_state, objects
         self.signatures: dict[tuple, Signature] = {}
 
 
-class Compiled(Calls):
+class CompiledFunction(GuardedCalls):
     """A function whose calls are written down once, and run from what was written afterwards.
 
     Attributes
@@ -125,14 +125,14 @@ class Compiled(Calls):
         bound = vars(instance).setdefault("_compiled", {}) if hasattr(instance, "__dict__") else {}
         name = self.function.__name__
         if name not in bound:
-            bound[name] = Compiled(types.MethodType(self.__wrapped__, instance), **self.options)
+            bound[name] = CompiledFunction(types.MethodType(self.__wrapped__, instance), **self.options)
         return bound[name]
 
     def marked(self, args: tuple, keywords: dict) -> tuple[tuple, dict]:
         """The arguments with marks at dynamic numbers."""
         return self.dynamic.marked(args, keywords)
 
-    def run_as_it_is(self, args: tuple, keywords: dict) -> Any:
+    def run_eagerly(self, args: tuple, keywords: dict) -> Any:
         """Call the function, with tensors for arrays."""
         if self.dynamic is not None:
             args, keywords = unmarked(args, keywords, number_of)
@@ -142,17 +142,17 @@ class Compiled(Calls):
         finally:
             given.put_back()
 
-    def go_the_long_way(self, args: tuple, keywords: dict) -> Any:
+    def slow_path(self, args: tuple, keywords: dict) -> Any:
         """A call that is not like the latest ones: find its recording, or make one."""
         arguments = Arguments(args, keywords)
         objects = [leaf for leaf in arguments.others if not is_plain(leaf)] + arguments.with_state()
         try:
             state = self.state(objects)
-        except TooMuch as error:
+        except TooManyGuards as error:
             self.shut = True
             self.complain(str(error))
-            return self.run_as_it_is(args, keywords)
-        held = [item for _, item in state.holdings.tensors]
+            return self.run_eagerly(args, keywords)
+        held = [item for _, item in state.captured_state.tensors]
         given = arguments.tensors + held
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
@@ -167,17 +167,17 @@ class Compiled(Calls):
         for program in () if due else signature.programs:
             try:
                 result = program.run(originals, arrays)
-            except Missed:
+            except GuardFailed:
                 continue
             except Exception as error:
                 if not program.restarts(error):
                     raise
-                return self.run_as_it_is(args, keywords)
+                return self.run_eagerly(args, keywords)
             self.useless = 0
             self.remember(state, signature, self.kind(args, keywords, given, held))
             return result
         if signature.reason is not None or sys.getprofile() is not None:
-            return self.run_as_it_is(args, keywords)
+            return self.run_eagerly(args, keywords)
         kind = self.kind(args, keywords, given, held)
         with uncollected():
             outcome = self.record(state, signature, arguments, given, objects, due)
@@ -185,15 +185,15 @@ class Compiled(Calls):
             self.remember(state, signature, kind)
         return outcome
 
-    def remember(self, state: State, signature: Signature, kind: Kind | None) -> None:
+    def remember(self, state: State, signature: Signature, kind: ArgumentGuards | None) -> None:
         """Have later calls of a kind compared first."""
         if kind is not None:
-            self.recent = [(state.holdings.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
+            self.recent = [(state.captured_state.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
 
-    def kind(self, args: tuple, keywords: dict, given: list[Any], held: list[Any]) -> Kind | None:
+    def kind(self, args: tuple, keywords: dict, given: list[Any], held: list[Any]) -> ArgumentGuards | None:
         """How calls of this kind are known quickly; None where an argument is of a class of its own."""
         try:
-            return Kind(args, keywords, given, held)
+            return ArgumentGuards(args, keywords, given, held)
         except TypeError:
             return None
 
@@ -202,29 +202,29 @@ class Compiled(Calls):
         states = self.states  # replaced and never changed: other threads call and clear
         for number, state in enumerate(states):
             same = len(state.objects) == len(objects) and all(map(is_, state.objects, objects))
-            if same and not state.holdings.changed() and not state.holdings.hooked_otherwise():
+            if same and not state.captured_state.changed() and not state.captured_state.hooks_changed():
                 others = [*states[:number], *states[number + 1 :]]
                 break
         else:
-            self.moved = states[0].holdings.changed() if states else None
-            state, others = State(self.holdings(objects), objects), states[: STATES - 1]
+            self.moved = states[0].captured_state.changed() if states else None
+            state, others = State(self.captured_state(objects), objects), states[: STATES - 1]
         if self.states is states:
             self.states = [state, *others]
         return state
 
-    def holdings(self, objects: list[Any]) -> Holdings:
-        return Holdings(self.function, objects, loose=self.loose, static=self.static, ran=self.ran)
+    def captured_state(self, objects: list[Any]) -> CapturedState:
+        return CapturedState(self.function, objects, loose=self.loose, static=self.static, ran=self.ran)
 
     def record(
         self, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any], due: list[Program]
     ) -> Any:
         """Run a call as it is, and write it down."""
         args, keywords = arguments.args, arguments.keywords
-        again = Again(self.function, args, keywords)
+        again = Recomputation(self.function, args, keywords)
         numbers = [item[1] for item in (*args, *keywords.values()) if self.dynamic is not None and is_marked(item)]
         args, keywords = unmarked(args, keywords, lambda number: number) if numbers else (args, keywords)
         try:
-            taken = capture(self.function, args, keywords, given, state.holdings, Weak(numbers), objects)
+            taken = capture(self.function, args, keywords, given, state.captured_state, Weak(numbers), objects)
         finally:
             written = arguments.put_back()
         outcome, self.useless = taken.outcome, self.useless + 1
@@ -243,7 +243,7 @@ class Compiled(Calls):
                 if not signature.programs and self.useless >= TRIES:
                     raise Unfit(f"{taken.caught} at each call")
                 return outcome
-            change = state.holdings.changed()
+            change = state.captured_state.changed()
             if change is not None:
                 if self.useless >= TRIES:
                     self.shut = True
@@ -260,12 +260,12 @@ class Compiled(Calls):
             self.complain(signature.reason)
         return outcome
 
-    def keep(self, signature: Signature, taken: Captured, again: Again, state: State, due: list[Program]) -> None:
+    def keep(self, signature: Signature, taken: Captured, again: Recomputation, state: State, due: list[Program]) -> None:
         """Let later calls run from a recording, or find that it is like an earlier one."""
         found = fingerprint(taken)
         for program in signature.programs:
             if fingerprint(program.taken) == found:
-                program.put_off_recheck()
+                program.defer_recheck()
                 self.useless = 0
                 return
         for program in due:
@@ -412,7 +412,7 @@ def compile(
 
     Returns
     -------
-    Compiled
+    CompiledFunction
 
     Warns
     -----
@@ -420,8 +420,8 @@ def compile(
         Calls of a kind run as they are, and why.
     """
     if function is None:
-        return lambda function: Compiled(function, strict, dynamic, out, static, recheck)
-    return Compiled(function, strict, dynamic, out, static, recheck)
+        return lambda function: CompiledFunction(function, strict, dynamic, out, static, recheck)
+    return CompiledFunction(function, strict, dynamic, out, static, recheck)
 
 
 def jit(
@@ -447,6 +447,6 @@ def jit(
 
     Returns
     -------
-    Compiled
+    CompiledFunction
     """
     return compile(function, strict=strict, dynamic=dynamic, out=out)

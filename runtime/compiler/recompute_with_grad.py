@@ -1,4 +1,4 @@
-"""Again: a call that was replayed, run as it is once more, for who differentiates its backward pass.
+"""Recomputation: a call that was replayed, run as it is once more, for who differentiates its backward pass.
 
 Owns what that needs: the arguments as they were, random draws that are the same, and that nothing has changed since.  A
 checkpoint does the same.
@@ -21,7 +21,7 @@ from ..support.pytree import flatten, rebuild
 from .record.dynamic_scalars import number_of, unmarked
 
 
-class Again:
+class Recomputation:
     """A function with the form of its arguments.
 
     Parameters

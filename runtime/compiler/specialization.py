@@ -1,7 +1,7 @@
 """Programs: one recording of a call, ready to run.
 
-Owns what of a replay is no tape: leaves whose `.grad` is another one afterwards, tensors that were written to, results that
-require grad, which are results of one node whose backward pass is a tape as well.
+Owns what of a replay is no executable: leaves whose `.grad` is another one afterwards, tensors that were written to, results that
+require grad, which are results of one node whose backward pass is an executable as well.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .execute.backward_node import Pass, Replayed, Residual
 from .files.listing import drawing, listing
 from .lowering.call_conventions import generators_in
 from .passes.pipeline import lowered
-from .recompute_with_grad import Again, Inputs
+from .recompute_with_grad import Inputs, Recomputation
 from .record.capture import GUARD, Captured, Unfit
-from .record.result_views import Look, base_under, without_hooks
+from .record.result_views import ResultView, base_under, without_hooks
 from .record.side_effects import does_something
 from .tracing.instructions import Instruction
 from .tracing.values import Value, mapped
 
 
-class Eagerly(Exception):
+class RunEagerly(Exception):
     """A replay could not take back what it has written, where a loop may fail and the function may catch that."""
 
 
@@ -42,11 +42,11 @@ class Program(Recorded):
     passes : list of Pass
         Backward passes from the results that require grad: from all, and where there are several from each of them.
     outs : list of int
-        These results, by their places among what the tape gives and the roots that follow it.
+        These results, by their places among what the executable gives and the roots that follow it.
     residuals : list of Residual
     """
 
-    def __init__(self, taken: Captured, again: Again | None = None, state: Any = None, rechecked: bool = False) -> None:
+    def __init__(self, taken: Captured, again: Recomputation | None = None, state: Any = None, rechecked: bool = False) -> None:
         self.again, self.state, self.taken = again, state, taken
         self.calls, self.next_check = 1, 2 if rechecked else 0
         self.freeing, self.targets = taken.freeing, [number for number, _ in taken.targets[0]] if taken.targets else []
@@ -68,7 +68,7 @@ class Program(Recorded):
         self.passes = [Pass(lines, [taken.cotangents[n] for n in which], read, targets)
                        for lines, targets, which in zip(taken.passes, taken.targets, asked)]  # fmt: skip
         self.generators = generators_in(taken.lines)
-        self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)
+        self.executable, self.wanted, self.written = self.forward.executable, tuple(self.forward.given), tuple(self.forward.written)
         memory = [(number, taken.inputs[number].memory) for number, _ in taken.versions]
         self.counted = tuple(
             (number, times, tuple(n for n, other in memory if other is taken.inputs[number].memory and n < number))
@@ -94,7 +94,7 @@ class Program(Recorded):
         return drawing(self.forward)
 
     def place_roots(self, taken: Captured) -> None:
-        """Which roots are results of the tape, and which stand behind these, because of how they count writes."""
+        """Which roots are results of the executable, and which stand behind these, because of how they count writes."""
         self.places: list[int] = []
         rows: list[tuple[int, int, int, int]] = []
         for value, given, other, version in taken.roots:
@@ -124,7 +124,7 @@ class Program(Recorded):
         return found
 
     def answer_of(self, taken: Captured) -> Any:
-        """The nest that the call returns, with the places of the tape's results."""
+        """The nest that the call returns, with the places of the executable's results."""
         number = -1
 
         def leaf(item: Any) -> Any:
@@ -135,27 +135,27 @@ class Program(Recorded):
             given, root, way = taken.looks[number]
             finish = DelayedError(taken.spent[number], 1) if number in taken.spent else None
             place = self.places[root] if root >= 0 else -1 if given >= 0 else self.index[item]
-            return Result(place, taken.returned[number], finish, given, None if way is None else Look(way))
+            return Result(place, taken.returned[number], finish, given, None if way is None else ResultView(way))
 
         answer = mapped(taken.results, leaf)
         return answer if taken.form is None else partial(rebuild, taken.form, answer)
 
     def run_slowly(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run a program that is more than a tape: with draws, as a node, or with an `np.errstate` of its own."""
+        """Run a program that is more than an executable: with draws, as a node, or with an `np.errstate` of its own."""
         if self.careful and loops_may_fail():
-            raise Eagerly
+            raise RunEagerly
         if not self.errors:
             return self.run_with_draws(given, arrays)
         with np.errstate(**self.errors):
             return self.run_with_draws(given, arrays)
 
     def run_with_draws(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run the tape or the node; generators of random numbers go back if the recording is of another call."""
+        """Run the executable or the node; generators of random numbers go back if the recording is of another call."""
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
             if not self.passes:
-                return self.nested(given, self.played(given, arrays))
+                return self.nested(given, self.executed(given, arrays))
             return self.recorded(given, arrays, Inputs(given, self.generators, states))
         except Exception:
             for generator, state in zip(generators, states):
@@ -164,7 +164,7 @@ class Program(Recorded):
 
     def restarts(self, error: Exception) -> bool:
         """Whether a call that has ended in an error has changed nothing, so that it can run eagerly from its start."""
-        if isinstance(error, Eagerly):
+        if isinstance(error, RunEagerly):
             return True
         if self.written and isinstance(error, (FloatingPointError, Warning)):  # of a loop, which writes are not put behind
             return False
@@ -182,7 +182,7 @@ class Program(Recorded):
         """The derivatives by what was given, with a history: the call is run as it is, and its backward pass recorded."""
         from ..engine.backward import grad
 
-        change = None if self.state is None else self.state.holdings.changed()
+        change = None if self.state is None else self.state.captured_state.changed()
         reason = f"it {self.changes}" if self.changes else "" if change is None else f"{change[0]} has changed since"
         if reason or self.again is None:
             raise Unfit("a backward pass through a compiled call is differentiated by running the function again, which cannot "

@@ -125,6 +125,7 @@ ELSEWHERE = {
     "runtime/compiler/record/side_effects.py": ["tests/runtime/test_callbacks.py"],
     "runtime/compiler/execute/blocked_loops.pyx": ["tests/runtime/test_joined_sums.py", "tests/runtime/test_compiled.py"],
     "runtime/compiler/lowering/reductions.py": ["tests/runtime/test_joined_sums.py"],
+    "runtime/compiler/passes/inspection.py": ["tests/runtime/test_inspection.py"],
     "runtime/compiler/passes/pipeline.py": ["tests/runtime/test_frugal.py", "tests/runtime/test_compiled.py"],
     "runtime/kernels/reductions/sums.py": ["tests/runtime/test_joined_sums.py"],
     "runtime/compiler/execute/argument_guards.pyx": ["tests/runtime/test_compiled.py"],

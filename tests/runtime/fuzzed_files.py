@@ -42,7 +42,7 @@ def numbers(*shape, seed=0):
 
 
 def programs():
-    """Functions with calls: together they have every kind of step that a tape has."""
+    """Functions with calls: together they have every kind of step that an executable has."""
     w, b = gs.asarray(numbers(3, 4, seed=1), requires_grad=True), gs.asarray(numbers(4, seed=2), requires_grad=True)
     x = numbers(2, 3)
 

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.compiled_function import Compiled
+from gradspec.compiler.compiled_function import CompiledFunction
 from gradspec.compiler.lowering import lowering
 from gradspec.compiler.passes import pipeline as orders
 from gradspec.compiler.record import capture
-from gradspec.compiler.record.captured_state import Holdings
+from gradspec.compiler.record.captured_state import CapturedState
 from gradspec.compiler.record.dynamic_scalars import Weak
 from gradspec.compiler.specialization import Program
 from gradspec.compiler.tracing.instructions import Instruction
-from gradspec.compiler.tracing.passes.pipeline import PASSES
 
 from .aliased_programs import run as run_aliased
 from .replayed_programs import MODES, run
@@ -156,7 +155,7 @@ def test_decorators_methods_and_arguments_by_name():
 
     for by in (2.0, 3.0, 2.0):
         assert bits(scaled(values(), by=by)) == bits(values() * by)
-    assert len(scaled.signatures) == 2 and scaled.__doc__ == "Words." and isinstance(scaled, Compiled)
+    assert len(scaled.signatures) == 2 and scaled.__doc__ == "Words." and isinstance(scaled, CompiledFunction)
     one, other = Model(), Model()
     other.w = gs.asarray(values(seed=1))
     for model in (one, other, one, other):
@@ -323,17 +322,15 @@ def test_programs_that_once_failed(seed):
     assert run(seed, "forward in batches") == "equal"
 
 
-@pytest.mark.parametrize("name", [*PASSES, "late", "frugal", "gathered", "scratched", "released", "pieces_of", "rows_from",
-                                  "loop_from", "is_kernel", "sum_from", "lodged", "unchanged", "paired"])  # fmt: skip
+@pytest.mark.parametrize("name", [*orders.PASSES, "memory_schedules", "fuse_loops", "assign_blocks", "insert_frees", "pieces_of",
+                                  "rows_from", "loop_from", "is_kernel", "sum_from", "alias_results", "fuse_siblings"])  # fmt: skip
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
     without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,
-               "late": lambda lines, given: lines, "frugal": lambda lines, *_: [lines],
-               "unchanged": lambda lines, returned: lines, "is_kernel": lambda line: False,
-               "sum_from": lambda line: None, "lodged": lambda slots, steps, pieces: (steps, pieces),
-               "released": lambda slots, steps, results, lives: steps}  # fmt: skip
-    if name in PASSES:
-        monkeypatch.delitem(PASSES, name)
+               "memory_schedules": lambda lines, *_: [lines], "is_kernel": lambda line: False, "sum_from": lambda line: None,
+               "alias_results": lambda slots, steps, pieces: (steps, pieces)}  # fmt: skip
+    if name in orders.PASSES:
+        monkeypatch.delitem(orders.PASSES, name)
     else:
         module = orders if hasattr(orders, name) else lowering
         monkeypatch.setattr(module, name, without.get(name, lambda slots, steps, *_: steps))
@@ -358,13 +355,13 @@ def test_large_loops_are_put_together_where_that_takes_no_memory(monkeypatch):
         return gs.grad(lambda x: gs.nn.relu(gs.nn.relu(x @ v) @ w).sum())(x), gs.grad(lambda x: (gs.sin(x) * gs.exp(-x * x)).sum())(x)
 
     def joined(slots, steps, sparing):
-        return gathered(slots, steps, False)
+        return fuse_loops(slots, steps, False)
 
-    arrays, gathered = [values((80, 80), seed) for seed in range(3)], lowering.gathered
+    arrays, fuse_loops = [values((80, 80), seed) for seed in range(3)], lowering.fuse_loops
     spared = gs.compile(function, strict=True)
     wanted = [bits(part) for part in function(*map(gs.asarray, arrays))]
     assert [bits(part) for part in spared(*arrays)] == wanted == [bits(part) for part in spared(*arrays)]
-    monkeypatch.setattr(lowering, "gathered", joined)
+    monkeypatch.setattr(lowering, "fuse_loops", joined)
     other = gs.compile(function, strict=True)
     assert [bits(part) for part in other(*arrays)] == wanted == [bits(part) for part in other(*arrays)]
     assert spared.program.forward.memory < other.program.forward.memory
@@ -582,7 +579,7 @@ def test_hooks_and_functions():
 
 def test_a_backward_pass_that_looks_at_values():
     x = gs.tensor(values(), requires_grad=True)
-    taken = capture.capture(gs.exp, (x,), {}, [x], Holdings(gs.exp), Weak(()))
+    taken = capture.capture(gs.exp, (x,), {}, [x], CapturedState(gs.exp), Weak(()))
     taken.passes[0].append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
     with pytest.raises(RuntimeError, match="backward pass looks at values"):
         Program(taken)

@@ -33,7 +33,7 @@ def planned(function, *arrays):
 def both(monkeypatch, function, *arrays):
     """What is planned with the pass and without it."""
     with_it = planned(function, *arrays)
-    monkeypatch.setattr(pipeline, "frugal", lambda lines, *_: [lines])
+    monkeypatch.setattr(pipeline, "memory_schedules", lambda lines, *_: [lines])
     return with_it, planned(function, *arrays)
 
 
@@ -99,7 +99,7 @@ def test_parameters_are_written_to_as_soon_as_nothing_can_fail(monkeypatch, call
             step(gs.asarray(x))
         assert [bits(a.detach()) for a in (w, v)] == [bits(a.detach()) for a in other] and replays(compiled)
         memory.append(compiled.program.forward.memory)
-        monkeypatch.setattr(pipeline, "frugal", lambda lines, *_: [lines])
+        monkeypatch.setattr(pipeline, "memory_schedules", lambda lines, *_: [lines])
     assert memory[0] < 0.6 * memory[1]
 
 

@@ -1,4 +1,4 @@
-"""Holdings: what a function can reach without being given it."""
+"""Captured state: what a function can reach without being given it."""
 
 import collections
 import functools
@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.record.captured_state import Holdings
+from gradspec.compiler.record.captured_state import CapturedState
 
 SCALE = 2.0
 
 
 def held(function):
-    return [way for way, _ in Holdings(function).tensors]
+    return [way for way, _ in CapturedState(function).tensors]
 
 
 def test_closures_globals_defaults_and_attributes():
@@ -43,24 +43,24 @@ def test_closures_globals_defaults_and_attributes():
     model = Model()
     assert {way.rpartition(".")[2] for way in held(model)} >= {"w", "bias"}
     assert len(held(model.scaled)) == len(held(model)) and held(functools.partial(lambda x, y: x, gs.ones(2))) != []
-    assert any(guard[3] == ("SCALE", SCALE) for guard in Holdings(model).guards)
+    assert any(guard[3] == ("SCALE", SCALE) for guard in CapturedState(model).guards)
 
 
 def test_what_changes_is_named():
     values = {"rate": 0.5, "w": gs.ones(2), "nan": float("nan"), "zero": 0.0}
-    holdings = Holdings(lambda x: x * values["rate"])
-    assert holdings.changed() is None
+    captured_state = CapturedState(lambda x: x * values["rate"])
+    assert captured_state.changed() is None
     values["rate"], values["nan"] = 1.0 / 2, float("nan")  # the same numbers
-    assert holdings.changed() is None
+    assert captured_state.changed() is None
     values["zero"] = -0.0
-    assert holdings.changed()[0] == "values['zero']"
+    assert captured_state.changed()[0] == "values['zero']"
     values["zero"], values["rate"] = 0.0, 0.25
-    assert holdings.changed() == ("values['rate']", 0.5, 0.25)
+    assert captured_state.changed() == ("values['rate']", 0.5, 0.25)
     values["rate"], values["new"] = 0.5, 1
-    assert holdings.changed() == ("values", 4, 5)
+    assert captured_state.changed() == ("values", 4, 5)
     del values["new"]
     values["w"] = gs.ones(2)
-    assert holdings.changed()[0] == "values['w']"
+    assert captured_state.changed()[0] == "values['w']"
 
 
 def test_circles_and_libraries_end():
@@ -68,8 +68,8 @@ def test_circles_and_libraries_end():
         def __init__(self):
             self.me, self.np, self.gs = self, np, gs
 
-    holdings = Holdings(functools.partial(gs.sin, Node()))
-    assert holdings.tensors == [] and len(holdings.guards) < 20
+    captured_state = CapturedState(functools.partial(gs.sin, Node()))
+    assert captured_state.tensors == [] and len(captured_state.guards) < 20
 
 
 class Settings:

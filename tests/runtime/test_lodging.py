@@ -31,7 +31,7 @@ def test_a_result_has_held_what_was_over(monkeypatch):
         assert all(part.numpy().base is None for each in found for part in each)
         memory.append(compiled.program.forward.memory)
         assert ("in a result" in str(compiled.program)) == (len(memory) == 1)
-        monkeypatch.setattr(lowering, "lodged", lambda slots, steps, pieces: (steps, pieces))
+        monkeypatch.setattr(lowering, "alias_results", lambda slots, steps, pieces: (steps, pieces))
     assert memory[0] <= memory[1] - x.nbytes
 
 

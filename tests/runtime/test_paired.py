@@ -8,7 +8,7 @@ import gradspec as gs
 from gradspec.compiler.lowering import lowering
 from gradspec.compiler.lowering.low_level_ir import Blocks, Loop, Slot, Step, Sum
 from gradspec.compiler.passes import horizontal_fusion as pairs
-from gradspec.compiler.passes.horizontal_fusion import paired
+from gradspec.compiler.passes.horizontal_fusion import fuse_siblings
 from gradspec.support.dispatch import ops
 from tests.kernels.test_pairs import JOINED, pairs_in
 
@@ -51,7 +51,7 @@ def test_random_programs(monkeypatch):
             wanted = [y is None or bits(y) for y in function(*inputs)]
             assert [y is None or bits(y) for y in compiled(*inputs)] == wanted, seed
             with monkeypatch.context() as patch:
-                patch.setattr(lowering, "paired", lambda slots, steps: steps)
+                patch.setattr(lowering, "fuse_siblings", lambda slots, steps: steps)
                 assert [y is None or bits(y) for y in apart(*inputs)] == wanted, seed
         assert not pairs_in(apart) and (dtype == "f4" or not pairs_in(compiled))
         count += len(pairs_in(compiled))
@@ -65,12 +65,12 @@ def test_where_something_is_in_the_way(monkeypatch):
     def group(*loops, places=("external", *["planned"] * 7), roots=()):
         slots = [Slot(place, F, (5000,), (4,)) for place in places]
         for place, root in roots:
-            slots[place].place, slots[place].root = "look", root
+            slots[place].place, slots[place].root = "view", root
         steps = [Step("loop", Loop(name, 0, (*reads, out), (4,) * len((*reads, out)), 5000), name, None, tuple(reads), (out,))
                  if name != "sum" else Step("sum", Sum((reads[0], out), 1, 5000, 1, False), "sum", None, tuple(reads), (out,))
                  for name, reads, out in loops]  # fmt: skip
         free, head = Step("free", (9,), "free", None), Step("blocks", Blocks(len(steps), 5000, 0), "blocks", None)
-        found = paired(slots, [free, head, *steps, free])
+        found = fuse_siblings(slots, [free, head, *steps, free])
         assert found[1].given.loops == len(found) - 3 and [step.kind for step in found[:2]] == ["free", "blocks"]
         return [(step.name, step.given.second, step.writes) for step in found[2:-1] if step.kind == "loop" and step.given.second]
 

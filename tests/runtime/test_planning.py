@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from gradspec.compiler.lowering.low_level_ir import Blocks, Loop, Slot, Step
-from gradspec.compiler.passes.buffer_assignment import Lifetimes, planned, released
+from gradspec.compiler.passes.buffer_assignment import Lifetimes, assign_buffers, insert_frees
 
 F = np.dtype("float64")
 
@@ -31,7 +31,7 @@ def test_what_lives_at_the_same_time_does_not_overlap():
     for seed in range(60):
         slots, steps = random_steps(seed)
         lives = Lifetimes(slots, steps)
-        memory, _ = planned(slots, steps, lives)
+        memory, _ = assign_buffers(slots, steps, lives)
         first, last = lives.first, lives.last
         ours = [place for place, slot in enumerate(slots) if slot.place == "planned"]
         for a in ours:
@@ -49,7 +49,7 @@ def test_memory_is_used_again():
     for place in range(100):
         slots.append(Slot("planned", F, (1000,), (8,)))
         steps.append(Step("loop", Loop("exp", 1, (place, place + 1), (8, 8), 1000), "exp", None, (place,), (place + 1,)))
-    assert planned(slots, steps, Lifetimes(slots, steps))[0] == slots[1].bytes
+    assert assign_buffers(slots, steps, Lifetimes(slots, steps))[0] == slots[1].bytes
 
 
 def test_little_more_is_planned_than_lives_at_once():
@@ -58,7 +58,7 @@ def test_little_more_is_planned_than_lives_at_once():
     for seed in range(60):
         slots, steps = random_steps(seed)
         lives = Lifetimes(slots, steps)
-        planned_bytes += planned(slots, steps, lives)[0]
+        planned_bytes += assign_buffers(slots, steps, lives)[0]
         ours = [place for place, slot in enumerate(slots) if slot.place == "planned"]
         first, last = lives.first, lives.last
         needed += max(sum(slots[a].bytes for a in ours if first[a] < number <= last[a]) for number in range(len(steps)))
@@ -70,7 +70,7 @@ def test_something_small_leaves_room_for_something_large():
     slots = [Slot("planned", F, (size,), (8,)) for size in (1000, 1000, 8, 1000)]
     steps = [Step("call", (), "a", None, (), (0,)), Step("call", (), "b", None, (0,), (1,)), Step("call", (), "c", None, (1,), (2,)),
              Step("call", (), "d", None, (1,), (3,)), Step("call", (), "e", None, (2, 3), ())]  # fmt: skip
-    assert planned(slots, steps, Lifetimes(slots, steps))[0] == 2 * slots[0].bytes + slots[2].bytes
+    assert assign_buffers(slots, steps, Lifetimes(slots, steps))[0] == 2 * slots[0].bytes + slots[2].bytes
     assert slots[0].offset == slots[3].offset != slots[1].offset
 
 
@@ -79,13 +79,13 @@ def test_a_result_by_rows_lies_in_the_place_of_its_operand():
     rows = Loop("add", 1, (0, 1, 2), (8, 8, 8), 8, 4, (64, 0, 64))
     steps = [Step("loop", Loop("exp", 1, (1, 0), (8, 8), 32), "exp", None, (1,), (0,)), Step("rows", rows, "add", None, (0, 1), (2,)),
              Step("call", (), "sum", None, (2,), ())]  # fmt: skip
-    assert planned(slots, steps, Lifetimes(slots, steps))[0] == slots[0].bytes
+    assert assign_buffers(slots, steps, Lifetimes(slots, steps))[0] == slots[0].bytes
 
 
 def test_what_operators_made_is_let_go_behind_its_last_use():
     slots = [Slot("called", F, (3,), (8,)) for _ in range(3)]
     steps = [Step("call", (), "a", None, (), (0,)), Step("call", (), "b", None, (0,), (1,)), Step("call", (), "c", None, (0, 1), (2,))]
-    kinds = [(step.kind, step.given) for step in released(slots, steps, (2,), Lifetimes(slots, steps))]
+    kinds = [(step.kind, step.given) for step in insert_frees(slots, steps, (2,), Lifetimes(slots, steps))]
     assert [kind for kind, _ in kinds] == ["call", "call", "call", "free", "free"]
     assert {given for kind, given in kinds if kind == "free"} == {(0,), (1,)}
 
@@ -111,7 +111,7 @@ def test_planned_memory_run_block_by_block_holds_what_each_value_is():
     for seed in range(80):
         slots, steps = random_steps(seed)
         steps = grouped(steps, seed)
-        memory = np.zeros(planned(slots, steps, Lifetimes(slots, steps))[0], np.uint8)
+        memory = np.zeros(assign_buffers(slots, steps, Lifetimes(slots, steps))[0], np.uint8)
         rng = np.random.default_rng(seed)
         alone = [rng.normal(size=slot.shape) for slot in slots]
         kept = [alone[place] if slot.place == "external" else np.ndarray(slot.shape, F, memory, slot.offset)

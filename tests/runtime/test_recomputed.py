@@ -35,8 +35,8 @@ def test_a_result_that_lies_otherwise_is_laid_out(always, monkeypatch):
 
 def test_random_programs_with_loops_that_run_again(always, monkeypatch):
     found = []
-    original = pipeline.recomputed
-    monkeypatch.setattr(pipeline, "recomputed", lambda lines, *rest: found.append((lines, original(lines, *rest))) or found[-1][1])
+    original = pipeline.rematerialise
+    monkeypatch.setattr(pipeline, "rematerialise", lambda lines, *rest: found.append((lines, original(lines, *rest))) or found[-1][1])
     outcomes = [run(seed, mode) for seed in range(700, 703) for mode in MODES]
     assert outcomes.count("equal") >= 12 and set(outcomes) <= {"equal", "refused"}
     outcomes = [run_aliased(seed) for seed in range(700, 732)]
@@ -67,7 +67,7 @@ def test_gates_of_a_recurrent_network_are_computed_again(monkeypatch):
     rng = np.random.default_rng(0)
     arrays = rng.normal(size=(16, 32)), rng.normal(size=(32, 32)) / 6
     with_it = planned(recurrent, *arrays)
-    monkeypatch.setattr(pipeline, "recomputed", lambda lines, *_: lines)
+    monkeypatch.setattr(pipeline, "rematerialise", lambda lines, *_: lines)
     assert with_it < 0.75 * planned(recurrent, *arrays)
 
 

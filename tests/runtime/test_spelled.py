@@ -8,7 +8,7 @@ import pytest
 import gradspec as gs
 from gradspec.compiler.lowering.elementwise_loops import loop_from
 from gradspec.compiler.passes import pipeline
-from gradspec.compiler.passes.decomposition import is_cast, spelled
+from gradspec.compiler.passes.decomposition import decompose, is_cast
 from gradspec.compiler.tracing.calling import by_keyword
 from gradspec.compiler.tracing.instructions import Instruction, layouts_of
 from gradspec.compiler.tracing.values import Value
@@ -92,22 +92,22 @@ def line_of(name, *arrays):
 
 def test_what_is_no_loop_stays_whole():
     plain = np.ones((3, 4), "float32")
-    assert [line.name for line in spelled([line_of("relu", plain)])] == ["maximum"]
-    assert [line.name for line in spelled([line_of("multiply", plain, plain > 0)])] == ["where", "multiply"]
+    assert [line.name for line in decompose([line_of("relu", plain)])] == ["maximum"]
+    assert [line.name for line in decompose([line_of("multiply", plain, plain > 0)])] == ["where", "multiply"]
     for name, *arrays in (("relu", plain.T), ("relu", np.ones((3, 4), int)), ("multiply", plain, plain[0] > 0),
                           ("multiply", plain.astype("float64"), plain), ("sum", plain > 0)):  # fmt: skip
-        assert [line.name for line in spelled([line_of(name, *arrays)])] == [name], (name, arrays)
+        assert [line.name for line in decompose([line_of(name, *arrays)])] == [name], (name, arrays)
 
 
 def test_the_parts_are_loops_and_the_last_one_makes_the_result():
     whole = line_of("relu6", np.ones(5, "float32"))
-    parts = spelled([whole])
+    parts = decompose([whole])
     assert [line.name for line in parts] == ["maximum", "minimum"] and parts[-1].outputs is whole.outputs
     assert all(loop_from(line, layouts_of(line)) is not None for line in parts)
 
 
 def test_it_can_be_switched_off(monkeypatch):
-    monkeypatch.setattr(pipeline, "spelled", lambda lines: lines)
+    monkeypatch.setattr(pipeline, "decompose", lambda lines: lines)
     compiled = gs.compile(lambda x: gs.nn.relu(x) * 2)
     x = gs.tensor(np.linspace(-1, 1, 5))
     compiled(x)

@@ -46,7 +46,7 @@ def test_the_ones_of_a_sum_are_no_factor(monkeypatch):
     for dtype in FLOATS:
         for without in (False, True):
             if without:
-                monkeypatch.setattr(pipeline, "unchanged", lambda lines, returned: lines)
+                monkeypatch.setattr(pipeline, "eliminate_identities", lambda lines, returned: lines)
             compiled = gs.compile(step, strict=True)
             for seed in range(3):
                 given = [gs.tensor(values((70, 90), seed + i).astype(dtype), requires_grad=True) for i in range(2)]
@@ -81,7 +81,7 @@ def test_what_is_not_dropped(function, monkeypatch):
     x = values((9, 11), 0)
     for without in (False, True):
         if without:
-            monkeypatch.setattr(pipeline, "unchanged", lambda lines, returned: lines)
+            monkeypatch.setattr(pipeline, "eliminate_identities", lambda lines, returned: lines)
             compiled = gs.compile(function)
         for _ in range(3):
             assert bits(compiled(gs.tensor(x))) == bits(function(gs.tensor(x)))

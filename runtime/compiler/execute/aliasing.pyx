@@ -31,7 +31,7 @@ def differences(inputs):
 
 
 cdef struct Span:
-    # The memory from the first byte of an array to the last, and what the array is to the tape.
+    # The memory from the first byte of an array to the last, and what the array is to the executable.
     uintptr_t start
     uintptr_t end
     int number
@@ -106,7 +106,7 @@ cdef bint apart(list arrays, list groups, list order, tuple written) except -1:
 
 
 cdef bint same_places(list arrays, tuple groups, tuple written) except -1:
-    """Whether the arrays share memory as those that the tape was made of; of others only where it writes to one."""
+    """Whether the arrays share memory as those that the executable was made of; of others only where it writes to one."""
     cdef ndarray a, b
     cdef Py_ssize_t distance
     cdef int i, j

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Calls: whether a call is one that was recorded, asked without Python.
+"""GuardedCalls: whether a call is one that was recorded, asked without Python.
 
-Owns the comparison of arguments with those of a recording, and the way to the tape and back to the nest that the call returns.
+Owns the comparison of arguments with those of a recording, and the way to the executable and back to the nest that the call returns.
 On any mismatch the call takes the Python path.
 """
 
@@ -22,11 +22,11 @@ from ...support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 from .state_guards cimport Guards, same_number
-from ..record.result_views cimport Look, around
+from ..record.result_views cimport ResultView, around
 from .interpreter cimport run
 from .aliasing cimport same_places
 from .state_guards import NUMBERS
-from .interpreter import Missed
+from .interpreter import GuardFailed
 
 cnp.import_array()
 
@@ -93,7 +93,7 @@ def pattern_of(item):
     return Pattern("value" if type(item) in NUMBERS or isinstance(item, np.generic) else "object", item)
 
 
-cdef class Kind:
+cdef class ArgumentGuards:
     """Calls of one kind, as they came.
 
     Parameters
@@ -220,8 +220,8 @@ cdef bint fits(Layout* layout, object item, ndarray array) except -1:
 cdef class Result:
     """A place in the nest that a call returns."""
 
-    def __init__(self, int number, bint plain=False, finish=None, int given=-1, Look look=None):
-        self.number, self.plain, self.finish, self.given, self.look = number, plain, finish, given, look
+    def __init__(self, int number, bint plain=False, finish=None, int given=-1, ResultView view=None):
+        self.number, self.plain, self.finish, self.given, self.view = number, plain, finish, given, view
 
 
 cdef object nest(object tree, list given, list found):
@@ -230,8 +230,8 @@ cdef object nest(object tree, list given, list found):
     if type(tree) is Result:
         result = tree
         item = found[result.number] if result.given < 0 else given[result.given]
-        if result.look is not None:
-            return result.look.take(item)
+        if result.view is not None:
+            return result.view.take(item)
         if result.given >= 0:
             return item if is_tensor(item) else wrap(item)
         if result.finish is not None:
@@ -257,14 +257,14 @@ cdef bint is_counted(list given, int i, tuple others) except -1:
 cdef class Recorded:
     """A recording that is ready to run."""
 
-    cdef object play(self, list given, list arrays):
-        """Run the tape, and change what the call changes; the tape's results."""
+    cdef object execute(self, list given, list arrays):
+        """Run the executable, and change what the call changes; the executable's results."""
         cdef list found
         cdef TensorBase leaf
         cdef int i, place, other, times
         cdef VersionCounter counter
         cdef tuple others
-        found = run(self.tape, [arrays[i] for i in self.wanted])
+        found = run(self.executable, [arrays[i] for i in self.wanted])
         for i, times, others in self.counted:
             if is_tensor(given[i]) and not (others and is_counted(given, i, others)):
                 counter = (<TensorBase> given[i]).shared_counter()
@@ -276,9 +276,9 @@ cdef class Recorded:
             found.append(around(given[i] if i >= 0 else found[other] if other >= 0 else None, found[place], times))
         return found
 
-    def played(self, list given, list arrays):
-        """`play` for Python."""
-        return self.play(given, arrays)
+    def executed(self, list given, list arrays):
+        """`execute` for Python."""
+        return self.execute(given, arrays)
 
     def nested(self, list given, list found):
         """The nest that the call returns."""
@@ -289,16 +289,16 @@ cdef class Recorded:
 
         Raises
         ------
-        Missed
+        GuardFailed
             The recording is of another call; nothing has changed.
         """
         cdef object result
         if not same_places(arrays, self.groups, self.written):
-            raise Missed
+            raise GuardFailed
         if not self.simple:
             result = self.run_slowly(given, arrays)
         else:
-            result = nest(self.answer, given, self.play(given, arrays))
+            result = nest(self.answer, given, self.execute(given, arrays))
         self.calls += 1
         return result
 
@@ -306,23 +306,23 @@ cdef class Recorded:
         """Whether a call with these arrays is to be eager, and compared with this recording."""
         return self.calls + 1 == self.next_check and same_places(arrays, self.groups, tuple(range(len(arrays))))
 
-    def put_off_recheck(self):
+    def defer_recheck(self):
         """A call was eager, and did what is recorded: the next check is at twice as many calls."""
         self.calls += 1
         self.next_check = max(2 * self.calls, 2)
 
 
-cdef class Calls:
+cdef class GuardedCalls:
     """What finds the recording of a call."""
 
     def __call__(self, *args, **keywords):
         cdef ThreadState* state = thread_state()
         cdef list given, arrays
-        cdef Kind kind
+        cdef ArgumentGuards kind
         if self.dynamic is not None:
             args, keywords = self.marked(args, keywords)
         if self.shut or state.flags & (LISTENING | INFERENCE | ANOMALY | SAVED_HOOKS) or state.dual_level > 0:
-            return self.run_as_it_is(args, keywords)
+            return self.run_eagerly(args, keywords)
         for guards, kind, recordings in self.recent:
             given, arrays = [], []
             if not kind.match(args, keywords, given, arrays) or not (<Guards> guards).hold():
@@ -332,13 +332,13 @@ cdef class Calls:
                     break
                 try:
                     result = (<Recorded> recording).run(given, arrays)
-                except Missed:
+                except GuardFailed:
                     continue
                 except Exception as error:
                     if not recording.restarts(error):
                         raise
-                    return self.run_as_it_is(args, keywords)
+                    return self.run_eagerly(args, keywords)
                 self.useless = 0
                 return result
             break
-        return self.go_the_long_way(args, keywords)
+        return self.slow_path(args, keywords)

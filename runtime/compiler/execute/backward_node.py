@@ -21,7 +21,7 @@ from ..record.captured_state import array_held
 from ..record.result_views import counted_together, kept
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value
-from .interpreter import play_tape
+from .interpreter import run_executable
 
 
 class Pass:
@@ -48,7 +48,7 @@ class Pass:
     def run(self, cotangents: list[Any], saved: list[np.ndarray]) -> list[Any]:
         """The gradients of the targets."""
         arrays = [array_held(cotangents[number]) for number in self.cotangents] + saved
-        found = play_tape(self.lowered.tape, [in_order(array, value) for array, value in zip(arrays, self.layouts)])
+        found = run_executable(self.lowered.executable, [in_order(array, value) for array, value in zip(arrays, self.layouts)])
         return [None if value is None else found[self.index[value]] for value in self.targets]
 
 
@@ -61,7 +61,7 @@ class Residual:
     given : list of int
         What was given of its memory, first what it is itself.
     found : int
-        Its place among what the tape gives; -1 where it was given.
+        Its place among what the executable gives; -1 where it was given.
     owner : int
         The place there of the result of its memory, -1 where there is none.
     seen : bool
@@ -94,7 +94,7 @@ class Replayed(Function):
     def forward(
         ctx: Any, program: Any, given: list[Any], arrays: list[np.ndarray], found: list[Any], inputs: Inputs, *targets: Any
     ) -> Any:
-        found += program.played(given, arrays)
+        found += program.executed(given, arrays)
         ctx.program, ctx.inputs, ctx.spent = program, inputs, set()
         saved = [residual.saved(given, found) for residual in program.residuals]
         ctx.numbers = [None if isinstance(item, TensorBase) else item for item in saved]
@@ -140,5 +140,5 @@ def total(gradients: tuple) -> Any:
 
 
 def in_order(array: np.ndarray, value: Value) -> np.ndarray:
-    """An array in the layout that the tape was made for."""
+    """An array in the layout that the executable was made for."""
     return array if array.strides == value.strides or not array.size else laid_out(array, value.strides)

@@ -2,8 +2,8 @@
 
 from ...support.capi cimport npy_intp
 from .frames cimport Frame
-from .executable cimport Tape
+from .executable cimport Executable
 
-cdef int complain(Tape tape, int i, int flags) except -1
-cdef int run_blocks(Tape tape, Frame frame, int first) except -1
-cdef int run_sum(Tape tape, Frame frame, int first, int loops, npy_intp room) except -1
+cdef int complain(Executable executable, int i, int flags) except -1
+cdef int run_blocks(Executable executable, Frame frame, int first) except -1
+cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1

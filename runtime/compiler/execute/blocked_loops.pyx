@@ -15,7 +15,7 @@ from ...kernels.fusion_engine.ufunc cimport Ufunc
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from .frames cimport Frame
-from .executable cimport OPERANDS, SCRATCH, SUM, Slot, Step, Tape
+from .executable cimport OPERANDS, SCRATCH, SUM, Slot, Step, Executable
 
 cnp.import_array()
 
@@ -51,12 +51,12 @@ cdef enum:
     CHUNK = 1 << 15         # elements that a thread takes at a time
 
 
-cdef int complain(Tape tape, int i, int flags) except -1:
+cdef int complain(Executable executable, int i, int flags) except -1:
     """Tell of a loop that raised floating-point flags, as NumPy does: as `numpy.errstate` says."""
     cdef Ufunc ufunc
     cdef bytes name = b"reduce"
-    if tape.steps[i].kind != SUM:
-        ufunc = tape.parts[i]
+    if executable.steps[i].kind != SUM:
+        ufunc = executable.parts[i]
         name = getattr(ufunc.function, "__name__", ufunc.name).encode()
     fp_clear()
     PyUFunc_GiveFloatingpointErrors(name, gradspec_numpy_flags(flags))
@@ -139,28 +139,28 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     free(NULL if scratch == near else scratch)
 
 
-cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
+cdef int run_blocks(Executable executable, Frame frame, int first) except -1:
     """The loops behind a step, block by block."""
-    cdef Step* step = &tape.steps[first]
+    cdef Step* step = &executable.steps[first]
     cdef Blocks blocks
     if step[step.count].kind == SUM:
-        return run_sum(tape, frame, first + 1, step.count - 1, step.room)
-    begin(&blocks, tape, frame, first + 1, step.count, step.room)
+        return run_sum(executable, frame, first + 1, step.count - 1, step.room)
+    begin(&blocks, executable, frame, first + 1, step.count, step.room)
     try:
         with nogil:
             if step.size < 2 * CHUNK // step.count:
                 run_part(&blocks, 0, step.size)
             else:
                 parallel(run_part, &blocks, step.size, max(<npy_intp> 4 * BLOCK, CHUNK // step.count & ~<npy_intp> (BLOCK - 1)))
-        finish(&blocks, tape, first + 1, step.count)
+        finish(&blocks, executable, first + 1, step.count)
     finally:
         free(blocks.flags)
     return 0
 
 
-cdef int begin(Blocks* blocks, Tape tape, Frame frame, int first, int count, npy_intp room) except -1:
+cdef int begin(Blocks* blocks, Executable executable, Frame frame, int first, int count, npy_intp room) except -1:
     cdef int i, j
-    blocks.steps, blocks.slots, blocks.base, blocks.count = &tape.steps[first], tape.slots, frame.base, count
+    blocks.steps, blocks.slots, blocks.base, blocks.count = &executable.steps[first], executable.slots, frame.base, count
     blocks.room, blocks.lacks, blocks.streams.count, blocks.streams.bytes = room, False, 0, 0
     blocks.flags = <int*> calloc(count + 1, sizeof(int))
     if blocks.flags == NULL:
@@ -178,14 +178,14 @@ cdef int begin(Blocks* blocks, Tape tape, Frame frame, int first, int count, npy
     return 0
 
 
-cdef int finish(Blocks* blocks, Tape tape, int first, int count) except -1:
+cdef int finish(Blocks* blocks, Executable executable, int first, int count) except -1:
     """Tell of what went wrong."""
     cdef int i
     if blocks.lacks:
         raise MemoryError
     for i in range(count):
         if blocks.flags[i]:
-            complain(tape, first + i, blocks.flags[i])
+            complain(executable, first + i, blocks.flags[i])
     return 0
 
 
@@ -340,17 +340,17 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     free(NULL if scratch == near else scratch)
 
 
-cdef int run_sum(Tape tape, Frame frame, int first, int loops, npy_intp room) except -1:
+cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1:
     """The sum that stands behind some loops, with these."""
-    cdef Step* step = &tape.steps[first + loops]
+    cdef Step* step = &executable.steps[first + loops]
     cdef npy_intp units, elements = step.rows * step.size * step.inner, i
     cdef void (*work)(void*, npy_intp, npy_intp) noexcept nogil
     cdef Blocks blocks
     cdef Sum sum
     cdef double* partial
-    begin(&blocks, tape, frame, first, loops, room)
+    begin(&blocks, executable, frame, first, loops, room)
     sum.blocks, sum.step, sum.y = &blocks, step, frame.base[step.slots[1]]
-    sum.item = sizeof(float) if tape.slots[step.slots[0]].type_num == cnp.NPY_FLOAT32 else sizeof(double)
+    sum.item = sizeof(float) if executable.slots[step.slots[0]].type_num == cnp.NPY_FLOAT32 else sizeof(double)
     sum.starts, sum.partial = NULL, NULL
     sum.wide, sum.at_once, sum.pieces = min(step.inner, <npy_intp> BLOCK), 1, 1
     try:
@@ -381,7 +381,7 @@ cdef int run_sum(Tape tape, Frame frame, int first, int loops, npy_intp room) ex
             note(&sum)
         if step.mean:
             divide(&sum, step.rows * step.inner)
-        finish(&blocks, tape, first, loops + 1)
+        finish(&blocks, executable, first, loops + 1)
     finally:
         free(blocks.flags)
         free(sum.starts)

@@ -1,4 +1,4 @@
-"""Tapes: a program as steps over slots of memory that is there already."""
+"""Executables: a program as steps over slots of memory that is there already."""
 
 from cpython.ref cimport PyObject
 
@@ -32,12 +32,12 @@ cdef enum Kind:
 
 cdef enum Place:
     EXTERNAL            # given with each call
-    CONSTANT            # of the tape
+    CONSTANT            # of the executable
     PLANNED             # in the frame's memory, for good
     OFFERED             # there, if the forward that makes it takes what it is offered, else an array of its own
     FRESH               # made by ALLOCATE
     CALLED              # a result of CALL
-    LOOK                # at another slot's memory
+    VIEW                # at another slot's memory
     SCRATCH             # a block of a thread's own
 
 cdef struct Slot:
@@ -84,7 +84,7 @@ cdef struct Save:
     int slot
     npy_intp size, place    # bytes, and where in a frame's memory they are kept
 
-cdef class Tape:
+cdef class Executable:
     cdef Slot* slots
     cdef Step* steps
     cdef int slot_count, step_count
@@ -97,7 +97,7 @@ cdef class Tape:
     cdef list dtypes, data      # of the slots
     cdef list parts             # of the steps: what is no number
     cdef list planned           # the steps as they were planned: names of operators, the user's lines
-    cdef list looks             # of each slot those that look at its memory
+    cdef list views             # of each slot those that look at its memory
     cdef tuple passing          # slots that hold something from call to call only
     cdef list frames            # that nobody uses at the moment
     cdef tuple externals, results  # slots

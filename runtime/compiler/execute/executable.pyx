@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Tapes: a program as steps over slots of memory that is there already.
+"""Executables: a program as steps over slots of memory that is there already.
 
 Owns the table that is run, which nothing changes any more: slots with their layouts, steps with the addresses of their loops.
 Which loop an operator has for operands of some dtypes is NumPy's choice, by way of the operator's ufunc.
@@ -26,7 +26,7 @@ cnp.import_array()
 _KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY,
           "move": MOVE, "rows": ROWS, "into": INTO, "forward": FORWARD, "sum": SUM}
 _PLACES = {
-    "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "look": LOOK,
+    "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "view": VIEW,
     "scratch": SCRATCH, "offered": OFFERED,
 }
 cdef enum:
@@ -74,7 +74,7 @@ def loop_of(str name, tuple dtypes):
     return slot, _TYPES[slot_or_bool(ufunc.out_types[slot])], exact
 
 
-cdef class Tape:
+cdef class Executable:
     """A program that is ready to run.
 
     Parameters
@@ -102,7 +102,7 @@ cdef class Tape:
         if self.slots == NULL or self.steps == NULL or self.shapes == NULL:
             raise MemoryError
         self.slot_count, self.step_count = <int> len(slots), <int> len(steps)
-        self.looks = [[] for _ in slots]
+        self.views = [[] for _ in slots]
         for i, each in enumerate(slots):
             slot = &self.slots[i]
             slot.place, slot.offset, slot.root = _PLACES[each.place], each.offset, each.root
@@ -112,8 +112,8 @@ cdef class Tape:
                 slot.dims[j], slot.dims[slot.ndim + j] = each.shape[j], each.strides[j]
                 slot.size *= slot.dims[j]
             places += 2 * slot.ndim
-            if slot.place == LOOK:
-                (<list> self.looks[slot.root]).append(i)
+            if slot.place == VIEW:
+                (<list> self.views[slot.root]).append(i)
         for i, step in enumerate(steps):
             self.add_step(&self.steps[i], i, step.kind, step.given)
         self.join()
@@ -205,7 +205,7 @@ cdef class Tape:
     cdef npy_intp home(self, int place) noexcept:
         """Where a slot lies in the memory that is planned, -1 of other memory."""
         cdef npy_intp offset = 0
-        while self.slots[place].place == LOOK:
+        while self.slots[place].place == VIEW:
             offset += self.slots[place].offset
             place = self.slots[place].root
         return self.slots[place].offset + offset if self.slots[place].place in (PLANNED, OFFERED) else -1
@@ -244,15 +244,15 @@ cdef enum Mark:
 cdef class Joining:
     """What is known of memory while the steps of a run are joined."""
 
-    cdef Tape tape
+    cdef Executable executable
     cdef unsigned char* marks   # of each 64 bytes of what is planned
     cdef list seen              # of these: the ones with a mark
     cdef set saved              # slots that are no planned memory, and are put back
     cdef Py_ssize_t shorts_room, saves_room
 
-    def __init__(self, Tape tape):
-        self.tape, self.seen, self.saved = tape, [], set()
-        self.marks = <unsigned char*> calloc(tape.memory // 64 + 1, 1)
+    def __init__(self, Executable executable):
+        self.executable, self.seen, self.saved = executable, [], set()
+        self.marks = <unsigned char*> calloc(executable.memory // 64 + 1, 1)
         if self.marks == NULL:
             raise MemoryError
 
@@ -260,7 +260,7 @@ cdef class Joining:
         free(self.marks)
 
     cdef bint is_short(self, int place):
-        cdef Step* step = &self.tape.steps[place]
+        cdef Step* step = &self.executable.steps[place]
         cdef npy_intp bytes = 0
         cdef int i
         if step.kind == ALLOCATE:
@@ -271,20 +271,20 @@ cdef class Joining:
             for i in range(step.count):
                 bytes = max(bytes, max(step.pieces[i].to, step.pieces[i].start) + step.pieces[i].size)
             return step.count <= PIECES and bytes <= FEW
-        return step.kind == LOOP and operation_of(step, self.tape.parts[place]) >= 0
+        return step.kind == LOOP and operation_of(step, self.executable.parts[place]) >= 0
 
     cdef int begin(self, Step* step, int count) except -1:
-        step.together, step.shorts, step.saves = count, self.tape.short_count, self.tape.save_count
+        step.together, step.shorts, step.saves = count, self.executable.short_count, self.executable.save_count
         return 0
 
     cdef int close(self, Step* step) except -1:
         cdef npy_intp place = 0
         cdef int i
-        step.last_short, step.last_save = self.tape.short_count, self.tape.save_count
+        step.last_short, step.last_save = self.executable.short_count, self.executable.save_count
         for i in range(step.saves, step.last_save):
-            self.tape.saves[i].place = place
-            place += (self.tape.saves[i].size + 63) & ~63
-        self.tape.saving = max(self.tape.saving, place)
+            self.executable.saves[i].place = place
+            place += (self.executable.saves[i].size + 63) & ~63
+        self.executable.saving = max(self.executable.saving, place)
         for line in self.seen:
             self.marks[<npy_intp> line] = UNSEEN
         self.seen.clear()
@@ -329,15 +329,15 @@ cdef class Joining:
 
     cdef gradspec_short* short(self, int operation, npy_intp size) except NULL:
         """Room for another instruction."""
-        if self.tape.short_count == self.shorts_room:
-            self.tape.shorts = <gradspec_short*> more(self.tape.shorts, &self.shorts_room, sizeof(gradspec_short), 64)
-        self.tape.short_count += 1
-        self.tape.shorts[self.tape.short_count - 1].operation = operation
-        self.tape.shorts[self.tape.short_count - 1].size = <int> size
-        return &self.tape.shorts[self.tape.short_count - 1]
+        if self.executable.short_count == self.shorts_room:
+            self.executable.shorts = <gradspec_short*> more(self.executable.shorts, &self.shorts_room, sizeof(gradspec_short), 64)
+        self.executable.short_count += 1
+        self.executable.shorts[self.executable.short_count - 1].operation = operation
+        self.executable.shorts[self.executable.short_count - 1].size = <int> size
+        return &self.executable.shorts[self.executable.short_count - 1]
 
     cdef int reads(self, int place, npy_intp size) except -1:
-        cdef npy_intp line, start = self.tape.home(place)
+        cdef npy_intp line, start = self.executable.home(place)
         if start >= 0:
             for line in range(start // 64, (start + size + 63) // 64):
                 if self.marks[line] == UNSEEN:
@@ -346,8 +346,8 @@ cdef class Joining:
 
     cdef int writes(self, int place, npy_intp size) except -1:
         """Keep what is there, if the run has read it or is not known to be the first that writes there."""
-        cdef npy_intp line, start = self.tape.home(place)
-        cdef bint kept = False, whole = self.tape.slots[place].place != LOOK
+        cdef npy_intp line, start = self.executable.home(place)
+        cdef bint kept = False, whole = self.executable.slots[place].place != VIEW
         if start < 0:
             kept = place not in self.saved
             self.saved.add(place)
@@ -362,10 +362,10 @@ cdef class Joining:
         return 0
 
     cdef int save(self, int place, npy_intp size) except -1:
-        if self.tape.save_count == self.saves_room:
-            self.tape.saves = <Save*> more(self.tape.saves, &self.saves_room, sizeof(Save), 16)
-        self.tape.saves[self.tape.save_count] = Save(place, size, 0)
-        self.tape.save_count += 1
+        if self.executable.save_count == self.saves_room:
+            self.executable.saves = <Save*> more(self.executable.saves, &self.saves_room, sizeof(Save), 16)
+        self.executable.saves[self.executable.save_count] = Save(place, size, 0)
+        self.executable.save_count += 1
         return 0
 
     cdef int mark(self, npy_intp line, Mark mark) except -1:

@@ -1,8 +1,8 @@
-"""Frames: the memory of one call that runs from a tape."""
+"""Frames: the memory of one call that runs from an executable."""
 
 from ...core.tensor cimport TensorBase
 from ...support.capi cimport ndarray, npy_intp
-from .executable cimport Slot, Tape
+from .executable cimport Slot, Executable
 
 cdef extern from "gradspec/compiler/execute/frames.h":
     object gradspec_look(object, int, npy_intp*, npy_intp*, void*, object)
@@ -14,10 +14,10 @@ cdef class Frame:
     cdef dict homes         # of slots that are offered: the tensors around the frame's own memory
     cdef object memory
 
-cdef Frame new_frame(Tape tape)
-cdef int put(Tape tape, Frame frame, int place, ndarray array, TensorBase tensor) except -1
-cdef int drop(Tape tape, Frame frame, int place) except -1
-cdef int go_home(Tape tape, Frame frame, int place) except -1
-cdef TensorBase taken(Tape tape, Frame frame, int place)
+cdef Frame new_frame(Executable executable)
+cdef int put(Executable executable, Frame frame, int place, ndarray array, TensorBase tensor) except -1
+cdef int drop(Executable executable, Frame frame, int place) except -1
+cdef int go_home(Executable executable, Frame frame, int place) except -1
+cdef TensorBase taken(Executable executable, Frame frame, int place)
 cdef bint is_as_planned(Slot* slot, ndarray array) noexcept
 cdef ndarray laid_out(Slot* slot, ndarray array)

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Frames: the memory of one call that runs from a tape.
+"""Frames: the memory of one call that runs from an executable.
 
 Owns what each slot holds: an address, and a tensor where a step wants one.  What is planned lies in the frame's own memory and
 is the same at each call, and so are the tensors around it; what is offered lies there or in an array of its own.
@@ -12,7 +12,7 @@ import numpy as np
 from ...core.tensor cimport wrap
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BASE, PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
-from .executable cimport CONSTANT, LOOK, OFFERED, PLANNED
+from .executable cimport CONSTANT, VIEW, OFFERED, PLANNED
 
 cnp.import_array()
 
@@ -24,100 +24,100 @@ cdef class Frame:
         free(self.base)
 
 
-cdef Frame new_frame(Tape tape):
+cdef Frame new_frame(Executable executable):
     """The memory of a call, with what is the same in all."""
     cdef Frame frame = Frame.__new__(Frame)
     cdef Slot* slot
     cdef char* start
     cdef object block, array
     cdef int i
-    frame.base = <char**> calloc(tape.slot_count + 1, sizeof(char*))
+    frame.base = <char**> calloc(executable.slot_count + 1, sizeof(char*))
     if frame.base == NULL:
         raise MemoryError
-    frame.tensors, frame.homes = [None] * tape.slot_count, {}
-    frame.memory = np.zeros(tape.memory + tape.saving + 128, np.uint8)
+    frame.tensors, frame.homes = [None] * executable.slot_count, {}
+    frame.memory = np.zeros(executable.memory + executable.saving + 128, np.uint8)
     start = PyArray_BYTES(<ndarray> frame.memory)
     start += -<Py_ssize_t> <size_t> start & 63
-    frame.saved = start + ((tape.memory + 63) & ~63)
+    frame.saved = start + ((executable.memory + 63) & ~63)
     block = memoryview(frame.memory)  # no array: each slot is memory of its own to who asks where an array lies
-    for i in range(tape.slot_count):
-        slot = &tape.slots[i]
+    for i in range(executable.slot_count):
+        slot = &executable.slots[i]
         if slot.place == PLANNED or slot.place == OFFERED:
             frame.base[i] = start + slot.offset
-            if not slot.object and slot.place == PLANNED and not <list> tape.looks[i]:
+            if not slot.object and slot.place == PLANNED and not <list> executable.views[i]:
                 continue
-            array = look(tape, frame, i, block)
+            array = view_of(executable, frame, i, block)
             if slot.object or slot.place == OFFERED:
                 frame.tensors[i] = wrap(array)
             if slot.place == OFFERED:
                 frame.homes[i] = frame.tensors[i]
-            look_from(tape, frame, i, array)
+            view_from(executable, frame, i, array)
         elif slot.place == CONSTANT:
-            put(tape, frame, i, <ndarray> tape.data[i], None)
+            put(executable, frame, i, <ndarray> executable.data[i], None)
     return frame
 
 
-cdef ndarray look(Tape tape, Frame frame, int place, object owner):
+cdef ndarray view_of(Executable executable, Frame frame, int place, object owner):
     """The array that a slot is, around the memory that it has."""
-    cdef Slot* slot = &tape.slots[place]
-    return gradspec_look(tape.dtypes[place], slot.ndim, slot.dims, slot.dims + slot.ndim, frame.base[place], owner)
+    cdef Slot* slot = &executable.slots[place]
+    return gradspec_look(executable.dtypes[place], slot.ndim, slot.dims, slot.dims + slot.ndim, frame.base[place], owner)
 
 
-cdef int look_from(Tape tape, Frame frame, int root, object owner) except -1:
+cdef int view_from(Executable executable, Frame frame, int root, object owner) except -1:
     """Say where the slots lie that look at another one's memory."""
     cdef Slot* slot
     cdef int i
-    for i in <list> tape.looks[root]:
-        slot = &tape.slots[i]
+    for i in <list> executable.views[root]:
+        slot = &executable.slots[i]
         frame.base[i] = frame.base[root] + slot.offset
         if slot.object:
-            frame.tensors[i] = wrap(look(tape, frame, i, owner))
+            frame.tensors[i] = wrap(view_of(executable, frame, i, owner))
     return 0
 
 
-cdef int put(Tape tape, Frame frame, int place, ndarray array, TensorBase tensor) except -1:
+cdef int put(Executable executable, Frame frame, int place, ndarray array, TensorBase tensor) except -1:
     """Fill a slot."""
     frame.base[place] = PyArray_BYTES(array)
     frame.tensors[place] = wrap(array) if tensor is None else tensor
-    if <list> tape.looks[place]:
-        look_from(tape, frame, place, array)
+    if <list> executable.views[place]:
+        view_from(executable, frame, place, array)
     return 0
 
 
-cdef int drop(Tape tape, Frame frame, int place) except -1:
+cdef int drop(Executable executable, Frame frame, int place) except -1:
     """Let go of what a slot holds."""
     cdef int i
-    if tape.slots[place].place == OFFERED:
-        return go_home(tape, frame, place)
+    if executable.slots[place].place == OFFERED:
+        return go_home(executable, frame, place)
     frame.tensors[place] = None
-    for i in <list> tape.looks[place]:
+    for i in <list> executable.views[place]:
         frame.tensors[i] = None
     return 0
 
 
-cdef int go_home(Tape tape, Frame frame, int place) except -1:
+cdef int go_home(Executable executable, Frame frame, int place) except -1:
     """Have a slot that is offered lie in the frame's memory."""
     cdef TensorBase home = frame.homes[place]
     if <TensorBase> frame.tensors[place] is not home:
-        put(tape, frame, place, home.array, home)
+        put(executable, frame, place, home.array, home)
     return 0
 
 
-cdef TensorBase taken(Tape tape, Frame frame, int place):
+cdef TensorBase taken(Executable executable, Frame frame, int place):
     """A result, which the frame holds no more."""
     cdef TensorBase tensor = frame.tensors[place]
     cdef int root = place
-    while tape.slots[root].place == LOOK:
-        root = tape.slots[root].root
+    while executable.slots[root].place == VIEW:
+        root = executable.slots[root].root
     if tensor is None:
-        tensor = wrap(look(tape, frame, place, (<TensorBase> frame.tensors[root]).array))
-    if tape.slots[root].place == CONSTANT:
+        tensor = wrap(view_of(executable, frame, place, (<TensorBase> frame.tensors[root]).array))
+    if executable.slots[root].place == CONSTANT:
         return wrap((<object> tensor.array).copy(order="K"))
     return wrap(tensor.array)
 
 
 cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
-    """Whether an operator's result has the dtype, the shape and the layout that it had when the tape was made."""
+    """Whether an operator's result has the dtype, the shape and the layout that it had when the executable was made."""
     cdef int i
     if PyArray_TYPE(array) != slot.type_num or PyArray_NDIM(array) != slot.ndim:
         return False
@@ -130,7 +130,7 @@ cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
 
 
 cdef ndarray laid_out(Slot* slot, ndarray array):
-    """An operator's own result in the layout that it had when the tape was made; None where more than that is another one."""
+    """An operator's own result in the layout that it had when the executable was made; None where more than that is another one."""
     cdef int i
     cdef ndarray found
     if PyArray_BASE(array) != NULL or PyArray_NDIM(array) != slot.ndim:

@@ -1,5 +1,5 @@
-"""Playing: the steps of a tape, one after the other."""
+"""Playing: the steps of an executable, one after the other."""
 
-from .executable cimport Tape
+from .executable cimport Executable
 
-cdef list run(Tape tape, list given)
+cdef list run(Executable executable, list given)

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Playing: the steps of a tape, one after the other.
+"""Playing: the steps of an executable, one after the other.
 
 Owns how a program runs: inner loops called by their addresses, kernels that put their result where it belongs, other operators
-by their forwards on arrays, or by their wrappers, guards that compare bytes.  Knows nothing of graphs, and not how a tape is
+by their forwards on arrays, or by their wrappers, guards that compare bytes.  Knows nothing of graphs, and not how an executable is
 made.
 """
 
@@ -24,7 +24,7 @@ from ..tracing.instructions import CALLBACK
 from .blocked_loops cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, go_home, is_as_planned, laid_out, new_frame, put, taken
 from .executable cimport (
-    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Tape,
+    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Executable,
     gradspec_run_short,
 )
 
@@ -37,12 +37,12 @@ cdef enum:
     ARGUMENTS = 10          # of a forward
 
 
-class Missed(Exception):
+class GuardFailed(Exception):
     """A guard did not hold: the call has to take another branch."""
 
 
-cdef list run(Tape tape, list given):
-    """Run a tape with these arrays for what is external.
+cdef list run(Executable executable, list given):
+    """Run an executable with these arrays for what is external.
 
     Returns
     -------
@@ -50,36 +50,36 @@ cdef list run(Tape tape, list given):
 
     Raises
     ------
-    Missed
+    GuardFailed
         A guard did not hold, or an operator gave an array of another layout.
     """
     cdef ThreadState* state = thread_state()
     cdef unsigned int flags = state.flags
-    cdef Frame frame = tape.frames.pop() if tape.frames else new_frame(tape)
+    cdef Frame frame = executable.frames.pop() if executable.frames else new_frame(executable)
     cdef list results
     cdef int place
     state.flags |= GRAD_DISABLED | FORWARD_DISABLED
     try:
-        for place, array in zip(tape.externals, given):
-            put(tape, frame, place, array, None)
+        for place, array in zip(executable.externals, given):
+            put(executable, frame, place, array, None)
         try:
-            play(tape, frame)
+            interpret(executable, frame)
         except Overwritten:  # nothing else has changed: the plan sees to that
-            tape.careful = True
-            return run(tape, given)
-        results = [taken(tape, frame, slot) for slot in tape.results]
-        for place in tape.passing:
-            drop(tape, frame, place)
+            executable.careful = True
+            return run(executable, given)
+        results = [taken(executable, frame, slot) for slot in executable.results]
+        for place in executable.passing:
+            drop(executable, frame, place)
     finally:
         state.flags = state.flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED) | (
             flags & (GRAD_DISABLED | FORWARD_DISABLED))
-    tape.frames.append(frame)  # one that an error left is dropped
+    executable.frames.append(frame)  # one that an error left is dropped
     return results
 
 
 # Steps.
 
-cdef int play(Tape tape, Frame frame) except -1:
+cdef int interpret(Executable executable, Frame frame) except -1:
     """All steps in order."""
     cdef char* args[OPERANDS]
     cdef char** base = frame.base
@@ -88,11 +88,11 @@ cdef int play(Tape tape, Frame frame) except -1:
     cdef int i = 0, j, alone = 0
     try:
         fp_clear()
-        while i < tape.step_count:
-            step = &tape.steps[i]
+        while i < executable.step_count:
+            step = &executable.steps[i]
             if step.together and i >= alone:
                 alone = i + step.together
-                if run_together(tape, frame, i):
+                if run_together(executable, frame, i):
                     i = alone
                 continue
             if step.kind == LOOP:
@@ -101,41 +101,41 @@ cdef int play(Tape tape, Frame frame) except -1:
                 size = step.size
                 step.function(args, &size, step.strides, step.data)
                 if fp_raised():
-                    complain(tape, i, fp_raised())
+                    complain(executable, i, fp_raised())
             elif step.kind == ROWS:
                 run_rows(base, step)
                 if fp_raised():
-                    complain(tape, i, fp_raised())
+                    complain(executable, i, fp_raised())
             elif step.kind == MOVE:
                 move(base, step)
             elif step.kind == SUM:
-                run_sum(tape, frame, i, 0, 0)
+                run_sum(executable, frame, i, 0, 0)
             elif step.kind == INTO:
                 call_into(frame, step)
                 fp_clear()
             elif step.kind == FORWARD:
-                call_forward(tape, frame, i)
+                call_forward(executable, frame, i)
                 fp_clear()
             elif step.kind == CALL:
-                call(tape, frame, i)
+                call(executable, frame, i)
                 fp_clear()
             elif step.kind == ALLOCATE:
-                allocate(tape, frame, step.slots[0])
+                allocate(executable, frame, step.slots[0])
             elif step.kind == FREE:
-                drop(tape, frame, step.slots[0])
+                drop(executable, frame, step.slots[0])
             elif step.kind == COPY:
                 memcpy(base[step.slots[0]], base[step.slots[1]], step.size)
             elif step.kind == GUARD:
-                if not holds(tape, frame, i):
-                    raise Missed(i)
+                if not holds(executable, frame, i):
+                    raise GuardFailed(i)
             else:
-                run_blocks(tape, frame, i)
+                run_blocks(executable, frame, i)
                 i += step.count
             i += 1
-    except (Missed, Overwritten):
+    except (GuardFailed, Overwritten):
         raise
     except Exception as error:
-        name, line = tape.planned[i].name, tape.planned[i].line
+        name, line = executable.planned[i].name, executable.planned[i].line
         if name == CALLBACK:
             error._of_a_callback = True
         error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
@@ -143,33 +143,33 @@ cdef int play(Tape tape, Frame frame) except -1:
     return 0
 
 
-cdef inline int allocate(Tape tape, Frame frame, int place) except -1:
+cdef inline int allocate(Executable executable, Frame frame, int place) except -1:
     """New memory for a slot."""
-    cdef Slot* slot = &tape.slots[place]
-    put(tape, frame, place, empty(slot.ndim, slot.dims, slot.type_num), None)
+    cdef Slot* slot = &executable.slots[place]
+    put(executable, frame, place, empty(slot.ndim, slot.dims, slot.type_num), None)
     return 0
 
 
-cdef bint run_together(Tape tape, Frame frame, int first) except -1:
+cdef bint run_together(Executable executable, Frame frame, int first) except -1:
     """Some steps on few numbers at once; False where a flag was raised, and all is as it was before."""
-    cdef Step* step = &tape.steps[first]
+    cdef Step* step = &executable.steps[first]
     cdef Save* save
     cdef int i = first
     while True:
-        if tape.steps[i].kind == ALLOCATE:
-            allocate(tape, frame, tape.steps[i].slots[0])
-        if tape.steps[i].next_allocation == 0:
+        if executable.steps[i].kind == ALLOCATE:
+            allocate(executable, frame, executable.steps[i].slots[0])
+        if executable.steps[i].next_allocation == 0:
             break
-        i = tape.steps[i].next_allocation
+        i = executable.steps[i].next_allocation
     for i in range(step.saves, step.last_save):
-        save = &tape.saves[i]
+        save = &executable.saves[i]
         memcpy(frame.saved + save.place, frame.base[save.slot], save.size)
-    gradspec_run_short(tape.shorts + step.shorts, step.last_short - step.shorts, frame.base)
+    gradspec_run_short(executable.shorts + step.shorts, step.last_short - step.shorts, frame.base)
     if not fp_raised():
         return True
     fp_clear()
     for i in range(step.saves, step.last_save):
-        save = &tape.saves[i]
+        save = &executable.saves[i]
         memcpy(frame.base[save.slot], frame.saved + save.place, save.size)
     return False
 
@@ -199,19 +199,19 @@ cdef inline void move(char** base, Step* step) noexcept nogil:
             memcpy(out + piece.to, base[piece.slot] + piece.start, piece.size)
 
 
-cdef bint holds(Tape tape, Frame frame, int i) except -1:
-    """Whether a slot has the bytes that it had when the tape was made."""
-    cdef Step* step = &tape.steps[i]
-    cdef bytes wanted = (<tuple> tape.parts[i])[1]
+cdef bint holds(Executable executable, Frame frame, int i) except -1:
+    """Whether a slot has the bytes that it had when the executable was made."""
+    cdef Step* step = &executable.steps[i]
+    cdef bytes wanted = (<tuple> executable.parts[i])[1]
     cdef int place = step.slots[0]
-    if tape.slots[place].size == 1:
+    if executable.slots[place].size == 1:
         return memcmp(frame.base[place], <char*> wanted, len(wanted)) == 0
     return bool((<object> (<TensorBase> frame.tensors[place]).array).tobytes() == wanted)
 
 
-cdef int call(Tape tape, Frame frame, int i) except -1:
+cdef int call(Executable executable, Frame frame, int i) except -1:
     """Call an operator, and put its results where they belong."""
-    cdef tuple part = tape.parts[i], arguments = part[1], filled
+    cdef tuple part = executable.parts[i], arguments = part[1], filled
     cdef object function = part[0], places = part[2], results, found
     cdef int place, j
     if type(places) is tuple:
@@ -227,18 +227,18 @@ cdef int call(Tape tape, Frame frame, int i) except -1:
         results = function(*filled)
     outputs = part[3]
     if type(outputs) is int:
-        keep(tape, frame, outputs, results)
+        keep(executable, frame, outputs, results)
     elif outputs is not None:
         flat = part[4](results)
         for place, found in zip(outputs, flat, strict=True):
             if place >= 0:
-                keep(tape, frame, place, found)
+                keep(executable, frame, place, found)
     return 0
 
 
-cdef int call_forward(Tape tape, Frame frame, int i) except -1:
+cdef int call_forward(Executable executable, Frame frame, int i) except -1:
     """Call an operator's forward on arrays, offering it the memory that is planned for its result."""
-    cdef Step* step = &tape.steps[i]
+    cdef Step* step = &executable.steps[i]
     cdef PyObject* arguments[ARGUMENTS]
     cdef ndarray home = None, array
     cdef int j, place = step.slots[0]
@@ -248,7 +248,7 @@ cdef int call_forward(Tape tape, Frame frame, int i) except -1:
         arguments[j] = step.arguments[j]
         if arguments[j] == NULL:
             arguments[j] = <PyObject*> (<TensorBase> frame.tensors[step.places[j]]).array
-    if place >= 0 and tape.slots[place].place == OFFERED and not (step.over and tape.careful):
+    if place >= 0 and executable.slots[place].place == OFFERED and not (step.over and executable.careful):
         home = (<TensorBase> frame.homes[place]).array
         offer(home)
         try:
@@ -264,16 +264,16 @@ cdef int call_forward(Tape tape, Frame frame, int i) except -1:
     else:
         results = gradspec_call_address(step.forward, arguments, step.count)
     if place < 0:
-        for place, found in zip((<tuple> tape.parts[i])[3], results):  # hidden ones come last
+        for place, found in zip((<tuple> executable.parts[i])[3], results):  # hidden ones come last
             if place >= 0:
-                keep(tape, frame, place, found)
+                keep(executable, frame, place, found)
         return 0
     array = as_array(results[0] if type(results) is tuple else results)
-    if home is not None and PyArray_BYTES(array) == PyArray_BYTES(home) and is_as_planned(&tape.slots[place], array):
-        return go_home(tape, frame, place)
+    if home is not None and PyArray_BYTES(array) == PyArray_BYTES(home) and is_as_planned(&executable.slots[place], array):
+        return go_home(executable, frame, place)
     if spoilt:
         raise Overwritten
-    return keep(tape, frame, place, array)
+    return keep(executable, frame, place, array)
 
 
 cdef int call_into(Frame frame, Step* step) except -1:
@@ -286,19 +286,19 @@ cdef int call_into(Frame frame, Step* step) except -1:
     return 0
 
 
-cdef int keep(Tape tape, Frame frame, int place, object found) except -1:
+cdef int keep(Executable executable, Frame frame, int place, object found) except -1:
     cdef ndarray array = (<TensorBase> found).array if is_tensor(found) else as_array(found)
-    if not is_as_planned(&tape.slots[place], array):
+    if not is_as_planned(&executable.slots[place], array):
         # Its operands lie otherwise than when it was recorded: a callback or a write may be behind us, so there is no way back.
-        found = array = laid_out(&tape.slots[place], array)
+        found = array = laid_out(&executable.slots[place], array)
         if array is None:
-            raise Missed(-1)
-    put(tape, frame, place, array, <TensorBase> found if is_tensor(found) else None)
+            raise GuardFailed(-1)
+    put(executable, frame, place, array, <TensorBase> found if is_tensor(found) else None)
     return 0
 
 
-def play_tape(Tape tape, list given):
-    """Run a tape with these arrays for what is external.
+def run_executable(Executable executable, list given):
+    """Run an executable with these arrays for what is external.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def play_tape(Tape tape, list given):
 
     Raises
     ------
-    Missed
+    GuardFailed
         A guard did not hold, or an operator gave an array of another layout.
     """
-    return run(tape, given)
+    return run(executable, given)

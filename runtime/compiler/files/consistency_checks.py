@@ -12,7 +12,7 @@ import numpy as np
 
 from ...api.archives import Damaged, shortened
 from ..record.capture import Captured
-from ..record.result_views import Look
+from ..record.result_views import ResultView
 from ..tracing.entries import entry_of
 from ..tracing.instructions import GUARD
 from ..tracing.values import Value
@@ -153,7 +153,7 @@ def check_way(way: Any, where: str) -> None:
         demand(found == wanted, where, f"calls {name} with {found} arguments beside its array, and it takes {wanted}")
         demand(is_fixed(statics), where, f"calls {name} with what may be another one at each call")
     try:
-        Look(way)
+        ResultView(way)
     except (TypeError, ValueError) as error:
         raise Damaged(f"program.json: {where} has an operator that is not compiled: {error}") from error
 

@@ -1,7 +1,7 @@
-"""Proven: whether a recording from a file is true, asked of its operators before a tape is made of it.
+"""Proven: whether a recording from a file is true, asked of its operators before an executable is made of it.
 
 Owns the one run, operator by operator and on copies of what a call is given, in which each result has to have the dtype, the
-shape, the strides and the place in memory that the file says.  A tape believes these, as it may of a recording that it saw being
+shape, the strides and the place in memory that the file says.  A executable believes these, as it may of a recording that it saw being
 made; with this run it may of a file's.
 """
 
@@ -13,11 +13,11 @@ from ...api.archives import Damaged
 from ...core.conversion import asarray, tensor
 from ...core.grad_mode import no_grad
 from ...support.generator import as_generator
-from ..execute.interpreter import Missed
+from ..execute.interpreter import GuardFailed
 from ..lowering.call_conventions import arrays_in
 from ..record.capture import Captured
 from ..record.captured_state import array_held
-from ..record.result_views import Look
+from ..record.result_views import ResultView
 from ..tracing.calling import by_keyword
 from ..tracing.instructions import GUARD, Instruction
 from ..tracing.values import Value, copied, mapped, values_in
@@ -62,7 +62,7 @@ class Proof:
         ------
         Damaged
             Something is otherwise than the file says.
-        Missed
+        GuardFailed
             A guard does not hold: the call is another one.
         """
         taken = self.taken
@@ -106,7 +106,7 @@ class Proof:
             source = taken.inputs[given] if given >= 0 else taken.roots[root][0]
             start = self.array(source)
             try:
-                found = Look(way).taken(asarray(start))
+                found = ResultView(way).taken(asarray(start))
             except Exception as error:
                 raise Damaged(f"a result cannot be taken as a view again ({type(error).__name__}: {error})") from error
             array = array_held(found)
@@ -119,7 +119,7 @@ class Proof:
         if line.name == GUARD:
             value, wanted = line.arguments
             if self.array(value).tobytes() != wanted:
-                raise Missed(-1)
+                raise GuardFailed(-1)
             return
         function = tensor if line.name == MADE else by_keyword(line.name, line.entry, len(line.arguments))
         given = mapped(line.arguments, lambda item: asarray(self.array(item)) if type(item) is Value else item)
@@ -197,7 +197,7 @@ def prove(taken: Captured, arrays: list[np.ndarray]) -> None:
     ------
     Damaged
         Something is otherwise than the file says.
-    Missed
+    GuardFailed
         A guard does not hold.
     """
     generator = as_generator(None, "load_program", "generator").bit_generator

@@ -43,7 +43,7 @@ def listing(lowered: Lowered, title: str) -> str:
 
 def names_of(lowered: Lowered) -> list[str]:
     """A name for each slot: its letter says where it lives."""
-    letters = {"external": "x", "constant": "c", "planned": "p", "offered": "o", "fresh": "y", "called": "v", "look": "w",
+    letters = {"external": "x", "constant": "c", "planned": "p", "offered": "o", "fresh": "y", "called": "v", "view": "w",
                "scratch": "s"}  # fmt: skip
     return [f"{letters[slot.place]}{number}" for number, slot in enumerate(lowered.slots)]
 
@@ -90,7 +90,7 @@ def remark(lowered: Lowered, step: Step) -> str:
     """Dtype and shape of what a step makes, where it lies, how it is computed, and whose line it is."""
     slot = lowered.slots[step.writes[0]]
     lies = {"planned": f"at {slot.offset}", "offered": f"at {slot.offset}", "scratch": "in cache", "fresh": "new",
-            "external": "in place", "look": "in a result" if is_lodged(lowered, slot) else ""}.get(slot.place, "")  # fmt: skip
+            "external": "in place", "view": "in a result" if is_lodged(lowered, slot) else ""}.get(slot.place, "")  # fmt: skip
     line = "" if step.line is None else f"{os.path.basename(step.line[0])}:{step.line[1]}"
     how = {"rows": "by rows", "forward": "by its forward", "call": "by its wrapper"}.get(step.kind, "")
     return ", ".join(filter(None, (type_of(slot), lies, how, line)))
@@ -98,7 +98,7 @@ def remark(lowered: Lowered, step: Step) -> str:
 
 def is_lodged(lowered: Lowered, slot: Slot) -> bool:
     """Whether a slot lies in memory that is new at each call."""
-    return slot.place == "look" and lowered.slots[slot.root].place == "fresh"
+    return slot.place == "view" and lowered.slots[slot.root].place == "fresh"
 
 
 def traffic(lowered: Lowered) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from ...core.conversion import asarray
 from ...core.grad_mode import is_grad_enabled
 from ...core.tensor import TensorBase
 from ...support.pytree import flatten
-from ..execute.interpreter import Missed
+from ..execute.interpreter import GuardFailed
 from ..lowering.layouts import laid_out
 from ..record.captured_state import Unfit, array_held
 from ..specialization import Program
@@ -69,7 +69,7 @@ class LoadedProgram:
                     continue
                 try:
                     return recording.run(given, arrays)
-                except Missed:
+                except GuardFailed:
                     wrong = "values send the call another way than those that were recorded"
         raise Unfit(f"load_program: a call that was not recorded: {wrong}; call the compiled function so, and save it again")
 
@@ -125,7 +125,7 @@ class Recording:
 
         Raises
         ------
-        Missed
+        GuardFailed
             The recording is of another call; nothing has changed.
         ValueError
             The file says something else than what its operators do.
@@ -229,7 +229,7 @@ def save(compiled: Any, path: str | os.PathLike) -> None:
                       "programs": [writer.recording(program.taken) for program in signature.programs]})  # fmt: skip
     memory: dict[Any, int] = {}
     start = len(first.again.arrays)
-    for (way, item), value in zip(state.holdings.tensors, first.taken.inputs[start:]):
+    for (way, item), value in zip(state.captured_state.tensors, first.taken.inputs[start:]):
         array, is_tensor = array_held(item), isinstance(item, TensorBase)
         grad = item.grad if is_tensor and item.is_leaf else None
         if is_tensor and not item.is_leaf:

@@ -1,4 +1,4 @@
-"""Slots and steps: a program between instructions and a tape."""
+"""Slots and steps: a program between instructions and an executable."""
 
 cdef class Slot:
     cdef public str place

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Slots and steps: a program between instructions and a tape, as the passes see it.
+"""Slots and steps: a program between instructions and an executable, as the passes see it.
 
 Owns which slots a step reads and which it writes.
 """
@@ -21,7 +21,7 @@ cdef class Slot:
     place : str
         "external" (given with each call), "constant", "planned" (in memory that is there for good), "offered" (there, if the
         forward that makes it takes what it is offered, else an array of its own), "fresh" (allocated at each call), "called"
-        (made by an operator), "look" (at the memory of the slot `root`, `offset` bytes further), or "scratch".
+        (made by an operator), "view" (at the memory of the slot `root`, `offset` bytes further), or "scratch".
     data : ndarray or None
         Of a constant.
     object : bool
@@ -89,7 +89,7 @@ cdef class Step:
         "loop", "rows", "sum", "move", "into", "forward", "call", "allocate", "free", "guard", "copy", and "blocks" before loops
         that run block by block.
     given : tuple
-        As `Tape.add_step` reads it: `Loop` of "loop" and "rows", `Sum` of "sum", `Blocks` of "blocks".
+        As `Executable.add_step` reads it: `Loop` of "loop" and "rows", `Sum` of "sum", `Blocks` of "blocks".
     name : str
         Of the operator.
     line : tuple or None
@@ -131,4 +131,4 @@ def has_blocks(list steps):
 def root_of(list slots, Py_ssize_t place):
     """The slot whose memory a slot lies in."""
     cdef Slot slot = slots[place]
-    return slot.root if slot.place == "look" else place
+    return slot.root if slot.place == "view" else place

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Lowering: instructions over values as a tape over slots.
+"""Lowering: instructions over values as an executable over slots.
 
 Owns where each value lives: memory that dies inside the program is planned, and used again when it is dead; results are fresh;
 views are places in other memory and cost nothing.  An operator that is one inner loop over plain arrays becomes that loop,
@@ -14,17 +14,18 @@ from .call_conventions import Filler, arrays_in, caller, is_kernel
 from ..record.capture import GUARD, Unfit
 from ..record.side_effects import CALLBACK, does_something
 from .kernel_calls import forward_from
-from ..passes.loop_fusion import gathered, scratched
+from ..passes.inspection import after_steps
+from ..passes.loop_fusion import assign_blocks, fuse_loops
 from ..passes.store_sinking import is_call, is_steady, last_call
-from ..passes.result_aliasing import lodged
+from ..passes.result_aliasing import alias_results
 from .elementwise_loops import loop_from, plain, rows_from
 from .data_movement import pieces_of
-from ..passes.horizontal_fusion import paired
-from ..passes.buffer_assignment import Lifetimes, by_size, planned, released
+from ..passes.horizontal_fusion import fuse_siblings
+from ..passes.buffer_assignment import Lifetimes, assign_buffers, by_size, insert_frees
 from .low_level_ir cimport Loop, Slot, Step, step_of
 from .low_level_ir import Sum
 from .reductions import sum_from
-from ..execute.executable import Tape
+from ..execute.executable import Executable
 
 import numpy as np
 
@@ -36,16 +37,16 @@ cdef class Lowered:
 
     Attributes
     ----------
-    tape : Tape
+    executable : Executable
     results : list of Value
-        What the tape returns, in order.
+        What the executable returns, in order.
     """
 
     cdef readonly list inputs, returned, lines
     cdef readonly dict anchors, places
     cdef readonly list slots, steps, externals, given, written
     cdef readonly tuple results
-    cdef readonly object tape, memory
+    cdef readonly object executable, memory
     cdef readonly bint restartable  # an error comes before any write to what is given
     cdef object lives       # of the slots, while the steps are arranged
     cdef dict numbers       # identity of a number's array -> its slot
@@ -59,9 +60,9 @@ cdef class Lowered:
         self.escaping = {value.memory for value in returned}
         self.anchors = {}   # of memory: values that have slots of their own in it
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
-        self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
+        self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the executable wants
         self.shadows, self.restartable = {}, True
-        self.look_around()
+        self.find_memory()
         self.bind()
         for line in self.lines:
             self.lower(line)
@@ -72,7 +73,7 @@ cdef class Lowered:
         self.results = tuple([self.result(value) for value in self.returned])
         self.arrange()
         self.anchors, self.born, self.touched, self.lives = {}, set(), set(), None  # needed no more
-        self.tape = Tape(self.slots, self.steps, self.memory, tuple(self.externals), self.results)
+        self.executable = Executable(self.slots, self.steps, self.memory, tuple(self.externals), self.results)
 
     def arrange(self):
         """Put large loops together, in the way that takes less memory, and give each slot its place."""
@@ -82,24 +83,27 @@ cdef class Lowered:
             pieces = self.arranged(steps, places, True)
             if self.memory >= joined:
                 pieces = self.arranged(steps, places, False)
-        self.steps, staying = lodged(self.slots, self.steps, pieces)
+        self.steps, staying = alias_results(self.slots, self.steps, pieces)
+        after_steps("alias_results", self.slots, self.steps)
         if len(staying) < len(pieces):
             self.memory = by_size(staying, self.memory)
             self.lives = Lifetimes(self.slots, self.steps)
-        self.steps = released(self.slots, self.steps, self.results, self.lives)
+        self.steps = after_steps("insert_frees", self.slots, insert_frees(self.slots, self.steps, self.results, self.lives))
 
     def arranged(self, list steps, list places, bint sparing):
         """One of these ways; the pieces of memory that it takes."""
         for slot, place in zip(self.slots, places):
             slot.place = place
-        self.steps = scratched(self.slots, paired(self.slots, gathered(self.slots, steps, sparing)))
+        self.steps = after_steps("fuse_loops", self.slots, fuse_loops(self.slots, steps, sparing))
+        self.steps = after_steps("fuse_siblings", self.slots, fuse_siblings(self.slots, self.steps))
+        self.steps = after_steps("assign_blocks", self.slots, assign_blocks(self.slots, self.steps))
         self.lives = Lifetimes(self.slots, self.steps)
-        self.memory, pieces = planned(self.slots, self.steps, self.lives)
+        self.memory, pieces = assign_buffers(self.slots, self.steps, self.lives)
         return pieces
 
     # Memory.
 
-    cdef int look_around(self) except -1:
+    cdef int find_memory(self) except -1:
         """Find what memory is used, and what was there before the program."""
         cdef Instruction line
         cdef Value value, memory
@@ -199,7 +203,7 @@ cdef class Lowered:
         if found is not None:
             return found
         anchor = self.anchor_of(value)
-        self.places[value] = found = self.slot("look", value, self.places[anchor], <Py_ssize_t> (value.address - anchor.address))
+        self.places[value] = found = self.slot("view", value, self.places[anchor], <Py_ssize_t> (value.address - anchor.address))
         return found
 
     cdef Value anchor_of(self, Value value):
@@ -228,11 +232,11 @@ cdef class Lowered:
         if value is memory:
             return self.shadows[memory]
         self.anchor_of(value)
-        return self.slot("look", value, self.shadows[memory], <Py_ssize_t> (value.address - memory.address))
+        return self.slot("view", value, self.shadows[memory], <Py_ssize_t> (value.address - memory.address))
 
     # Steps.
 
-    cdef bint is_look(self, Instruction line) except -1:
+    cdef bint is_view(self, Instruction line) except -1:
         """Whether an instruction only looks at memory that is there; a part without elements has none to look at."""
         cdef Value value
         cdef bint looks = False
@@ -253,7 +257,7 @@ cdef class Lowered:
             if value.layout.count != 1:
                 self.want(value)
             self.steps.append(Step("guard", (place, wanted), GUARD, line.line, (place,)))
-        elif self.is_look(line):
+        elif self.is_view(line):
             for value in line.made:
                 if value.memory not in self.born:
                     self.anchor(value, self.slot("constant", value, -1, 0, np.empty(value.shape, value.dtype)))

@@ -21,4 +21,4 @@ cdef class Room:
     cdef Line writer
     cdef list readers           # since it was written to
 
-cdef list searched(list lines, list gates, list rooms)
+cdef list search_orders(list lines, list gates, list rooms)

@@ -17,7 +17,7 @@ cdef class Room:
     """Memory of values."""
 
 
-cdef list searched(list lines, list gates, list rooms):
+cdef list search_orders(list lines, list gates, list rooms):
     """The lines in the order that needs least of those that the search comes across."""
     cdef Line line
     cdef Room room

@@ -51,7 +51,7 @@ cdef class Lifetimes:
         self.lasts, self.endings = self.firsts + self.slots, self.firsts + 2 * self.slots
         for place in range(self.slots):
             slot = slots[place]
-            self.roots[place] = slot.root if slot.place == "look" else place
+            self.roots[place] = slot.root if slot.place == "view" else place
             self.firsts[place] = self.lasts[place] = -1
         for number in range(self.steps):
             self.endings[number] = number
@@ -135,7 +135,7 @@ cdef class Holes:
         return 0
 
 
-def planned(list slots, list steps, Lifetimes lives):
+def assign_buffers(list slots, list steps, Lifetimes lives):
     """Give planned slots their places.
 
     Returns
@@ -340,7 +340,7 @@ cdef bint goes_along(list steps, Py_ssize_t other, Py_ssize_t first, Py_ssize_t 
     return True
 
 
-def released(list slots, list steps, results, Lifetimes lives):
+def insert_frees(list slots, list steps, results, Lifetimes lives):
     """The steps, with a release of what operators made behind its last use."""
     cdef Py_ssize_t number, place
     cdef set kept = {lives.roots[<Py_ssize_t> place] for place in results}

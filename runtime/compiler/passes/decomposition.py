@@ -124,7 +124,7 @@ def dtypes_of(operands: tuple) -> tuple:
     return tuple(item.dtype if type(item) is Value else None for item in operands)
 
 
-def spelled(lines: list[Instruction]) -> list[Instruction]:
+def decompose(lines: list[Instruction]) -> list[Instruction]:
     """The instructions, with those that are formulas of inner loops taken apart."""
     speller = Speller()
     found: list[Instruction] = []
@@ -136,7 +136,7 @@ def spelled(lines: list[Instruction]) -> list[Instruction]:
     return found
 
 
-def cast(lines: list[Instruction]) -> list[Instruction]:
+def lower_casts(lines: list[Instruction]) -> list[Instruction]:
     """The instructions, with casts in the place of tensors that are made of others."""
     return [Instruction(CAST, line.arguments[:1], line.outputs, line.line) if is_cast(line) else line for line in lines]
 

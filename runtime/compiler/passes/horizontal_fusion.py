@@ -10,7 +10,7 @@ from ...kernels.fusion_engine.pairs import is_pair
 from ..lowering.low_level_ir import Blocks, Loop, Slot, Step, has_blocks, root_of
 
 
-def paired(slots: list[Slot], steps: list[Step]) -> list[Step]:
+def fuse_siblings(slots: list[Slot], steps: list[Step]) -> list[Step]:
     """The steps, with pairs in the place of such loops that run block by block."""
     if not has_blocks(steps):
         return steps

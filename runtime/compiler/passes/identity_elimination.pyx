@@ -23,7 +23,7 @@ SIGNALLING = {
 }
 
 
-def unchanged(list lines, returned):
+def eliminate_identities(list lines, returned):
     """The instructions, without arithmetic that gives one of its operands back."""
     cdef Instruction line
     cdef Value value, other

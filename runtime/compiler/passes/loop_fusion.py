@@ -93,7 +93,7 @@ class Run:
         return steps
 
 
-def gathered(slots: list[Slot], steps: list[Step], sparing: bool = False) -> list[Step]:
+def fuse_loops(slots: list[Slot], steps: list[Step], sparing: bool = False) -> list[Step]:
     """The steps, large loops of one size behind a step "blocks"."""
     if largest_loop(steps) < LARGE:
         return steps
@@ -115,7 +115,7 @@ def gathered(slots: list[Slot], steps: list[Step], sparing: bool = False) -> lis
     return found + run.closed()
 
 
-def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
+def assign_blocks(slots: list[Slot], steps: list[Step]) -> list[Step]:
     """The steps, with blocks of scratch memory for what only the loops of one group use."""
     if not has_blocks(steps):
         return steps
@@ -129,7 +129,7 @@ def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
             users.setdefault(root_of(slots, place), set()).add(group if inside else -1)
         inside = max(inside - 1, 0)
     for slot in slots:
-        if slot.place == "look":
+        if slot.place == "view":
             users.setdefault(slot.root, set()).add(-1)
     found = list(steps)
     for number, step in enumerate(steps):

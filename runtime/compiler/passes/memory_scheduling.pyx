@@ -15,7 +15,7 @@ from ..lowering.call_conventions import is_kernel
 from ..record.side_effects import KEPT
 from .store_sinking import is_call, is_steady
 from ..lowering.elementwise_loops import loop_from
-from .beam_search cimport Line, Room, searched
+from .beam_search cimport Line, Room, search_orders
 from ..lowering.reductions import sum_from
 
 cdef enum:
@@ -31,7 +31,7 @@ NEAR = 1.05     # of what is needed now: more than that another order does not n
 WAYS = ((TAKES, True), (TAKES_ALIKE, True), (TAKES, False), (TAKES_ALIKE, False), (NONE, True))
 
 
-def frugal(list lines, set given, set returned):
+def memory_schedules(list lines, set given, set returned):
     """Orders of the instructions that may need less memory.
 
     Parameters
@@ -53,7 +53,7 @@ def frugal(list lines, set given, set returned):
     order = Order(lines, given, returned)
     most = int(NEAR * order.needed(order.lines))
     for way in (*WAYS, None) if len(lines) <= SOME else WAYS:
-        found = searched(order.lines, order.gates, list(order.rooms.values())) if way is None else order.tried(*way)
+        found = search_orders(order.lines, order.gates, list(order.rooms.values())) if way is None else order.tried(*way)
         if found not in others and found != order.lines and order.needed(found) <= most:
             others.append(found)
     if len(lines) > MANY and others:

@@ -17,7 +17,7 @@ from .memory_scheduling import takes_memory
 FAR = 32  # lines without a use, from which on a value is computed again, and by less than which its operands may live longer
 
 
-def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]) -> list[Instruction]:
+def rematerialise(lines: list[Instruction], given: set[Value], returned: set[Value]) -> list[Instruction]:
     """The instructions, with loops that run again before a use that is far from the one before it.
 
     Parameters
@@ -42,7 +42,7 @@ def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]
             uses.setdefault(value.memory, []).append(number)
     written = {line.target.memory for line in lines if line.target is not None}
     kept = written | given | returned
-    again: dict[Value, Again] = {}
+    again: dict[Value, Recomputed] = {}
     loops: dict[Value, Instruction] = {}  # that make what nobody writes to or looks at a part of
     for line in lines:
         out = line.outputs
@@ -64,10 +64,10 @@ def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]
         for value in read:
             if value in again:
                 again[value].number = min(again[value].number, number)
-        again[out] = Again([*before, line], number)
+        again[out] = Recomputed([*before, line], number)
     if not again:
         return lines
-    at: dict[int, list[Again]] = {}
+    at: dict[int, list[Recomputed]] = {}
     for one in again.values():
         at.setdefault(one.number, []).append(one)
     names: dict[Value, Value] = {}
@@ -79,7 +79,7 @@ def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]
     return found
 
 
-class Again:
+class Recomputed:
     """A line that runs a second time, with those that make its operands, before the line of that number."""
 
     def __init__(self, lines: list[Instruction], number: int) -> None:
@@ -105,7 +105,7 @@ def far_use(numbers: list[int]) -> int | None:
     return number if gap >= FAR else None
 
 
-def stays(value: Value, number: int, uses: dict[Value, list[int]], given: set[Value], again: dict[Value, Again]) -> bool:
+def stays(value: Value, number: int, uses: dict[Value, list[int]], given: set[Value], again: dict[Value, Recomputed]) -> bool:
     """Whether a value is there at a line, or nearly so; made again earlier than it would be, if need be."""
     memory = value.memory
     if memory in given or value.kind == "constant":

@@ -16,7 +16,7 @@ LARGE = 1 << 15  # bytes of a result that is worth it
 MANY = 256  # pieces of memory among which it is not looked for
 
 
-def lodged(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tuple[list[Step], list[Any]]:
+def alias_results(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tuple[list[Step], list[Any]]:
     """Have values lie in the memory of results.
 
     Parameters
@@ -105,6 +105,6 @@ def move(slots: list[Slot], host: int, moved: list[Any]) -> None:
     places = {place for place, slot in enumerate(slots) if id(slot) in own}
     for slot in slots:
         if id(slot) in own:
-            slot.place, slot.root, slot.offset = "look", host, 0
-        elif slot.place == "look" and slot.root in places:
+            slot.place, slot.root, slot.offset = "view", host, 0
+        elif slot.place == "view" and slot.root in places:
             slot.root = host

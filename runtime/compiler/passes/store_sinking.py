@@ -17,7 +17,7 @@ from ..tracing.values import Value
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 
 
-def late(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
+def sink_stores(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
     """The instructions, with writes to what was given behind the last call, as far as it does not need them."""
     last = last_call(lines, given)
     kept: list[Instruction] = []

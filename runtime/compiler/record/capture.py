@@ -1,7 +1,7 @@
 """Captures: a call that runs as it is, and is written down so that it can be run again.
 
 Owns where each array came from (an argument, what the function holds, numbers of the program), and what the call has changed.
-Knows nothing of tapes.
+Knows nothing of executables.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ...support.pytree import LEAF, flatten, without_leaves
 from ..tracing.instructions import GUARD, Instruction, straightened
 from ..tracing.tracer import place
 from ..tracing.values import Memory, Value, held, mapped, values_in
-from .captured_state import Holdings, Unfit, array_held
+from .captured_state import CapturedState, Unfit, array_held
 from .dynamic_scalars import Weak
 from .executed_code import Executed
-from .origins import Witness
+from .origins import CallRecorder
 from .result_views import version_of, without_hooks
-from .results import BACKWARD, NOWHERE, look_at_results
+from .results import BACKWARD, NOWHERE, record_result_views
 
-__all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
+__all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "CallRecorder", "capture", "fingerprint"]
 
 
 CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice, range, type(None), type(Ellipsis))
@@ -129,7 +129,7 @@ def capture(
     args: tuple,
     keywords: dict,
     given: list[Any],
-    holdings: Holdings,
+    captured_state: CapturedState,
     weak: Weak,
     objects: list[Any] = (),
 ) -> Captured:
@@ -142,7 +142,7 @@ def capture(
         Of the call, its arrays as tensors.
     given : list of Tensor or ndarray
         All arrays of the arguments, in order, and then what the function holds.
-    holdings : Holdings
+    captured_state : CapturedState
     weak : Weak
         Those of the arguments that are Python numbers to who calls.
     objects : list
@@ -153,38 +153,38 @@ def capture(
     Captured
         With a `failure` where the call cannot be run again; its outcome is there all the same.
     """
-    there = set(holdings.seen) | {id(as_generator(None, "compile", "generator"))}
+    there = set(captured_state.seen) | {id(as_generator(None, "compile", "generator"))}
     leaves = flatten((args, keywords))[0]
     there.update(map(id, leaves))
     executed = Executed()
-    witness = Witness(Memory(), there, holdings, weak, executed)
+    recorder = CallRecorder(Memory(), there, captured_state, weak, executed)
     taken = Captured()
     for item in given:
         array = array_held(item)
-        value = witness.met.known(array)
-        taken.inputs.append(witness.met.enter(array, "input") if value is None else value)
+        value = recorder.met.known(array)
+        taken.inputs.append(recorder.met.enter(array, "input") if value is None else value)
     states = [state_of(item) for item in given]
     try:
-        witness.start()  # here, for an interrupt may come as soon as it is done
+        recorder.start()  # here, for an interrupt may come as soon as it is done
         taken.outcome = function(*args, **keywords)
     finally:
-        witness.stop()
-    taken.loose, taken.caught = witness.loose, witness.caught
-    taken.catches, taken.otherwise = executed.catches, witness.otherwise
+        recorder.stop()
+    taken.loose, taken.caught = recorder.loose, recorder.caught
+    taken.catches, taken.otherwise = executed.catches, recorder.otherwise
     try:
-        if witness.failure is not None:
-            raise witness.failure
-        taken.unwalked = executed.unwalked(holdings)
+        if recorder.failure is not None:
+            raise recorder.failure
+        taken.unwalked = executed.unwalked(captured_state)
         if taken.unwalked:
             return taken
-        witness.draws.end()
-        witness.draws.check_all(executed.names())
-        if np.geterr() != witness.errors:
+        recorder.draws.end()
+        recorder.draws.check_all(executed.names())
+        if np.geterr() != recorder.errors:
             raise Unfit("the call changes how NumPy treats floating-point errors (np.seterr); call it outside")
-        executed.check(function, objects, holdings)
-        executed.check_loose(function, objects, holdings, holdings.loose | taken.loose)
-        finish(taken, witness, given, states, there)
-        executed.check(function, objects, holdings)
+        executed.check(function, objects, captured_state)
+        executed.check_loose(function, objects, captured_state, captured_state.loose | taken.loose)
+        finish(taken, recorder, given, states, there)
+        executed.check(function, objects, captured_state)
     except Unfit as error:
         taken.failure = error.with_traceback(None)  # its frames hold what the call was given
     except Exception as error:
@@ -199,10 +199,10 @@ def state_of(item: Any) -> tuple:
     return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None, version_of(item)
 
 
-def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple], there: set[int]) -> None:
-    """Look for what the call has changed, go backward from its results, and put all steps in a line."""
-    memory = witness.met
-    if as_generator(None, "compile", "generator") is not witness.default:
+def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: list[tuple], there: set[int]) -> None:
+    """ResultView for what the call has changed, go backward from its results, and put all steps in a line."""
+    memory = recorder.met
+    if as_generator(None, "compile", "generator") is not recorder.default:
         raise Unfit("the call seeds the default generator, which a replay would not do; seed it outside")
     places = {id(item): number for number, item in reversed(list(enumerate(given)))}
     leaves: list[Any] = []
@@ -217,7 +217,7 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
             return item
         if isinstance(item, TensorBase) and id(item) in places:
             taken.passed[len(leaves) - 1] = places[id(item)]
-        return witness.value(array, NOWHERE)
+        return recorder.value(array, NOWHERE)
 
     found, form = flatten(taken.outcome)
     if not is_ordinary(form):
@@ -226,13 +226,13 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     taken.returned = [isinstance(leaf, np.ndarray) for leaf in leaves]
     for number, (item, state) in enumerate(zip(given, states)):
         if state:
-            note_changes(taken, witness, number, state, state_of(item))
+            note_changes(taken, recorder, number, state, state_of(item))
     targets = {id(item): number for number, item in reversed(list(enumerate(given)))
                if isinstance(item, TensorBase) and item.requires_grad}  # fmt: skip
     with without_hooks([given[number] for number in targets.values()]):
-        look_at_results(taken, witness, given, leaves, list(targets.values()))
+        record_result_views(taken, recorder, given, leaves, list(targets.values()))
     wanted = [value for _, value in (*taken.gradients, *(pair for one in taken.targets for pair in one)) if value is not None]
-    lines = straightened(witness.root, [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)])
+    lines = straightened(recorder.root, [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)])
     parts: list[list[Instruction]] = [[]]
     for line in lines:
         if line.name == BACKWARD:
@@ -243,7 +243,7 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     written = {line.target for line in lines}
     if any(value in written and not array_held(item).flags.writeable for value, item in zip(taken.inputs, given)):
         raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
-    if not witness.placed.isdisjoint(value.memory for value in written if value is not None):
+    if not recorder.placed.isdisjoint(value.memory for value in written if value is not None):
         raise Unfit("the call writes to memory that it was given and whose place decides where a view begins (as_strided)")
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()
@@ -254,7 +254,7 @@ def is_ordinary(form: Any) -> bool:
     return form is LEAF or type(form[0]) in (tuple, list, dict) and all(map(is_ordinary, form[2]))
 
 
-def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, now: tuple) -> None:
+def note_changes(taken: Captured, recorder: CallRecorder, number: int, before: tuple, now: tuple) -> None:
     """What a call has changed of a tensor that it was given."""
     if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
         raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
@@ -263,7 +263,7 @@ def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, 
     if now[3] is not before[3]:
         if now[3] is not None and now[3].requires_grad:
             raise Unfit("the call leaves a .grad that requires grad")
-        taken.gradients.append((number, None if now[3] is None else witness.value(array_of(now[3]), NOWHERE)))
+        taken.gradients.append((number, None if now[3] is None else recorder.value(array_of(now[3]), NOWHERE)))
 
 
 def fingerprint(taken: Captured) -> list[Any]:

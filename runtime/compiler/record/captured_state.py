@@ -78,11 +78,11 @@ class Unfit(RuntimeError):
     """A call that cannot be run again, and why."""
 
 
-class TooMuch(Exception):
+class TooManyGuards(Exception):
     """More is held than can be looked at before each call."""
 
 
-class Holdings:
+class CapturedState:
     """The state that a function captures.
 
     Attributes
@@ -147,7 +147,7 @@ class Holdings:
         while self.todo:
             self.look(*self.todo.pop())
             if len(self.guards) > MOST:
-                raise TooMuch(f"the function holds more than {MOST} things")
+                raise TooManyGuards(f"the function holds more than {MOST} things")
         self.guard_numbers()
         self.watch = Guards(self.guards)
 
@@ -155,7 +155,7 @@ class Holdings:
         """The first change, as (way, what was there, what is there now)."""
         return self.watch.changed()
 
-    def hooked_otherwise(self) -> bool:
+    def hooks_changed(self) -> bool:
         """Whether a tensor has other hooks now."""
         return any(hooks != hooks_of(item) for hooks, (_, item) in zip(self.hooks, self.tensors) if isinstance(item, TensorBase))
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...support.generator import numpy_random
-from .captured_state import Holdings, Unfit, hides_state, is_installed, is_library, is_library_name
+from .captured_state import CapturedState, Unfit, hides_state, is_installed, is_library, is_library_name
 from .code_names import handles_errors, names_read, steps_of
 
 EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # they leave an error to the generator, whose code is looked at
@@ -90,14 +90,14 @@ class Executed:
     def names(self, but_appended: bool = False) -> set[str]:
         return {name for code in self.codes for name in names_read(code, but_appended)}
 
-    def unwalked(self, holdings: Holdings) -> dict[types.CodeType, list[Any]]:
+    def unwalked(self, captured_state: CapturedState) -> dict[types.CodeType, list[Any]]:
         """Codes that ran and that the next recording walks: of installed packages, and with functions that a library calls."""
-        ran = {code: [] for code in (*self.codes, *self.standard) if code in holdings.aside}
-        for code in self.called_by_library.keys() - holdings.codes - (holdings.ran or {}).keys() - ran.keys():
+        ran = {code: [] for code in (*self.codes, *self.standard) if code in captured_state.aside}
+        for code in self.called_by_library.keys() - captured_state.codes - (captured_state.ran or {}).keys() - ran.keys():
             ran[code] = self.called_by_library[code]
         return ran
 
-    def check(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings) -> None:
+    def check(self, function: Callable[..., Any], objects: list[Any], captured_state: CapturedState) -> None:
         """Refuse a recording that may have read more than the guards compare.
 
         Raises
@@ -106,15 +106,15 @@ class Executed:
             With the object or the function, and its line.
         """
         for code, call in self.impure.items():
-            if code in self.codes or code in holdings.codes:  # the standard library's own code runs for the library as well
+            if code in self.codes or code in captured_state.codes:  # the standard library's own code runs for the library as well
                 raise Unfit(f"{call}, which may give something else, or do something, at each call; "
                             f"pass its result as an argument{LOOK}")  # fmt: skip
         for code, line in self.codes.items():
-            if code not in holdings.codes and code.co_name not in holdings.static_names:
+            if code not in captured_state.codes and code.co_name not in captured_state.static_names:
                 raise Unfit(f"{code.co_qualname} runs, called at {line}, and is reached in a way that no guard covers; "
                             f"call it by its name, or give its name as static= if it reads nothing that changes")  # fmt: skip
-        if holdings.opaque:
-            read = Holdings(function, objects, holdings.known, holdings.loose, holdings.static, self.names(), holdings.ran).opaque
+        if captured_state.opaque:
+            read = CapturedState(function, objects, captured_state.known, captured_state.loose, captured_state.static, self.names(), captured_state.ran).opaque
             if read:
                 way, item = read[0]
                 name = way.rpartition(".")[2].partition("[")[0]
@@ -122,7 +122,7 @@ class Executed:
                             f"pass what it gives as an argument (a number with dynamic=), {other_way(item)}or give static="
                             f"{name!r} if it never changes{LOOK}")  # fmt: skip
 
-    def check_loose(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings, loose: dict[tuple, Any]) -> None:
+    def check_loose(self, function: Callable[..., Any], objects: list[Any], captured_state: CapturedState, loose: dict[tuple, Any]) -> None:
         """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
 
         Raises
@@ -132,7 +132,7 @@ class Executed:
         if not loose:
             return
         names = self.names(but_appended=True)
-        read = Holdings(function, objects, holdings.known, None, holdings.static, names, holdings.ran).seen
+        read = CapturedState(function, objects, captured_state.known, None, captured_state.static, names, captured_state.ran).seen
         for container in loose.values():
             if id(container) in read:
                 raise Unfit(f"a callback changes a {type(container).__name__} that the function may read; let the callback alone "

@@ -28,7 +28,7 @@ from .captured_state import Unfit
 cdef dict plain = {}  # name of an operator -> the places of the arguments that are no arrays
 
 
-cdef class Witness(Recorder):
+cdef class CallRecorder(Recorder):
     """Writes down what a call does, with the origin of each array.
 
     Attributes
@@ -47,14 +47,14 @@ cdef class Witness(Recorder):
     cdef public object draws, errors, caught
     cdef public dict loose          # what callbacks have changed
     cdef public object default      # the default generator when the call began
-    cdef object holdings, weak, watched, first, executed
+    cdef object captured_state, weak, watched, first, executed
 
-    def __init__(self, Memory memory, set there, holdings, weak, executed):
+    def __init__(self, Memory memory, set there, captured_state, weak, executed):
         Recorder.__init__(self, memory)
-        self.there, self.holdings, self.weak, self.executed = there, holdings, weak, executed
+        self.there, self.captured_state, self.weak, self.executed = there, captured_state, weak, executed
         self.placed, self.otherwise, self.loose = set(), set(), {}
         self.first, self.default = first_number(), as_generator(None, "compile", "generator")
-        self.draws, self.errors = Draws([*holdings.generators, self.default]), np.geterr()
+        self.draws, self.errors = Draws([*captured_state.generators, self.default]), np.geterr()
 
     def start(self):
         """Listen to operators, and to Python's calls of functions."""
@@ -85,7 +85,7 @@ cdef class Witness(Recorder):
             if event.sequence_nr < self.first and event.name != "AccumulateGrad":
                 raise Unfit(f"a backward pass goes on into {event.name}, which was recorded before the call")
         elif event.kind == "callback":
-            self.watched = Watched(event.inputs[0], set(self.holdings.seen), self.holdings.loose)
+            self.watched = Watched(event.inputs[0], set(self.captured_state.seen), self.captured_state.loose)
             self.executed.muted += 1
         elif event.kind == "hook":
             raise Unfit(f"a hook ran at {place(event.line)}")
@@ -140,7 +140,7 @@ cdef class Witness(Recorder):
         if event.error is not None:
             return
         self.loose.update(self.watched.changes())
-        for way in self.watched.strangers(self.met, {id(item) for _, item in self.holdings.tensors}):
+        for way in self.watched.strangers(self.met, {id(item) for _, item in self.captured_state.tensors}):
             raise Unfit(f"the callback at {place(event.line)} holds {way}, an array of this call: give it as an argument")
         step = self.step("made", CALLBACK, call.arguments, event)
         step.outputs = self.results(event.outputs, step) if event.inputs[0].wanted else None
@@ -181,7 +181,7 @@ cdef class Witness(Recorder):
             return self.value(<ndarray> array, event)
         if item is None or type(item) in (int, float, bool, str):
             return item
-        if item is self.default and id(item) not in self.holdings.seen:
+        if item is self.default and id(item) not in self.captured_state.seen:
             return None  # a step of an operator that was called without one: another seed may have made another one since
         generator = held_generator(item)
         if generator is not None and id(item) not in self.there and id(generator) not in self.there:

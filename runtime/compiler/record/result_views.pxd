@@ -3,7 +3,7 @@
 from ...core.tensor cimport TensorBase
 from ...saved.view cimport ViewStep
 
-cdef class Look:
+cdef class ResultView:
     cdef ViewStep last          # the steps, from the tensor on
     cdef readonly bint quiet    # nothing of them is recorded
 

@@ -109,7 +109,7 @@ def without_hooks(tensors):
             tables[number] = table
 
 
-cdef class Look:
+cdef class ResultView:
     """A view, to be taken again.
 
     Parameters

@@ -13,7 +13,7 @@ from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
 from ..tracing.values import Memory
 from .captured_state import Unfit
-from .origins import Witness
+from .origins import CallRecorder
 from .result_views import base_under, counted_together, version_of, way_to
 
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
@@ -78,9 +78,9 @@ def array_or_itself(item: Any) -> Any:
     return array_of(item) if isinstance(item, TensorBase) else item
 
 
-def look_at_results(taken: Any, witness: Witness, given: list[Any], leaves: list[Any], targets: list[int]) -> None:
+def record_result_views(taken: Any, recorder: CallRecorder, given: list[Any], leaves: list[Any], targets: list[int]) -> None:
     """Note what the results are, and write down the backward passes from those that require grad."""
-    roots, nodes = Roots(given, witness.met), [given[number] for number in targets]
+    roots, nodes = Roots(given, recorder.met), [given[number] for number in targets]
     for n, leaf in enumerate(leaves):
         number, message, look = taken.passed.get(n, -1), None, None
         if isinstance(leaf, TensorBase) and number < 0:
@@ -93,7 +93,7 @@ def look_at_results(taken: Any, witness: Witness, given: list[Any], leaves: list
         taken.looks.append(look or (number, -1, None))
     taken.roots, taken.differentiated = roots.rows, roots.outs({id(leaves[n]) for n in taken.spent})
     if taken.differentiated:
-        go_backward(taken, witness, given, [roots.tensors[n] for n in taken.differentiated], targets)
+        go_backward(taken, recorder, given, [roots.tensors[n] for n in taken.differentiated], targets)
 
 
 def why_spent(out: Any, targets: list[Any]) -> str | None:
@@ -107,26 +107,26 @@ def why_spent(out: Any, targets: list[Any]) -> str | None:
     return None
 
 
-def go_backward(taken: Any, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
+def go_backward(taken: Any, recorder: CallRecorder, given: list[Any], outs: list[Any], targets: list[int]) -> None:
     """Write down what backward passes from the results do: from all, and where there are several from each of them alone."""
     from ...core.conversion import asarray
     from ...engine.backward import grad
 
     cotangents = [np.ones(out.shape, out.dtype) for out in outs]
-    taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]
+    taken.cotangents = [recorder.met.enter(array, "input") for array in cotangents]
     tensors = [asarray(array) for array in cotangents]
     numbers = list(range(len(outs)))
     for asked in [numbers, *([n] for n in numbers if len(outs) > 1)]:
-        witness.step("made", BACKWARD, (), NOWHERE)
+        recorder.step("made", BACKWARD, (), NOWHERE)
         try:
-            witness.start()  # here, for an interrupt may come as soon as it is done
+            recorder.start()  # here, for an interrupt may come as soon as it is done
             found = grad([outs[n] for n in asked], [given[number] for number in targets], [tensors[n] for n in asked],
                          retain_graph=True, allow_unused=True)  # fmt: skip
         finally:
-            witness.stop()
-        if witness.failure is not None:
-            raise witness.failure
-        values = [None if g is None else witness.value(array_of(g), NOWHERE) for g in found]
+            recorder.stop()
+        if recorder.failure is not None:
+            raise recorder.failure
+        values = [None if g is None else recorder.value(array_of(g), NOWHERE) for g in found]
         taken.targets.append([list(pair) for pair in zip(targets, values)])
     taken.freeing = freeing(outs, given)
 

@@ -17,7 +17,7 @@ from ...core.tensor import TensorBase
 from ..execute.state_guards import MISSING, SIZE, differences
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
 from ..tracing.values import Value
-from .captured_state import LISTED, Holdings, Unfit
+from .captured_state import LISTED, CapturedState, Unfit
 
 if TYPE_CHECKING:
     from ...func.callbacks import Callback
@@ -50,11 +50,11 @@ class Watched:
     def __init__(self, callback: Callback, known: set[int], loose: dict) -> None:
         self.loose, function = loose, callback.function
         objects = [item for item in [getattr(function, "__self__", None)] if item is not None]
-        self.holdings, self.own = Holdings(function, objects, ran={}), Holdings(function, (), known, loose, ran={})
+        self.captured_state, self.own = CapturedState(function, objects, ran={}), CapturedState(function, (), known, loose, ran={})
 
     def changes(self) -> Iterator[tuple[tuple, Any]]:
         """The places that have changed: (identity of the container, key), with the container."""
-        for guard in self.holdings.guards:
+        for guard in self.captured_state.guards:
             container = guard[1]
             for _, key, before, _ in differences(guard):
                 if before is MISSING and (id(container), SIZE) in self.loose:
@@ -69,7 +69,7 @@ class Watched:
                 yield way
 
 
-def waiting(
+def sink_callbacks(
     lines: list[Instruction], is_steady: Callable[[Instruction], bool], may_fail: Callable[[Instruction], bool]
 ) -> list[Instruction]:
     """The instructions with callbacks behind all that may turn the call into another one, or end it.

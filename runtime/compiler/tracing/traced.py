@@ -20,10 +20,10 @@ from .inputs import TAKEN, Inputs, anew, keywords_of, parameters_of
 from .instructions import Instruction, straightened
 from .literals import literal
 from .numpy_program import numpy_text
-from .passes.common_subexpressions import once
-from .passes.constant_folding import folded
-from .passes.dead_code import needed
-from .passes.no_ops import without_looks
+from .passes.common_subexpressions import share_subexpressions
+from .passes.constant_folding import fold_constants
+from .passes.dead_code import eliminate_dead_code
+from .passes.no_ops import eliminate_no_ops
 from .program import line_text, program_text
 from .sizes import find_sizes
 from .tracer import Call, Recorder, place
@@ -185,19 +185,19 @@ class Trace:
 
     def without_dead_code(self) -> Trace:
         """The program without what no result depends on; writes to inputs and random draws stay."""
-        return self.shortened(needed(self.instructions, values_in(self.results)))
+        return self.shortened(eliminate_dead_code(self.instructions, values_in(self.results)))
 
     def without_looks(self) -> Trace:
         """The program without operators that gave what they were given, as `conj` of a real array."""
-        return self.shortened(without_looks(self.instructions, self.inputs))
+        return self.shortened(eliminate_no_ops(self.instructions, self.inputs))
 
     def with_folded_constants(self) -> Trace:
         """The program with what depends on constants alone computed once for all."""
-        return self.shortened(folded(self.instructions, values_in(self.results)))
+        return self.shortened(fold_constants(self.instructions, values_in(self.results)))
 
     def without_common_subexpressions(self) -> Trace:
         """The program with equal operators of equal arguments computed once; what is written to in place is left alone."""
-        return self.shortened(once(self.instructions, values_in(self.results)))
+        return self.shortened(share_subexpressions(self.instructions, values_in(self.results)))
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from ..instructions cimport Instruction, NAMES, draws, other_values, signature, 
 from ..values cimport Value, memory_of
 
 
-def once(list lines, returned):
+def share_subexpressions(list lines, returned):
     """The instructions, each computed once where the same is asked for again."""
     cdef Instruction line, first
     cdef Value value

@@ -17,7 +17,7 @@ import numpy as np
 LARGEST = 1 << 16  # bytes of a constant that is computed once for all
 
 
-def folded(list lines, returned):
+def fold_constants(list lines, returned):
     """The instructions, small ones of constants alone computed once for all, where nothing else looks at their memory."""
     cdef Instruction line
     cdef Value value, constant

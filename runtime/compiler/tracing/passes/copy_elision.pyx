@@ -9,7 +9,7 @@ from ..instructions cimport Instruction, renamed
 from ..values cimport Value
 
 
-def uncopied(list lines, returned):
+def elide_copies(list lines, returned):
     """The instructions, without such copies."""
     cdef Instruction line
     cdef Value value, source, out

@@ -9,7 +9,7 @@ from ..instructions import GUARD, does_something
 from ..values cimport Value, memory_of
 
 
-def needed(list lines, returned):
+def eliminate_dead_code(list lines, returned):
     """The instructions that results, guards, draws and writes to what was given need."""
     cdef Instruction line
     cdef Value value, owner

@@ -6,7 +6,7 @@ from ..instructions import Instruction
 from ..values import Value
 
 
-def without_looks(lines: list[Instruction], inputs: list[Value]) -> list[Instruction]:
+def eliminate_no_ops(lines: list[Instruction], inputs: list[Value]) -> list[Instruction]:
     """The instructions but those that give what was there: `conj` of a real array, `reshape` to the shape that it has."""
     known = set(inputs)
     kept: list[Instruction] = []
