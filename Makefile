@@ -61,6 +61,8 @@ older: build
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint runtime library
+	$(BIN)/python -m tests.budget
+	$(BIN)/python -m tests.prose | tail -1
 
 bench: build
 	$(BIN)/python -m benchmarks.environments

@@ -51,7 +51,7 @@ def default_jobs() -> int:
 
 def _stage_headers(root: Path, folder: Path) -> None:
     """Lays out headers that are new since the build was configured, which ninja does not look for."""
-    script, stage = root / "stage_headers.py", folder / "headers"
+    script, stage = root / "buildtools/stage_headers.py", folder / "headers"
     if script.exists() and stage.exists():
         subprocess.run([sys.executable, str(script), str(root), str(stage)], check=True)
 

@@ -1,4 +1,4 @@
-"""Layers: a file imports from lower layers only, no imports go in a circle, and a hand-written file stays short.
+"""Layers: a file imports from lower layers only, and no imports go in a circle.
 
 The tables are the tree from the bottom up, in rows of folders.  Inside of a folder a file may import any other, as long as
 there is no circle.  A module that is in no row is an error: a new folder has to be given its place.
@@ -62,12 +62,6 @@ CODEGEN = [
     ["__main__"],
     ["codegen"],
 ]
-
-LIMIT = 400
-# Files that ought to be two, and how far they may grow until they are.
-TOO_LONG: dict[str, int] = {
-    "runtime/compiler/compiled_function.py": 460, "runtime/compiler/record/captured_state.py": 480, "runtime/compiler/lowering/lowering.pyx": 430,
-}  # fmt: skip
 
 
 def module_of(path):
@@ -224,18 +218,6 @@ def test_every_row_names_something_that_exists():
         present = {module for _, module, _ in edges(package)}
         present |= {".".join(module.split(".")[: i + 1]) for module in present for i in range(module.count(".") + 1)}
         assert {name for row in rows for name in row} - present == set()
-
-
-def test_hand_written_files_are_short():
-    sizes = {
-        path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines())
-        for folder in ("runtime", "library", "codegen")
-        for path in sorted((ROOT / folder).rglob("*"))
-        if path.suffix in (".py", ".pyx", ".pxd", ".j2")
-    }
-    too_long = {path: size for path, size in sizes.items() if size > TOO_LONG.get(path, LIMIT)}
-    assert too_long == {}
-    assert {path for path in TOO_LONG if sizes[path] <= LIMIT} == set()  # to be taken off the list
 
 
 def test_imports_are_found():

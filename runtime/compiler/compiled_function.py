@@ -29,13 +29,13 @@ from .record.arguments import Arguments, is_plain
 from .record.capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
 from .record.captured_state import CapturedState, TooManyGuards, array_held
 from .record.dynamic_scalars import Places, Weak, is_marked, number_of, unmarked
+from .record.executed_code import DEBUG_HINT
 from .specialization import Program
 
 BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds
 KINDS = 256  # kinds of calls of one state that are kept, those that were met last
 RECENT = 16  # kinds of calls that are compared first
-WAY_OUT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
 TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
 MOST = 2 * TRIES + BRANCHES  # the same, where they differ by what is held or by branches
 RECHECKED = os.environ.get("GRADSPEC_RECHECK", "1") != "0"  # whether functions are rechecked that do not say
@@ -247,7 +247,7 @@ class CompiledFunction(GuardedCalls):
             if change is not None:
                 if self.useless >= TRIES:
                     self.shut = True
-                    raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{WAY_OUT}")
+                    raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{DEBUG_HINT}")
             elif self.moved is not None and self.useless >= MOST:
                 self.shut = True
                 way, before, now = self.moved
@@ -279,7 +279,7 @@ class CompiledFunction(GuardedCalls):
                             "please report it")  # fmt: skip
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:
             raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with "
-                        f"tensors in the place of numbers that Python reads{WAY_OUT}")  # fmt: skip
+                        f"tensors in the place of numbers that Python reads{DEBUG_HINT}")  # fmt: skip
         program = Program(taken, again, state, self.rechecked)
         if taken.catches and not program.forward.restartable:
             raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a "

@@ -68,7 +68,8 @@ class Program(Recorded):
         self.passes = [Pass(lines, [taken.cotangents[n] for n in which], read, targets)
                        for lines, targets, which in zip(taken.passes, taken.targets, asked)]  # fmt: skip
         self.generators = generators_in(taken.lines)
-        self.executable, self.wanted, self.written = self.forward.executable, tuple(self.forward.given), tuple(self.forward.written)
+        self.executable = self.forward.executable
+        self.wanted, self.written = tuple(self.forward.given), tuple(self.forward.written)
         memory = [(number, taken.inputs[number].memory) for number, _ in taken.versions]
         self.counted = tuple(
             (number, times, tuple(n for n, other in memory if other is taken.inputs[number].memory and n < number))

@@ -25,7 +25,7 @@ IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "co
 PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics",
         "unicodedata", "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
 USER, LIBRARY, STANDARD_LIBRARY, IMPORT = range(4)
-LOOK = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
+DEBUG_HINT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
 
 
 class Executed:
@@ -90,14 +90,14 @@ class Executed:
     def names(self, but_appended: bool = False) -> set[str]:
         return {name for code in self.codes for name in names_read(code, but_appended)}
 
-    def unwalked(self, captured_state: CapturedState) -> dict[types.CodeType, list[Any]]:
+    def unwalked(self, captured: CapturedState) -> dict[types.CodeType, list[Any]]:
         """Codes that ran and that the next recording walks: of installed packages, and with functions that a library calls."""
-        ran = {code: [] for code in (*self.codes, *self.standard) if code in captured_state.aside}
-        for code in self.called_by_library.keys() - captured_state.codes - (captured_state.ran or {}).keys() - ran.keys():
+        ran = {code: [] for code in (*self.codes, *self.standard) if code in captured.aside}
+        for code in self.called_by_library.keys() - captured.codes - (captured.ran or {}).keys() - ran.keys():
             ran[code] = self.called_by_library[code]
         return ran
 
-    def check(self, function: Callable[..., Any], objects: list[Any], captured_state: CapturedState) -> None:
+    def check(self, function: Callable[..., Any], objects: list[Any], captured: CapturedState) -> None:
         """Refuse a recording that may have read more than the guards compare.
 
         Raises
@@ -106,23 +106,24 @@ class Executed:
             With the object or the function, and its line.
         """
         for code, call in self.impure.items():
-            if code in self.codes or code in captured_state.codes:  # the standard library's own code runs for the library as well
+            if code in self.codes or code in captured.codes:  # the standard library's own code runs for the library as well
                 raise Unfit(f"{call}, which may give something else, or do something, at each call; "
-                            f"pass its result as an argument{LOOK}")  # fmt: skip
+                            f"pass its result as an argument{DEBUG_HINT}")  # fmt: skip
         for code, line in self.codes.items():
-            if code not in captured_state.codes and code.co_name not in captured_state.static_names:
+            if code not in captured.codes and code.co_name not in captured.static_names:
                 raise Unfit(f"{code.co_qualname} runs, called at {line}, and is reached in a way that no guard covers; "
                             f"call it by its name, or give its name as static= if it reads nothing that changes")  # fmt: skip
-        if captured_state.opaque:
-            read = CapturedState(function, objects, captured_state.known, captured_state.loose, captured_state.static, self.names(), captured_state.ran).opaque
-            if read:
-                way, item = read[0]
+        if captured.opaque:
+            named = self.names()
+            read = CapturedState(function, objects, captured.known, captured.loose, captured.static, named, captured.ran)
+            if read.opaque:
+                way, item = read.opaque[0]
                 name = way.rpartition(".")[2].partition("[")[0]
                 raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; "
                             f"pass what it gives as an argument (a number with dynamic=), {other_way(item)}or give static="
-                            f"{name!r} if it never changes{LOOK}")  # fmt: skip
+                            f"{name!r} if it never changes{DEBUG_HINT}")  # fmt: skip
 
-    def check_loose(self, function: Callable[..., Any], objects: list[Any], captured_state: CapturedState, loose: dict[tuple, Any]) -> None:
+    def check_loose(self, function: Callable[..., Any], objects: list[Any], captured: CapturedState, loose: dict[tuple, Any]) -> None:
         """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
 
         Raises
@@ -132,7 +133,7 @@ class Executed:
         if not loose:
             return
         names = self.names(but_appended=True)
-        read = CapturedState(function, objects, captured_state.known, None, captured_state.static, names, captured_state.ran).seen
+        read = CapturedState(function, objects, captured.known, None, captured.static, names, captured.ran).seen
         for container in loose.values():
             if id(container) in read:
                 raise Unfit(f"a callback changes a {type(container).__name__} that the function may read; let the callback alone "

@@ -50,7 +50,8 @@ class Watched:
     def __init__(self, callback: Callback, known: set[int], loose: dict) -> None:
         self.loose, function = loose, callback.function
         objects = [item for item in [getattr(function, "__self__", None)] if item is not None]
-        self.captured_state, self.own = CapturedState(function, objects, ran={}), CapturedState(function, (), known, loose, ran={})
+        self.captured_state = CapturedState(function, objects, ran={})
+        self.own = CapturedState(function, (), known, loose, ran={})
 
     def changes(self) -> Iterator[tuple[tuple, Any]]:
         """The places that have changed: (identity of the container, key), with the container."""

@@ -21,7 +21,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """Write the metadata that the wheel will have; returns the name of its folder."""
     from pyproject_metadata import StandardMetadata
 
-    project = Path(__file__).parent
+    project = Path(__file__).parents[1]
     metadata = StandardMetadata.from_pyproject(tomllib.loads((project / "pyproject.toml").read_text()), project)
     name = f"{metadata.name.replace('-', '_')}-{metadata.version}.dist-info"
     folder = Path(metadata_directory) / name
