@@ -32,7 +32,7 @@ if WORKERS > 1:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, str(max(1, (os.cpu_count() or 1) // WORKERS)))
-from tests import agreeing  # noqa: E402  imports NumPy, which reads the number of threads
+from tests import agreeing, day  # noqa: E402  imports NumPy, which reads the number of threads
 
 agreeing.install()
 OPS = TESTS / "ops"
@@ -43,7 +43,16 @@ skipped: Counter[str] = Counter()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="ask every sample of an operator, and not the day's tenth")
     parser.addoption("--op", action="append", default=[], metavar="NAME", help="run what tests/ops asks of this operator; may be given again")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    day.every = day.every or config.getoption("--all") or bool(config.getoption("--op"))
+
+
+def pytest_report_header() -> str:
+    return "samples of operators: all" if day.every else f"samples of operators: a tenth, of DAY={day.DAY}; --all asks all"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -12,7 +12,12 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport minus, plus
 from gradspec.engine.input_buffer cimport (
-    conj_of, defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array,
+    conj_of,
+    defined_arrays,
+    defined_tensors,
+    flat_gradients,
+    minus_array,
+    plus_array,
 )
 from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.kernels.fusion_engine.program cimport Program

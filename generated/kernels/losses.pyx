@@ -10,7 +10,13 @@ from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
 from gradspec.kernels.fusion_engine.by_name cimport (
-    Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward,
+    Forward1,
+    Forward2,
+    Forward3,
+    Forward4,
+    Forward5,
+    as_array,
+    load_forward,
 )
 from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of, size_of

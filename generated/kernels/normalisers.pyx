@@ -12,7 +12,14 @@ from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
 from gradspec.kernels.fusion_engine.by_name cimport (
-    Forward1, Forward2, Forward3, Forward4, Forward5, Forward6, as_array, load_forward,
+    Forward1,
+    Forward2,
+    Forward3,
+    Forward4,
+    Forward5,
+    Forward6,
+    as_array,
+    load_forward,
 )
 from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of

@@ -8,9 +8,24 @@ from gradspec import kernels
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.functions.mutation cimport (
-    BernoulliBackward, CauchyBackward, CopyBackward, EqBackward, ExponentialBackward, FillBackward, FillDiagonalBackward,
-    GeBackward, GeometricBackward, GtBackward, LeBackward, LogNormalBackward, LtBackward, NeBackward, NormalBackward,
-    RandomBackward, UniformBackward, ZeroBackward,
+    BernoulliBackward,
+    CauchyBackward,
+    CopyBackward,
+    EqBackward,
+    ExponentialBackward,
+    FillBackward,
+    FillDiagonalBackward,
+    GeBackward,
+    GeometricBackward,
+    GtBackward,
+    LeBackward,
+    LogNormalBackward,
+    LtBackward,
+    NeBackward,
+    NormalBackward,
+    RandomBackward,
+    UniformBackward,
+    ZeroBackward,
 )
 from gradspec.core.arguments cimport as_generator, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad

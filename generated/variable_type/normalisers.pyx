@@ -9,15 +9,39 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import converted
 from gradspec.generated.kernels.normalisers cimport (
-    forward_batch_norm, forward_group_norm, forward_gumbel_softmax, forward_instance_norm, forward_layer_norm,
-    forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
-    forward_scaled_dot_product_attention, forward__earlier, forward__softmax_where, forward_softmax,
-    forward__softmax_backward, forward__softmax_or_zero, forward_softmin, forward__standardize, forward__standardize_affine,
-    forward__standardize_affine_backward, forward__standardize_backward, forward_weight_norm,
+    forward_batch_norm,
+    forward_group_norm,
+    forward_gumbel_softmax,
+    forward_instance_norm,
+    forward_layer_norm,
+    forward_local_response_norm,
+    forward_log_softmax,
+    forward__log_softmax_backward,
+    forward_normalize,
+    forward_rms_norm,
+    forward_scaled_dot_product_attention,
+    forward__earlier,
+    forward__softmax_where,
+    forward_softmax,
+    forward__softmax_backward,
+    forward__softmax_or_zero,
+    forward_softmin,
+    forward__standardize,
+    forward__standardize_affine,
+    forward__standardize_affine_backward,
+    forward__standardize_backward,
+    forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxWhereBackward, SoftmaxBackward, SoftmaxBackwardBackward,
-    SoftmaxOrZeroBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
+    LogSoftmaxBackward,
+    LogSoftmaxBackwardBackward,
+    SoftmaxWhereBackward,
+    SoftmaxBackward,
+    SoftmaxBackwardBackward,
+    SoftmaxOrZeroBackward,
+    StandardizeBackward,
+    StandardizeAffineBackward,
+    StandardizeAffineBackwardBackward,
     StandardizeBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_ints
@@ -27,7 +51,15 @@ from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
-    array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+    array_of,
+    as_mask,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase

@@ -8,7 +8,10 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import LstmCellResult
 from gradspec.generated.kernels.recurrent cimport (
-    forward_gru_cell, forward_lstm_cell, forward_rnn_relu_cell, forward_rnn_tanh_cell,
+    forward_gru_cell,
+    forward_lstm_cell,
+    forward_rnn_relu_cell,
+    forward_rnn_tanh_cell,
 )
 from gradspec.core.accumulate_grad cimport any_needs_grad, needs_grad
 from gradspec.core.events cimport is_heard, listened

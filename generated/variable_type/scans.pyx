@@ -11,13 +11,29 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import CummaxResult, CumminResult
 from gradspec.generated.kernels.scans cimport (
-    forward_cummax, forward_cummin, forward_cumprod, forward_cumsum, forward_cumulative_trapezoid,
-    forward__linear_recurrence, forward_logcumsumexp, forward_nancumprod, forward_nancumsum, forward__shift,
-    forward_trapezoid, forward__trapezoids, forward_unwrap,
+    forward_cummax,
+    forward_cummin,
+    forward_cumprod,
+    forward_cumsum,
+    forward_cumulative_trapezoid,
+    forward__linear_recurrence,
+    forward_logcumsumexp,
+    forward_nancumprod,
+    forward_nancumsum,
+    forward__shift,
+    forward_trapezoid,
+    forward__trapezoids,
+    forward_unwrap,
 )
 from gradspec.generated.functions.scans cimport (
-    CummaxBackward, CumminBackward, CumprodBackward, CumsumBackward, LinearRecurrenceBackward, LogcumsumexpBackward,
-    ShiftBackward, UnwrapBackward,
+    CummaxBackward,
+    CumminBackward,
+    CumprodBackward,
+    CumsumBackward,
+    LinearRecurrenceBackward,
+    LogcumsumexpBackward,
+    ShiftBackward,
+    UnwrapBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history

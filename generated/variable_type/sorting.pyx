@@ -8,13 +8,37 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import differ
 from gradspec.generated.results import (
-    KthvalueResult, ModeResult, TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
+    KthvalueResult,
+    ModeResult,
+    TopkResult,
+    UniqueAllResult,
+    UniqueCountsResult,
+    UniqueInverseResult,
 )
 from gradspec.generated.kernels.sorting cimport (
-    forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward_bucketize,
-    forward__counts_of_unique, forward_digitize, forward__first_places, forward_isin, forward_kthvalue,
-    forward__smallest_places, forward_mode, forward__mode_place, forward_msort, forward_partition, forward__ranks_of_unique,
-    forward_searchsorted, forward_sort, forward_topk, forward_unique, forward_unique_all, forward_unique_counts,
+    forward_argmax,
+    forward_argmin,
+    forward_argpartition,
+    forward_argsort,
+    forward_bincount,
+    forward_bucketize,
+    forward__counts_of_unique,
+    forward_digitize,
+    forward__first_places,
+    forward_isin,
+    forward_kthvalue,
+    forward__smallest_places,
+    forward_mode,
+    forward__mode_place,
+    forward_msort,
+    forward_partition,
+    forward__ranks_of_unique,
+    forward_searchsorted,
+    forward_sort,
+    forward_topk,
+    forward_unique,
+    forward_unique_all,
+    forward_unique_counts,
     forward_unique_inverse,
 )
 from gradspec.generated.functions.sorting cimport BincountBackward, SortBackward, TopkBackward

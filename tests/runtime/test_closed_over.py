@@ -26,7 +26,7 @@ NAMESPACES = [
     "sparse", "nested", "distributed", "debug", "nn", "nn.functional", "optim", "optim.lr_scheduler", "random", "linalg", "fft", "signal",
     "special", "tree_util", "operators", "profiler", "test_util", "scipy.fft", "scipy.sparse.linalg", "autograd.checkpoint",
     "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "nn.utils.fusion",
-    "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.prune", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "replay", "signal.windows", "scipy.signal.windows",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.prune", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "signal.windows", "scipy.signal.windows",
 ]  # fmt: skip
 ONE, X = gs.ones(()), np.array([0.5, 1.25])
 
@@ -288,7 +288,6 @@ OTHERS = {
     **dict.fromkeys(["optim.lr_scheduler.CyclicLR", "optim.lr_scheduler.LambdaLR", "optim.lr_scheduler.MultiplicativeLR"], "of numbers of steps"),
     **dict.fromkeys(["profiler.profile", "autograd.profiler.profile"], "takes no function of tensors"),
     "optim.swa_utils.AveragedModel": "averages numbers",
-    "replay.Compiled": "what compile gives",
 }  # fmt: skip
 
 
