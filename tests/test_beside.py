@@ -28,4 +28,4 @@ def test_every_row_is_of_a_module_and_names_tests_that_are_there():
 def test_no_tests_are_named_after_a_module_that_is_gone():
     """In the folder of kernels: elsewhere a file of tests may have a theme of its own."""
     stems = {path.stem.removesuffix("_loops") for path in MODULES}
-    assert [path.name for path in (ROOT / "tests" / "kernels").glob("test_*.py") if path.stem.removeprefix("test_") not in stems] == []
+    assert [path.name for path in (ROOT / "tests" / "runtime" / "kernels").glob("test_*.py") if path.stem.removeprefix("test_") not in stems] == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen.build import build_folder
-from tests.runtime.test_operators import OTHERS
+from tests.library.operators.test_operators import OTHERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "operators.md").read_text()

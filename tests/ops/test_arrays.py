@@ -63,7 +63,7 @@ def values_and_gradients(case, leaves):
     return outputs, list(grad(live, leaves, list(map(gs.asarray, weights)), materialize_grads=True)) if live else []
 
 
-# What asks where elements lie in memory; tests/kernels/test_strides.py says what it gives for other layouts.
+# What asks where elements lie in memory; tests/runtime/kernels/test_strides.py says what it gives for other layouts.
 BY_MEMORY = {"as_strided", "_layout"}
 # What is refused where the layout has no such view.
 NO_COPY = {"view", "view_as", "view_as_complex"}

@@ -25,9 +25,9 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.compiler.tracing.values import held, mapped
+from tests.runtime.api.test_pytorch_files import many, name, number, pack, rebuilt, reference, text
 
 from .changed_files import changed
-from .test_pytorch_files import many, name, number, pack, rebuilt, reference, text
 
 READERS = ("gsp", "npz", "pt", "safetensors")
 CHUNK = 250  # cases of a process
