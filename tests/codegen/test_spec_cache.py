@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 from conftest import HEADER, PRELUDE
-from test_packed import plain
+from test_cache_format import plain
 
 from codegen import spec_cache as module
 from codegen.errors import ErrorList, SpecErrors
