@@ -46,8 +46,8 @@ if hasattr(os, "register_at_fork"):  # other threads do not survive in a child, 
 cdef class AccumulateGrad(Node):
     """Adds the arriving gradient to its leaf's `.grad`.
 
-    Several threads may bring gradients to one leaf.  A result that was computed with the GIL released is stored only if `.grad` is
-    unchanged since; an addition in place holds either the GIL or the flag ACCUMULATING.
+    Several threads may bring gradients to one leaf.  A result that was computed with the GIL released is stored only if
+    `.grad` is unchanged since; an addition in place holds either the GIL or the flag ACCUMULATING.
     """
 
     def __dealloc__(self):
@@ -102,7 +102,7 @@ cdef class AccumulateGrad(Node):
         elif leaf.grad_ is None:
             fresh = value
             if not (is_free(value) and has_layout_of(value.array, leaf.array)) or in_place and value.flags & REQUIRES_GRAD:
-                # Recorded, with its tangents: the gradient may be another leaf's, or the user's.
+                # Recorded, with its tangents: the gradient may belong to another leaf, or to the user.
                 fresh = laid_out(ops.copy(value), leaf)
             if leaf.grad_ is None:
                 leaf.grad_ = fresh
@@ -225,7 +225,7 @@ cdef Node grad_accumulator(TensorBase leaf):
         return <Node> leaf.accumulator
     node = AccumulateGrad.__new__(AccumulateGrad)
     PyObject_GC_UnTrack(<void*> node)
-    node.sequence_nr = UINT64_MAX  # leaves are processed as soon as they are ready
+    node.sequence_nr = UINT64_MAX  # leaves are processed as soon as possible
     node.leaf = leaf
     node.describe(0, leaf.array)
     if leaf.accumulator != NULL:  # allocation may collect garbage, and so run any code

@@ -116,7 +116,7 @@ cdef object slow_operand(object value, str op, str argument):
 
 
 cdef object slow_wrap(object result):
-    """`wrap_forward` of several results, of a result that NumPy made a scalar, and of one that may be in inference mode."""
+    """`wrap_forward` for a tuple of results, for a result that NumPy made a scalar, and for inference mode."""
     cdef TensorBase tensor
     if type(result) is tuple or type(result) is list:
         return tuple([slow_wrap(item) for item in result])
@@ -133,7 +133,7 @@ cdef tuple as_operands(object values, str op, str argument):
     return tuple([as_operand(value, op, argument) for value in values])
 
 
-# What each claim takes: kinds of dtypes, in words, and how a value gets there.
+# For each claim: kinds of dtypes, in words, and the conversion to suggest.
 cdef tuple CLAIMS = (
     ("fiub", "real numbers", "abs(), or .real and .imag, make real arrays of it"),
     ("c", "complex numbers", "astype(complex) makes complex numbers of it"),

@@ -160,7 +160,7 @@ class DelayedError:
 
 
 class UndefinedGrad:
-    """Tensors through which no gradient flows: it is undefined rather than zero."""
+    """Tensors that block gradients: the gradient is undefined rather than zero."""
 
     def __call__(self, *tensors):
         cdef UndefinedGradBackward node = UndefinedGradBackward.__new__(UndefinedGradBackward)

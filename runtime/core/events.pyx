@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False
 """Events: report a program's operations to listeners.
 
-Holds the one event stream behind profiling, tracing and the search for NaN: the listeners of each thread, the order in which
-they hear of an event, and the removal of a listener that fails.  A wrapper, the engine or a mode tests one bit of the thread's
-flags, LISTENING; all other work is done here, and only if there are listeners.  vmap uses the same hook: listeners hear of the
-batched operators that it runs.  Depends neither on operators nor on the listeners' and vmap's own work.
+Holds the event stream behind profiling, tracing and the search for NaN: the listeners of each thread and the order of their
+calls.  A listener that fails is removed.  A wrapper, the engine or a mode only tests one bit of the thread's flags, LISTENING.
+All other work is done here, if there are listeners.  A vmap uses the same hook, so listeners hear of the batched operators that
+it runs.
 """
 
 import sys
@@ -35,17 +35,18 @@ cdef class Event:
     Attributes
     ----------
     kind : str
-        "operator", "function" (a custom Function), "node" (of a backward pass), "hook", "pass" (a whole backward pass),
-        "deferred" (gradients that a pass deferred, computed together), "tangent" (the derivative of the enclosing operator
-        in forward mode), "callback" (a Python function that the program calls with its values) and "range" (named by the user;
-        also a custom Function or a hook that is declared pure) begin and end.  "mode", "made" (a tensor built from numbers, or a
-        copy that no operator computes), "write" (by no operator), "left" (values read out of a tensor), "draw" and "memory" are
-        single moments.
+        Events with a beginning and an end: "operator"; "function" (a custom Function); "node" (of a backward pass); "hook";
+        "pass" (a whole backward pass); "deferred" (gradients that a pass deferred, computed together); "tangent" (the
+        derivative of the enclosing operator in forward mode); "callback" (a Python function that the program calls with its
+        values); "range" (named by the user; also a custom Function or a hook that is declared pure).
+        Single moments: "mode"; "made" (a tensor built from numbers, or a copy that no operator computes); "write" (by no
+        operator); "left" (values read out of a tensor); "draw"; "memory".
     name : str
-        For an operator, the name of its entry, with `_` if it writes in place and `.out` if it writes to `out=`; for a
-        node, its class; for a value read out of a tensor, the method that read it; for memory, the event that allocated the array.
+        For an operator, the name of its entry, with `_` if it writes in place and `.out` if it writes to `out=`.  For a
+        node, its class.  For a value read out of a tensor, the method that read it.  For memory, the event that allocated
+        the array.
     inputs : tuple
-        The arguments as they were passed; gradients if it is a node.
+        The arguments, before any conversion; gradients if it is a node.
     outputs : object
         The results; None before the end.
     error : BaseException or None
@@ -115,7 +116,7 @@ cdef class Listener:
         """An event without a duration."""
 
     cdef object hear_of_memory(self, int64_t nbytes, str name, uint64_t origin):
-        """An array was allocated or freed: an event for `note`; a listener in C may do without one.  Returns the error to raise."""
+        """An array was allocated or freed: an event for `note`, unless a subclass in C overrides this.  Returns the error."""
         return tell_of_memory(self, nbytes, name, origin)
 
     def start(self):

@@ -1,10 +1,9 @@
 """Forward mode: nested dual levels and the tangents that tensors carry at each.
 
-Records which tensor has which tangent at which level.  An operator computes its result once.  Then, from the outermost level to
+Holds the tangents of each tensor at each level.  An operator computes its result once.  Then, from the outermost level to
 the innermost, it evaluates its jvp formula on operands that carry only the tangents of the outer levels.  So a tangent can itself
 have tangents and a graph, and levels cannot be confused.  At a batched level each tensor has many tangents at once, the rows of
-a leading axis: a formula that acts on each row independently takes all rows at once, any other formula row by row.  Independent
-of the formulas themselves.
+a leading axis.  A formula that acts on each row independently takes all rows at once, any other formula takes them row by row.
 """
 
 cimport cython
@@ -89,7 +88,7 @@ cdef TensorBase tangent_of(object operand, int level):
 
 
 cdef list levels_of(tuple operands):
-    """The levels at which some operand has a tangent, outermost first."""
+    """The levels that hold a tangent of some operand, outermost first."""
     cdef ForwardGrad grad
     cdef set found = set()
     if thread_state().flags & FORWARD_DISABLED:
@@ -144,7 +143,8 @@ cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1:
     """Attach the tangents of an operator's outputs, outermost level first.
 
     `outputs` and `inputs` are the operator's results and arguments, in order.  At each level `jvp` receives them without the
-    tangents of this and the inner levels, and the tangents of the inputs, None if there is none; it returns the outputs' tangents.
+    tangents of this and the inner levels, and the tangents of the inputs, None if there is none.  It returns the outputs'
+    tangents.
     """
     return push(jvp, NULL, outputs, inputs, False)
 
@@ -328,7 +328,7 @@ cdef inline bint is_sequence(object value) noexcept:
 
 
 cdef object defined_tangent(object tangent, object primal):
-    """The tangent of an input when another input has one: zeros if it has none itself."""
+    """The tangent of an input when another input has one: zeros if its own tangent is absent."""
     if tangent is not None:
         return tangent
     return ops.zeros_like(primal) if isinstance(primal, TensorBase) else 0  # a number may be infinite

@@ -4,7 +4,7 @@ from .tensor cimport INFERENCE_TENSOR, TensorBase
 
 
 def increment_version(tensor):
-    """Count an in-place write that gradspec has not seen, through NumPy or a pointer, so that backward refuses stale values.
+    """Count an in-place write that gradspec did not see, through NumPy or a pointer, so that backward refuses stale values.
 
     Parameters
     ----------
