@@ -160,7 +160,7 @@ cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value)
 
 
 cdef class CutHistory(Node):
-    """The end of a history that was cut because it is no longer needed: it passes no gradient on."""
+    """The end of a history that was cut because no gradient will be needed there: it passes no gradient on."""
 
     cdef object apply(self, object grad, Wanted wanted):
         return None

@@ -101,12 +101,12 @@ cdef enum:
 
 
 cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version):
-    """`save_input` if the tensor and its version may not suffice: under hooks, or for a buffer that was shared or written to.
-"""`save_input` if the tensor and its version may not suffice: under hooks, or for a shared or overwritten buffer.
+    """`save_input` if the tensor and its version may not suffice: under hooks, or for a shared or overwritten buffer.
 
-Version 0, and leaves, are saved as the tensor itself.  A later version, which the next recorded write may end, is saved
-with a Snapshot as well.  A view of a buffer that recorded writes fill step by step is saved as a copy of its value, since
-a snapshot of the whole buffer for each step would cost the square of its size.
+    Version 0, and leaves, are saved as the tensor itself.  A later version, which the next recorded write may end, is saved
+    with a Snapshot as well.  A view of a buffer that recorded writes fill step by step is saved as a copy of its value.  A
+    snapshot of the whole buffer for each step would cost the square of its size.
+    """
     cdef SavedVariable saved
     if value.flags & INFERENCE_TENSOR:
         raise RuntimeError("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
