@@ -70,7 +70,7 @@ cdef int refuse_tangent(str op) except -1:
 
 
 class set_missing_derivative(_Switch):
-    """Choose how recording an operator without a rule behaves, immediately; as a context manager it is restored on exit.
+    """Set the reaction to recording an operator without a rule, from now on; as a context manager it is restored on exit.
 
     Backward fails at such an operator in any case, and forward mode fails immediately.
 

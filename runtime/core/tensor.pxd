@@ -36,7 +36,7 @@ cdef class VersionCounter:
     cdef object current     # the Snapshot that nodes hold of the present version
 
 cdef class TensorExtra:
-    cdef TensorBase base        # the base of a view, itself never a view
+    cdef TensorBase base        # the base of a view; a view itself only after an in-place view operator
     cdef uint32_t rebased       # the buffer's counts when the view was taken or last refreshed
     cdef uint32_t histories
     cdef bint hidden            # it became a view by an in-place view operator: users do not see the base
@@ -56,7 +56,7 @@ cdef class TensorExtra:
 
 cdef class TensorBase:
     cdef ndarray array
-    cdef Node grad_fn_              # the node that made it; None for a leaf
+    cdef Node grad_fn_              # the node that computed it; None for a leaf
     cdef int output_nr_
     cdef unsigned int flags
     cdef VersionCounter counter     # shared by views and detached tensors; None: never written to, never shared

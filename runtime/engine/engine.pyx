@@ -2,8 +2,8 @@
 """Engine: run a backward graph.
 
 Decides the order of nodes: a ReadyQueue returns the most recently created node among those whose gradients have all arrived.
-Delivers gradients from node to node, and captures requested ones.  There is one kind of pass.  Its gradients are arrays, tensors
-if the pass is recorded, batches of either, or deferred arrays; a separate module for each kind handles their arrival.
+Delivers gradients from node to node, and captures requested ones.  All kinds of gradients take the same pass: arrays, tensors if
+the pass is recorded, batches of either, and deferred arrays.  The arrival of each kind is handled by a separate module.
 The engine does not recurse.  If hooks nest passes too deeply for one stack, the next pass runs in a thread with its own stack.
 Independent of the operators.
 """

@@ -38,7 +38,7 @@ cdef str named(object hook):
 
 
 cdef object checked(Node node, object hook, object old, object new):
-    """The result of a hook, checked against the old value `old`, which None keeps."""
+    """The result of a hook, checked against the old value `old`; None keeps the old value."""
     if new is None:
         return old
     if not isinstance(new, TensorBase):

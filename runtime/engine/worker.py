@@ -12,7 +12,7 @@ IDLE_LIMIT = 8  # workers kept for later calls
 _PATIENCE = 0.1  # seconds between two checks for exceptions sent to the waiting thread
 
 _idle = []
-_starting = set()  # ids of threads that are starting a worker: until it runs, its `ident` may be the starter's
+_starting = set()  # ids of threads that are starting a worker: until it runs, Python knows it by their id
 if hasattr(os, "register_at_fork"):  # the threads do not survive in a child
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_starting.clear)

@@ -100,7 +100,7 @@ cdef ndarray laid_out(ndarray array, object layout):
 
 
 cdef TensorBase in_order(TensorBase base, object layout):
-    """`base` in the order of `layout`, recorded if it changes: some view operators do not copy where they cannot give a view."""
+    """`base` in the order of `layout`, recorded if it changes: some view operators do not copy if no view exists."""
     cdef TensorBase turned
     if layout is None:
         if PyArray_FLAGS(base.array) & NPY_ARRAY_C_CONTIGUOUS:
@@ -238,10 +238,10 @@ cdef int refresh(TensorBase view) except -1:
     try:
         if history:
             adopt(view, taken_again(state, view, base, flags))
-        elif lost:  # lost with the base's history; its last write is not recorded there
+        elif lost:  # the base lost its history, so the view's is outdated
             view.grad_fn_, view.output_nr_ = None, 0
             view.flags &= ~<unsigned int> REQUIRES_GRAD
-        elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # a leaf that requires grad since then
+        elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # the base is a leaf that requires grad since then
             view.flags |= REQUIRES_GRAD
         if tangents:
             state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
