@@ -22,8 +22,8 @@ def einsum(*operands: Any) -> Tensor:
     Parameters
     ----------
     *operands
-        The subscripts, as in 'ij,jk->ik', and one array for each group of letters; or, as in NumPy, each array followed by
-        the list of its axes (numbers below 52 or an ellipsis), and finally the list of the result's axes.
+        The subscripts, as in 'ij,jk->ik', and one array for each group of letters.  As in NumPy, also each array followed
+        by the list of its axes (numbers below 52 or an ellipsis), and finally the list of the result's axes.
 
     Returns
     -------

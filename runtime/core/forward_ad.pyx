@@ -142,9 +142,8 @@ cdef object tangents_of(object operands, int level, bint fill):
 cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1:
     """Attach the tangents of an operator's outputs, outermost level first.
 
-    `outputs` and `inputs` are the operator's results and arguments, in order.  At each level `jvp` receives them without the
-    tangents of this and the inner levels, and the tangents of the inputs, None if there is none.  It returns the outputs'
-    tangents.
+    At each level `jvp` receives the operator's results and arguments, in order, without the tangents of this and the inner
+    levels.  It also receives the tangents of the inputs, None for an input without one, and returns the outputs' tangents.
     """
     return push(jvp, NULL, outputs, inputs, False)
 

@@ -5,7 +5,7 @@ Defines `rebase`, which gives a written tensor the history and the tangents of t
 base.  The part of the base's gradient under the view goes to the value, and the rest to the base's old state.  The same step, on
 tangents, puts the value's tangent into the base's tangent.  Earlier views of the base follow it when they are next used
 (`refresh`).  `first_histories` collects the tensors that get their first history by a write, and `cut_history` drops a history
-that is no longer needed.
+for good.
 """
 
 from cpython.dict cimport PyDict_GetItem
