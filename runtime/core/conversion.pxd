@@ -1,11 +1,11 @@
-"""What users pass, as what operators and kernels take."""
+"""Operands: convert users' arguments to the forms that operators and kernels take."""
 
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_TYPE, ndarray
 from .grad_mode cimport INFERENCE, inference_used, thread_state
 from .tensor cimport INFERENCE_TENSOR, TensorBase, is_tensor, wrap
 
-# Which numbers an operator takes, where it does not take all: the `dtype` of its entry.
+# Which numbers an operator takes, if it does not take all: the `dtype` of its entry.
 cdef enum Claim:
     REALS
     COMPLEXES
@@ -38,17 +38,17 @@ cdef bint is_other_operand(object value) noexcept
 cdef object star(tuple values, dict keyword, str op, str argument, bint optional)
 
 cdef inline bint is_operand(object value) noexcept:
-    """Whether an operator takes `value`; anything else may know better what to do with a tensor."""
+    """Whether an operator takes `value`; for other types the reflected method may handle the tensor better."""
     return is_tensor(value) or type(value) is float or type(value) is int or is_other_operand(value)
 
 cdef inline object as_operand(object value, str op, str argument):
-    """A tensor as it is, a Python number as it is (weakly typed), anything else as a tensor."""
+    """A tensor unchanged, a Python number unchanged (weakly typed), anything else as a tensor."""
     if is_tensor(value) or type(value) is float or type(value) is int:
         return value
     return slow_operand(value, op, argument)
 
 cdef inline object as_real_operand(object value, str op, str argument):
-    """`as_operand` for an operator of real numbers: complex ones are refused."""
+    """`as_operand` for an operator of real numbers: complex numbers are refused."""
     if type(value) is float or type(value) is int:
         return value
     if is_tensor(value) and not cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE((<TensorBase> value).array)):
@@ -56,15 +56,15 @@ cdef inline object as_real_operand(object value, str op, str argument):
     return claimed_operand(value, REALS, op, argument)
 
 cdef inline object as_index(object index, str op, str argument):
-    """An index with its tensors and arrays as they are, whatever else as NumPy understands it."""
+    """An index with its tensors and arrays unchanged, anything else converted by NumPy's rules."""
     return index if type(index) is int else slow_as_index(index, op, argument, 0)
 
 cdef inline object index_of(object index):
-    """What a forward indexes with: arrays in the place of tensors."""
+    """The index for a forward: arrays in place of tensors."""
     return index if type(index) is int or type(index) is slice else slow_index_of(index)
 
 cdef inline object wrap_forward(object result):
-    """A forward's result as a tensor, several results as a tuple of them."""
+    """A forward's result as a tensor, several results as a tuple of tensors."""
     cdef TensorBase tensor
     if type(result) is not ndarray:
         return slow_wrap(result)
@@ -74,5 +74,5 @@ cdef inline object wrap_forward(object result):
     return tensor
 
 cdef inline object array_of(object value):
-    """What a forward computes on: the tensor's array, or the Python number."""
+    """The operand of a forward: the tensor's array, or the Python number."""
     return (<TensorBase> value).array if is_tensor(value) else value

@@ -1,7 +1,7 @@
-"""Operands: what users pass to operators, as what wrappers, formulas and kernels take.
+"""Operands: convert users' arguments to the forms that wrappers, formulas and kernels take.
 
-Owns the conversions of tensors, arrays, numbers and indices, their refusals, and the two ways in: `tensor` and
-`asarray`.  Knows no graphs.
+Converts tensors, arrays, numbers and indices, refuses the rest, and defines the two entry points `tensor` and `asarray`.
+Independent of graphs.
 """
 
 from cpython.object cimport Py_TYPE
@@ -26,10 +26,10 @@ cnp.import_array()
 answer_calls()
 
 cdef enum:
-    DEPTH = 64      # of nested lists, as many as NumPy's arrays have axes: a list that holds itself ends there
+    DEPTH = 64      # levels of nested lists, as many as NumPy's arrays have axes: a list that contains itself ends there
 
 cdef TensorBase as_tensor(object data, str op, str argument):
-    """`data` as a tensor, without a copy where it is an array; a list of tensors with a history is stacked, recorded."""
+    """`data` as a tensor, without a copy if it is an array; a list of tensors with a history is stacked, recorded."""
     cdef ndarray array
     if isinstance(data, TensorBase):
         return data
@@ -49,12 +49,12 @@ cdef TensorBase as_tensor(object data, str op, str argument):
 
 
 def foreign(data):
-    """An ndarray as operators take it: its owner may write to it unseen, so a graph keeps small ones as copies."""
+    """An ndarray as operators take it: the user may write to it unseen, so a graph saves small ones as copies."""
     return as_tensor(data, "compile", "argument")
 
 
 cdef ndarray array_from(object data, str op, str argument):
-    """np.asarray of what is no plain array, where nothing is lost by it."""
+    """np.asarray of data that is not a plain array, if nothing is lost by it."""
     cdef object kind = type(data)
     if isinstance(data, ndarray):
         if kind.__mul__ is not ndarray.__mul__ or kind.__array_ufunc__ is not ndarray.__array_ufunc__:
@@ -72,7 +72,7 @@ cdef ndarray array_from(object data, str op, str argument):
 
 
 cdef int check_parts(object data, str op, str argument) except -1:
-    """Refuse nested lists that hold a tensor with a history or a tangent, which np.asarray would drop or trip over."""
+    """Refuse nested lists that contain a tensor with a history or a tangent, which np.asarray would drop or fail on."""
     if holds_history(data, 0):
         raise TypeError(f"{op}: argument '{argument}' is a sequence that holds a tensor which requires grad or has a "
                         "tangent; stack() or concat() makes a tensor of it")
@@ -80,7 +80,7 @@ cdef int check_parts(object data, str op, str argument) except -1:
 
 
 cdef bint holds_history(object data, int depth) except -1:
-    """Whether nested lists hold a tensor with a history or a tangent."""
+    """Whether nested lists contain a tensor with a history or a tangent."""
     for item in data:
         if isinstance(item, TensorBase):
             if loses(item):
@@ -100,11 +100,11 @@ cdef object stacked(object data, int depth):
 
 
 cdef bint loses(TensorBase item) noexcept:
-    """Whether a copy of the values of `item` would drop a history or a tangent, or has none to copy."""
+    """Whether a copy of the values of `item` would drop a history or a tangent, or whether `item` may lack own values."""
     cdef unsigned int state = thread_state().flags
     if item.flags & REQUIRES_GRAD and not state & GRAD_DISABLED:
         return True
-    if state & MAPPED and Py_TYPE(item) != tensor_type:  # it may stand for a batch, whose values are elsewhere
+    if state & MAPPED and Py_TYPE(item) != tensor_type:  # it may represent a batch, whose values are elsewhere
         return True
     return item.flags & TANGENT and state & DUAL
 
@@ -116,7 +116,7 @@ cdef object slow_operand(object value, str op, str argument):
 
 
 cdef object slow_wrap(object result):
-    """`wrap_forward` of several results, of what NumPy made a scalar of, and where inference mode may be on."""
+    """`wrap_forward` for a tuple of results, for a result that NumPy made a scalar, and for inference mode."""
     cdef TensorBase tensor
     if type(result) is tuple or type(result) is list:
         return tuple([slow_wrap(item) for item in result])
@@ -133,7 +133,7 @@ cdef tuple as_operands(object values, str op, str argument):
     return tuple([as_operand(value, op, argument) for value in values])
 
 
-# What each claim takes: kinds of dtypes, in words, and how a value gets there.
+# For each claim: kinds of dtypes, in words, and the conversion to suggest.
 cdef tuple CLAIMS = (
     ("fiub", "real numbers", "abs(), or .real and .imag, make real arrays of it"),
     ("c", "complex numbers", "astype(complex) makes complex numbers of it"),
@@ -143,7 +143,7 @@ cdef tuple CLAIMS = (
 
 
 cdef object claimed_operand(object value, Claim claim, str op, str argument):
-    """`as_operand` for an operator whose entry claims some dtypes only."""
+    """`as_operand` for an operator whose entry accepts some dtypes only."""
     cdef str kinds, takes, way_out
     value = as_operand(value, op, argument)
     dtype = (<TensorBase> value).array.dtype if isinstance(value, TensorBase) else np.dtype(type(value))
@@ -183,12 +183,12 @@ cdef tuple as_bool_operands(object values, str op, str argument):
 
 
 cdef bint is_single(object value):
-    """Whether it has no axis to take items along."""
+    """Whether the value lacks an axis to take items along."""
     return isinstance(value, (TensorBase, ndarray)) and value.ndim == 0
 
 
 cdef object listed(tuple values):
-    """What `*operands` received: the arrays, where it was given one list of them."""
+    """The operands passed as `*operands`: the items of a single list, if that is the only argument."""
     return values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
 
 
@@ -197,7 +197,7 @@ cdef list arrays_of(tuple values):
 
 
 cdef object as_mask(object mask, str op, str argument):
-    """Booleans: a tensor or an array of them as it is; of other numbers a new array says which are not zero."""
+    """Booleans: a tensor or an array of booleans is unchanged; other numbers become a new array that is True at nonzeros."""
     cdef ndarray array
     if is_tensor(mask) and PyArray_TYPE((<TensorBase> mask).array) == cnp.NPY_BOOL:
         return mask
@@ -235,7 +235,7 @@ cdef bint is_other_operand(object value) noexcept:
 
 
 cdef object star(tuple values, dict keyword, str op, str argument, bint optional):
-    """The ints of `x.f(2, 3)`, `x.f((2, 3))` or `x.f(argument=(2, 3))`; None where they may be left out and are."""
+    """The ints of `x.f(2, 3)`, `x.f((2, 3))` or `x.f(argument=(2, 3))`; None if they are optional and absent."""
     if keyword:
         keyword = renamed(keyword, (argument,), op)
     if keyword:
@@ -250,7 +250,7 @@ cdef object star(tuple values, dict keyword, str op, str argument, bint optional
 
 
 cdef object numpy_of(object value, int depth=0):
-    """Tensors replaced by their arrays, in sequences too."""
+    """Tensors replaced by their arrays, also in sequences."""
     if isinstance(value, TensorBase):
         return (<TensorBase> value).array
     if (type(value) is tuple or type(value) is list) and depth < DEPTH:
@@ -263,7 +263,7 @@ cdef object index_number(object value):
 
 
 cdef object slow_as_index(object index, str op, str argument, int depth):
-    """`as_index` of what is no int; a list that holds sequences or slices is read as a tuple."""
+    """`as_index` of an index that is not an int; a list that contains sequences or slices is read as a tuple."""
     cdef list parts
     cdef bint same = True
     if index is None or index is Ellipsis or type(index) is int:
@@ -286,7 +286,7 @@ cdef object slow_as_index(object index, str op, str argument, int depth):
 
 
 cdef object index_array(object index, str op, str argument):
-    """Integers or booleans: a tensor or an array as it is, a single number as Python's, unless somebody listens."""
+    """Integers or booleans: a tensor or an array unchanged; a single number as Python's, unless there are listeners."""
     cdef ndarray array
     cdef object found = index
     if isinstance(index, TensorBase):
@@ -316,7 +316,7 @@ cdef object slow_index_of(object index):
 
 
 cdef object plain_slice(object index):
-    """A slice whose ends are no tensors, which could be written to."""
+    """A slice whose ends are not tensors, which could be written to."""
     if isinstance(index.start, TensorBase) or isinstance(index.stop, TensorBase) or isinstance(index.step, TensorBase):
         return slice(index_number(index.start), index_number(index.stop), index_number(index.step))
     return index
@@ -342,7 +342,7 @@ def tensor(data, dtype=None, requires_grad=False):
     dtype : dtype, optional
         NumPy's choice by default: float64 for Python floats.
     requires_grad : bool
-        Whether operations on it are recorded.
+        Whether operations on the tensor are recorded.
 
     Returns
     -------
@@ -358,7 +358,7 @@ def tensor(data, dtype=None, requires_grad=False):
 
 
 def asarray(data, dtype=None, requires_grad=False, *, copy=None):
-    """A tensor around `data`, sharing its memory where that is possible; a tensor is returned as it is, and a list of tensors
+    """A tensor around `data`, sharing its memory if possible; a tensor is returned unchanged, and a list of tensors
     with a history is stacked, recorded.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Copies, writes and hooks, which are no operators, told to listeners."""
+"""Events without an operator: report copies, writes and hooks to listeners."""
 
 from .node cimport Node
 

@@ -1,8 +1,7 @@
-"""What is done without an operator, told to listeners.
+"""Events without an operator: report copies, writes, hooks and callbacks to listeners.
 
-Owns the words for it: a copy that the runtime makes of an array, a write by which a composite operator, or a step of a backward
-pass, stores what it has computed, a hook, and a function that the program calls back.  A listener that follows values finds
-each of them so.
+Reports the runtime's own copies of arrays, hooks, and functions that the program calls back.  Also reports the writes that
+store a result of a composite operator or of a step of a backward pass.  So a listener can follow every value.
 """
 
 from .events cimport Event, begin_event, end_event, note_event
@@ -13,7 +12,7 @@ from .tensor cimport TensorBase
 
 
 cdef object tell_of_copy(object source, object result):
-    """Tell of a copy of an array, which is returned."""
+    """Report a copy of an array; returns the copy."""
     cdef ThreadState* state = thread_state()
     if state.flags & LISTENING:
         note_event(state, "made", "copy", (source,), result)
@@ -21,7 +20,7 @@ cdef object tell_of_copy(object source, object result):
 
 
 cdef int tell_of_write(object target, object value) except -1:
-    """Tell that an array, or a number, is about to be written into another array."""
+    """Report that an array, or a number, is about to be written into another array."""
     cdef ThreadState* state = thread_state()
     if state.flags & LISTENING:
         note_event(state, "write", "copy_", (target, value), None)
@@ -29,7 +28,7 @@ cdef int tell_of_write(object target, object value) except -1:
 
 
 cdef object call_hook(Node node, object hook, tuple arguments):
-    """What a hook of a node returns."""
+    """Call a hook of a node, reported to listeners, and return its result."""
     cdef ThreadState* state = thread_state()
     cdef Event event
     if not state.flags & LISTENING:
@@ -64,7 +63,7 @@ def shell(type cls, ndarray array):
 
 
 def set_array(TensorBase tensor, ndarray array):
-    """Give a tensor of `shell` the array of values of another shape.
+    """Give a tensor of `shell` an array for values of a different shape.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def set_array(TensorBase tensor, ndarray array):
 
 
 def array_of(TensorBase tensor):
-    """The array of a tensor, for who listens: that it has a history or tangents is no matter there.
+    """The array of a tensor, for listeners: regardless of its history or tangents.
 
     Parameters
     ----------
@@ -101,7 +100,7 @@ def tell_of_callback(str name, callback, tuple args, dict keywords):
     Returns
     -------
     object
-        What it gives.
+        The result.
     """
     cdef ThreadState* state = thread_state()
     cdef Event event

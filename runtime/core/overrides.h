@@ -1,4 +1,4 @@
-/* A call of a compiled function that asks its operands for an answer when it raises TypeError, and is the usual call until then. */
+/* Calls of compiled functions that ask their operands for a result after a TypeError. */
 #ifndef GRADSPEC_ANSWERED_H
 #define GRADSPEC_ANSWERED_H
 
@@ -7,7 +7,7 @@
 
 typedef PyObject *(*gradspec_fast_call)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 
-static PyObject *gradspec_asked; /* of function, args, keywords: an answer, or NotImplemented */
+static PyObject *gradspec_asked; /* (function, args, keywords) -> a result, or NotImplemented */
 
 static PyObject *gradspec_ask(PyObject *function, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     PyObject *kind, *error, *traceback, *answer = NULL;
@@ -37,7 +37,7 @@ static PyObject *gradspec_call(PyObject *function, PyObject *const *args, size_t
     return result || !PyErr_ExceptionMatches(PyExc_TypeError) ? result : gradspec_ask(function, args, count, names);
 }
 
-/* Have a function of Cython's called so; 0 where it is called in another way, and stays as it is. */
+/* Have a function compiled by Cython called this way; 0 if it has another calling convention and is unchanged. */
 static int gradspec_let_answer(PyObject *function) {
     PyTypeObject *type = Py_TYPE(function);
     if (strcmp(type->tp_name, "cython_function_or_method") && !strstr(type->tp_name, ".cython_function_or_method")) return 0;

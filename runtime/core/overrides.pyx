@@ -1,8 +1,8 @@
-"""Answers of operands that operators refuse: a class whose objects are no tensors says what an operator gives of them.
+"""Overrides: operands of foreign classes compute the results of operators that refuse them.
 
-Owns the protocol: an operator that raises TypeError asks the first operand, or item of a list of them, whose class has
-`__gradspec_function__(self, function, args, keywords)`; NotImplemented leaves the error as it was.  Nothing is asked, and nothing
-paid, before an operator has refused.  Knows no such class.
+Defines the protocol.  An operator that raises TypeError asks the first operand, or item of a list of operands, whose class has
+`__gradspec_function__(self, function, args, keywords)`.  If that returns NotImplemented, the error is raised unchanged.
+The check runs only after an operator has refused, so other calls cost nothing.
 """
 
 from cpython.object cimport PyObject
@@ -13,7 +13,7 @@ cdef extern from "gradspec/core/overrides.h":
 
 
 def ask(function, tuple args, dict keywords):
-    """What the operands answer to a call.
+    """Ask the operands for the result of a call.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def ask(function, tuple args, dict keywords):
     Returns
     -------
     object
-        NotImplemented where none of them answers.
+        NotImplemented if no operand answers.
     """
     for value in (*args, *keywords.values()):
         for one in value if type(value) is list or type(value) is tuple else (value,):
@@ -36,18 +36,18 @@ def ask(function, tuple args, dict keywords):
 
 
 def let_operands_answer(functions):
-    """Have operators ask their operands when they refuse them.
+    """Have operators ask their operands after a TypeError.
 
     Parameters
     ----------
     functions : iterable of callable
-        Compiled functions of Cython's; others stay as they are.
+        Functions compiled by Cython; others are unchanged.
 
     Returns
     -------
     int
-        How many of them ask.
+        Number of operators that were changed.
     """
     global gradspec_asked
-    gradspec_asked = <PyObject*> ask    # which this module keeps
+    gradspec_asked = <PyObject*> ask    # kept alive by this module
     return sum([gradspec_let_answer(function) for function in functions])

@@ -1,4 +1,4 @@
-"""Gradients that are put off: which nodes wait, and until when."""
+"""Deferred gradients: decide which gradients are computed later, and when."""
 
 from cpython.ref cimport PyObject
 
@@ -9,7 +9,7 @@ from ..kernels.fusion_engine.fusion cimport Fused
 from ..core.node cimport InputMetadata, Node
 
 cdef inline bint is_large(GraphTask task, InputMetadata* metadata) noexcept:
-    """Whether it pays to put off what is computed of a gradient."""
+    """Whether a gradient is large enough for deferred computation to pay."""
     cdef npy_intp size = 1
     cdef int i
     if task.large < 0:

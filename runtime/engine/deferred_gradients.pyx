@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False
-"""Gradients that are put off: which nodes wait, and until when.
+"""Deferred gradients: decide which gradients are computed later, and when.
 
-Owns the rule that a node made of elementwise programs alone may take a large gradient that nobody has computed, and leave one;
-and that all are computed before anybody could see or change what they are made of: before hooks, before nodes of any other kind,
-and at the end of a pass.  What is computed then is one program in which each array is read and written once.  A gradient that is
-zeros but for some places is put off as far as the buffer that it is for: it is added to what is there, or computed.
+A node whose formula consists of elementwise programs may take a large deferred gradient, and return one.  All deferred gradients
+are computed before any code can see them or change their operands: before hooks, before nodes of any other kind, and at the end
+of a pass.  They are computed by one program that reads and writes each array once.  A gradient that is zero except at some
+places is deferred until it reaches its buffer: it is added to an existing gradient there, or computed.
 """
 
 from cpython.ref cimport PyObject
@@ -22,15 +22,15 @@ from ..core.tensor cimport wrap
 
 
 cdef bint may_wait(Node node, bint needed) except -1:
-    """Whether gradients may stay put off while a node runs, and that node may take one: nothing of it is the user's.
+    """Whether gradients may stay deferred while a node runs, and that node may take one: it runs no code of the user.
 
-    A node that is not `needed` does not run: only hooks could see what arrives there.
+    A node that is not `needed` does not run: only hooks could see its gradient.
     """
     return node.hooks is None and (not needed or node.takes_deferred() and not has_packed(node))
 
 
 cdef object arrived(GraphTask task, Node node, object grad, bint needed):
-    """The large gradient that arrived at a node as that node takes it: put off where that pays, an array where it must be."""
+    """The large gradient that arrived at a node, as the node takes it: deferred if that pays, else an array."""
     cdef Fusion fusion
     if type(grad) is Fused:
         if (<Fused> grad).array is None:
@@ -56,7 +56,7 @@ cdef object arrived(GraphTask task, Node node, object grad, bint needed):
 
 
 cdef object validate_deferred(Node target, int output_nr, Fused grad, Node source):
-    """A gradient on its way to a node: as it is if that has one output of its shape and dtype, else its array made to fit."""
+    """A gradient on its way to a node: unchanged if the node has one output of its shape and dtype, else computed, validated."""
     cdef InputMetadata* metadata = &target.output
     if grad.array is None and target.outputs == NULL and grad.fits(metadata.ndim, metadata.dims, metadata.type_num):
         return grad
@@ -64,9 +64,9 @@ cdef object validate_deferred(Node target, int output_nr, Fused grad, Node sourc
 
 
 cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad, Node source):
-    """Add a gradient of some places to what has arrived at a node of one output and give None; all of it where it cannot be.
+    """Add a gradient of some places to a node's buffer and return None; if impossible, return the whole gradient.
 
-    Nobody but the buffer may hold the array that is written to, and it stays in C's order, as in `accumulate`.
+    Only the buffer may reference the array that is written to, and it stays in C order, as in `accumulate`.
     """
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | NPY_ARRAY_C_CONTIGUOUS
     cdef ndarray total
@@ -80,7 +80,7 @@ cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad
 
 
 cdef int settle(GraphTask task) except -1:
-    """Compute all that was put off and that somebody waits for."""
+    """Compute all deferred gradients that are still needed."""
     cdef Fusion fusion
     cdef Py_ssize_t i
     for fusion in task.fusions:
@@ -93,7 +93,7 @@ cdef int settle(GraphTask task) except -1:
 
 
 cdef tuple taken_computed(GraphTask task):
-    """The arrays of gradients that were put off and have been computed since this was asked; none where nobody listens."""
+    """The arrays of deferred gradients that were computed since the last call; empty without listeners."""
     cdef Fusion fusion
     cdef list found = []
     if task.fusions is not None:
@@ -105,7 +105,7 @@ cdef tuple taken_computed(GraphTask task):
 
 
 cdef Node blamed(GraphTask task, Node node):
-    """The node whose calls could not be computed, where that was put off; else the one that runs."""
+    """The node whose deferred computation failed; else the running node."""
     cdef Fusion fusion
     if task.fusions is not None:
         for fusion in task.fusions:
@@ -115,7 +115,7 @@ cdef Node blamed(GraphTask task, Node node):
 
 
 cdef int forget(GraphTask task) except -1:
-    """The pass is over: nothing waits any more."""
+    """Clear all deferred work at the end of a pass."""
     cdef Fusion fusion
     if task.fusions is not None:
         for fusion in task.fusions:

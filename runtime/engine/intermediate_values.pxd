@@ -1,13 +1,13 @@
-"""Kept: the values of the middle that a custom forward keeps."""
+"""Intermediate values: refuse second derivatives through values that a custom forward kept."""
 
 from ..core.node cimport Node
 
 cdef class Kept:
-    cdef tuple saved        # of each tensor of save_for_backward the inputs that it was computed from, as bits
-    cdef tuple forward      # the same of save_for_forward
-    cdef list attributes    # pairs of a weak reference to a tensor among the attributes and its bits
-    cdef dict aside         # attributes that hold such values, where an input has a tangent: the value and the bits of each
-    cdef list levels        # pairs of a dual level and the bits of the inputs that have a tangent there
+    cdef tuple saved        # for each tensor of save_for_backward, the inputs that it depends on, as bits
+    cdef tuple forward      # the same for save_for_forward
+    cdef list attributes    # pairs of a weak reference to a tensor in an attribute, and its bits
+    cdef dict aside         # attributes with such values, if an input has a tangent: the value and the bits of each
+    cdef list levels        # pairs of a dual level and the bits of the inputs with a tangent there
 
     cdef object shown(self, Node node, tuple tensors, bint in_jvp)
     cdef object attribute(self, Node node, str name, bint in_jvp)

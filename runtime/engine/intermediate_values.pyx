@@ -1,8 +1,8 @@
-"""Second derivatives of custom Functions that are refused, as they would be silent zeros.
+"""Intermediate values: refuse second derivatives of custom Functions that would silently be zero.
 
-Owns `once_differentiable`, and which values of the middle a forward has kept: they are neither inputs nor outputs, and have no
-history there.  A recorded backward, or jvp, gets one with a history that raises, and where tangents are open it is refused.
-Which inputs a value was computed from is found by a listener, which only a Function that keeps such values pays for.
+Defines `once_differentiable`, and finds the intermediate values that a forward has kept: neither inputs nor outputs, they have no
+history in backward.  A recorded backward or jvp gets such a value with a history that raises; under open tangents the read is
+refused.  A listener finds the inputs that a value depends on; only a Function that keeps such values pays for it.
 """
 
 import functools
@@ -19,12 +19,12 @@ cdef object new_follower = None
 
 
 def set_follower(follower):
-    """Say what follows the numbers of a forward.
+    """Set the factory of listeners that trace the values of a forward.
 
     Parameters
     ----------
     follower : callable
-        Gives a Listener for inputs and the bit of each, whose `of(value)` has the bits that a value was computed from.
+        Takes inputs and the bit of each; returns a Listener whose `of(value)` is the bits of the inputs that a value depends on.
     """
     global new_follower
     new_follower = follower
@@ -34,7 +34,7 @@ cdef class Kept:
     """The intermediate values that one forward kept."""
 
     cdef object shown(self, Node node, tuple tensors, bint in_jvp):
-        """The saved tensors as a method of the user gets them: with a history that raises where something is recorded."""
+        """The saved tensors as a user's method gets them: with a history that raises if the method is recorded."""
         cdef tuple sources = self.forward if in_jvp else self.saved
         cdef list found = list(tensors)
         cdef int i
@@ -49,13 +49,13 @@ cdef class Kept:
         return tuple(found)
 
     cdef object attribute(self, Node node, str name, bint in_jvp):
-        """An attribute that was put aside, as some input had a tangent."""
+        """An attribute that was set aside because some input had a tangent."""
         value, sources = self.aside[name]
         self.refuse_tangents(node, sources, in_jvp)
         return value
 
     cdef int enter(self, Node node) except -1:
-        """Before a method of the user reads attributes."""
+        """Called before a user's method reads attributes."""
         if is_recorded(node):
             for reference, source in self.attributes:
                 tensor = reference()
@@ -64,7 +64,7 @@ cdef class Kept:
         return 0
 
     cdef int refuse_tangents(self, Node node, object sources, bint in_jvp) except -1:
-        """Refuse a read where the value ought to have a tangent: of a level that is open, or further out than that of a jvp."""
+        """Refuse a read if the value should have a tangent: of an open level, or in a jvp of a level outside of the jvp's own."""
         cdef list levels = [level for level, moved in self.levels if level in thread_objects().dual_levels
                             and any([moved & source for source in sources])]
         if len(levels) > in_jvp:
@@ -73,7 +73,7 @@ cdef class Kept:
 
 
 cdef bint has_history(TensorBase tensor) noexcept:
-    """Whether a gradient goes on from here; a view of a leaf, taken in a forward, has the leaf's flag alone."""
+    """Whether a gradient flows on from here; a view of a leaf, taken in a forward, has only the leaf's flag."""
     return tensor.flags & REQUIRES_GRAD and (tensor.grad_fn_ is not None or not tensor.flags & VIEW)
 
 
@@ -93,7 +93,7 @@ cdef str refusal(Node node):
 
 
 cdef object follow(cls, tuple inputs):
-    """A listener to the forward of a Function that keeps intermediate values, or may keep some."""
+    """A listener to the forward of a Function that keeps, or may keep, intermediate values."""
     cdef int i
     if cls._keeps is False or cls._keeps == "known":
         return None
@@ -101,13 +101,13 @@ cdef object follow(cls, tuple inputs):
 
 
 cdef object bit_of(tuple inputs, int i):
-    """The bit of an input by which something is differentiated, 0 of another one."""
+    """The bit of an input that is differentiated; 0 for any other input."""
     return <object> 1 << i if is_inexact((<TensorBase> inputs[i]).array) and (
         (<TensorBase> inputs[i]).flags & (REQUIRES_GRAD | TANGENT)) else 0
 
 
 cdef Kept kept_by(cls, Node node, object follower, tuple inputs, tuple outputs, object to_save, object for_forward):
-    """The values of the middle that a forward has kept; None where there are none."""
+    """The intermediate values that a forward has kept; None if there are none."""
     cdef list attributes = [], saved = [], every, found
     cdef Kept kept
     cdef int i, number
@@ -121,7 +121,7 @@ cdef Kept kept_by(cls, Node node, object follower, tuple inputs, tuple outputs, 
             cls._keeps = False
         return None
     cls._keeps = True
-    if follower is None:  # it has never kept such values before: they may come from every input
+    if follower is None:  # the first forward that kept such values: they may depend on every input
         source = 0
         for i in range(len(inputs)):
             source |= bit_of(inputs, i)
@@ -155,7 +155,7 @@ cdef Kept kept_by(cls, Node node, object follower, tuple inputs, tuple outputs, 
 
 
 cdef int find(object value, tuple inputs, tuple outputs, list found, int depth) except -1:
-    """Add the tensors of `value` that are neither inputs nor outputs and have no history."""
+    """Add the tensors in `value` that are neither inputs nor outputs and have no history."""
     if isinstance(value, TensorBase):
         value = behind((value,))[0]
         if not has_history(value) and is_inexact((<TensorBase> value).array) and not (
@@ -176,7 +176,7 @@ cdef bint holds(object tensors, object value):
 
 
 def once_differentiable(function):
-    """Decorate a `backward` that cannot itself be differentiated: to use its result in a second derivative raises.
+    """Decorate a `backward` that cannot itself be differentiated: using its result in a second derivative raises.
 
     Parameters
     ----------
@@ -208,5 +208,5 @@ cdef bint is_differentiable(object value) except -1:
 
 
 cdef object behind(tuple values):
-    """The values, and of rows the batches."""
+    """The values; a row of a vmap is replaced by its batch."""
     return thread_objects().mapping.insides(values) if thread_state().flags & MAPPED else values

@@ -1,9 +1,9 @@
-"""Snapshot: what a buffer held before a recorded write.
+"""Copy on write: keep a buffer's content before a recorded write, for the nodes that saved it.
 
-Owns the start of every in-place write: the version that ends is counted, and where a node may hold a tensor of it, and the
-write is recorded, its content is kept for that node.  A snapshot is taken once a version, of the whole base.  That of
-version 0, whose tensors nodes hold as they are, belongs to the buffer; of a later version nodes hold the Snapshot itself, so
-it lives as long as they do and is not taken where none is left.
+Defines the start of every in-place write.  The write is counted.  If it is recorded and a node may have saved a tensor of the
+current version, a Snapshot of the whole base is taken, once for each version.  The Snapshot of version 0, whose tensors nodes
+save directly, belongs to the buffer.  Nodes hold the Snapshot of a later version themselves, so it lives as long as they do and
+is not taken if no such node is left.
 """
 
 cimport cython
@@ -27,7 +27,7 @@ cdef class Snapshot:
     """The content of one buffer at one version."""
 
     cdef int take(self, ndarray base) except -1:
-        """Copy the memory that the array spans, gaps included, so that views of it are found at the same places."""
+        """Copy the memory that the array spans, gaps included, so that its views are found at the same offsets."""
         cdef ndarray memory
         cdef size_t low, high
         low, high = np.lib.array_utils.byte_bounds(base)
@@ -39,7 +39,7 @@ cdef class Snapshot:
         return 0
 
     cdef ndarray array_of(self, ndarray present):
-        """What `present`, an array in the memory of the base, held at this version; None where it lies elsewhere."""
+        """The content of `present`, an array in the memory of the base, at this version; None if it lies elsewhere."""
         cdef ndarray memory = (<object> self.array).base
         cdef Py_ssize_t first = PyArray_BYTES(self.array) - PyArray_BYTES(memory) + (PyArray_BYTES(present) - self.address)
         low, high = np.lib.array_utils.byte_bounds(present)
@@ -50,7 +50,7 @@ cdef class Snapshot:
 
 
 cdef Snapshot present_snapshot(VersionCounter counter):
-    """What a node holds to be given the present content of a buffer after a recorded write."""
+    """The Snapshot that will give a node the present content of a buffer after a recorded write."""
     cdef Snapshot snapshot = counter.current
     if snapshot is None or snapshot.version != counter.value:
         snapshot = counter.current = Snapshot.__new__(Snapshot)
@@ -58,7 +58,7 @@ cdef Snapshot present_snapshot(VersionCounter counter):
     return snapshot
 
 
-cdef object watcher = None  # called with each tensor that is about to be written to, while somebody wants to know
+cdef object watcher = None  # called with each tensor that is about to be written to, if set
 
 
 def watch_writes(function):
@@ -73,7 +73,7 @@ def watch_writes(function):
 
 
 cdef int begin_write(ThreadState* state, TensorBase target, bint recorded) except -1:
-    """Count a write that is about to happen: one that fails half-way has been counted, and refuses what it may have spoilt."""
+    """Count a write before it happens: if it fails half-way, the values that it may have overwritten are refused as stale."""
     cdef VersionCounter counter
     cdef TensorBase base
     cdef Snapshot snapshot = None

@@ -1,4 +1,4 @@
-/* PyErr_Format as the modules of Cython call it that include this: "unexpected keyword" and "positional argument" are finished. */
+/* PyErr_Format for Cython's modules: errors of unexpected keywords and positional arguments get a suggestion. */
 #ifndef GRADSPEC_HINTS_H
 #define GRADSPEC_HINTS_H
 

@@ -1,8 +1,8 @@
-"""Hints: what to write instead of a name or a keyword that is misspelt or belongs to another library.
+"""Hints: suggest a replacement for a name or a keyword that is misspelt or belongs to a different library.
 
-Owns what to write for keywords that no parameter here means, and the search for a name: in `elsewhere`, in the other namespaces,
-among tensors' methods, in NumPy and SciPy, and among the names nearby.  Searches, and imports what that needs, when an error is
-worded.
+Holds the suggestions for keywords that no parameter here means.  Searches for a name in `foreign_names`, in the other namespaces,
+among tensors' methods, in NumPy and SciPy, and among similar names.  The search, and its imports, run only when an error message
+is built.
 """
 
 import functools
@@ -19,7 +19,7 @@ from .keywords import meant, renamed
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# What to write for the keywords of other libraries that are none here; where it is decided by a parameter, this comes first.
+# Suggestions for other libraries' keywords without a counterpart; a key of an inner dict is the parameter that decides.
 KEYWORDS: dict[str, str | dict[str, str]] = {
     **dict.fromkeys(("input", "self", "tensors"), "the array, or the arrays, as the first argument"),
     "pivot": "nothing: rows are always exchanged",
@@ -62,7 +62,7 @@ KEYWORDS: dict[str, str | dict[str, str]] = {
     "preferred_element_type": "astype(dtype) of the factors",
 }  # fmt: skip
 
-# The namespaces below the package, in the order in which a name that another one lacks is looked for.
+# The namespaces of the package, in the order of the search for a name that is missing elsewhere.
 NAMESPACES = (
     "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
     "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "optim.swa_utils", "nn.init",
@@ -71,13 +71,13 @@ NAMESPACES = (
 
 
 def of_call(error, function=None):
-    """What Cython says of a call, with what to write.
+    """Cython's message about a call, completed by a suggestion.
 
     Parameters
     ----------
     error : str or TypeError
     function : callable, optional
-        What was called; by default the operator that the error names.
+        The called function; by default the operator that the error names.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def of_call(error, function=None):
             return f"{message}; write nonzero(mask) for the places where it is true"
         return f"{message}; its arguments are {', '.join(known)}" if known else message
     further = f"{function.__name__}_with_{keyword[1].removeprefix('return_')}"
-    if hasattr(ops, further):  # what the keyword asks for is an operator's own result
+    if hasattr(ops, further):  # the keyword requests the result of a separate operator
         return f"{message}; write {further}"
     answer = of_keyword(keyword[1], known)
     if answer:
@@ -112,13 +112,13 @@ def of_call(error, function=None):
 
 
 def parameters_of(function):
-    """The names that a function's arguments have for its callers."""
+    """The names of a function's parameters for its callers."""
     code = function.__code__
     return [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if not name.endswith("_")]
 
 
 def answering(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which reads other libraries' keywords and answers calls that do not fit, as those of the spec do."""
+    """Wrap a function: it accepts other libraries' keywords, and a call that does not fit gets a suggestion, as for operators."""
 
     @functools.wraps(function)
     def answered(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -136,13 +136,13 @@ def answering(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def of_keyword(name, known=()):
-    """What to write in the place of another library's keyword, as the end of a sentence; empty where nothing is known.
+    """The suggestion for another library's keyword, as the end of a sentence; empty if unknown.
 
     Parameters
     ----------
     name : str
     known : sequence of str
-        The parameters that there are.
+        The function's parameters.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def of_keyword(name, known=()):
 
 
 class MissingAttribute(AttributeError):
-    """A name that a tensor or a namespace has not.  Programs ask for many in vain: the message is made when somebody reads it."""
+    """A name that a tensor or a namespace lacks.  Many lookups fail on purpose, so the message is built when it is read."""
 
     def __init__(self, owner, name):
         super().__init__(owner, name, name=name, obj=owner)
@@ -181,7 +181,7 @@ MissingAttribute.__module__ = "builtins"
 
 
 class MissingModule(ModuleNotFoundError):
-    """A module that the package has not, which may be another library's.  The message is made when somebody reads it."""
+    """A module that the package lacks; it may exist in another library.  The message is built when it is read."""
 
     def __str__(self):
         package, _, name = self.name.rpartition(".")
@@ -196,7 +196,7 @@ MissingModule.__module__ = "builtins"
 
 
 class ModulesElsewhere:
-    """A finder that is asked last, and answers `import gradspec.lax`."""
+    """A finder that is asked last: it raises MissingModule for imports such as `import gradspec.lax`."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -206,13 +206,13 @@ class ModulesElsewhere:
 
 
 def answer_imports():
-    """Let the package answer for modules that it has not."""
+    """Have imports of missing modules of the package raise MissingModule."""
     if ModulesElsewhere not in sys.meta_path:
         sys.meta_path.append(ModulesElsewhere)
 
 
 def of_attribute(owner, name):
-    """What to write for an attribute that the class has not, as the end of a sentence; empty where nothing is known."""
+    """The suggestion for an attribute that the class lacks, as the end of a sentence; empty if unknown."""
     from .foreign_names import ATTRIBUTES
 
     answer = row(ATTRIBUTES, name)
@@ -223,7 +223,7 @@ def of_attribute(owner, name):
 
 
 def of_name(module, name):
-    """What to write for a name that the namespace has not, as the end of a sentence; empty where nothing is known."""
+    """The suggestion for a name that the namespace lacks, as the end of a sentence; empty if unknown."""
     if name.startswith("_"):
         return ""
     from .foreign_names import NAMES
@@ -242,7 +242,7 @@ def of_name(module, name):
 
 
 def row(table, name, exact=False):
-    """The answer to a name."""
+    """The answer for a name, also by pattern unless `exact`."""
     for answer, names in table.items():
         if name in names.split():
             return answer
@@ -256,7 +256,7 @@ def row(table, name, exact=False):
 
 
 def place_of(name):
-    """Where the library has that name: `gs.linalg.inv`; None where it has it nowhere."""
+    """The place of a name in the library, such as `gs.linalg.inv`; None if there is none."""
     gs = sys.modules["gradspec"]
     if name in dir(gs):
         return f"gs.{name}"
@@ -275,7 +275,7 @@ def found_at(place):
 
 
 def method_of(name):
-    """The tensor's method: those that write in place, and what is a method alone."""
+    """Suggest a tensor's method that writes in place, or whose name is not also a function's."""
     tensor = sys.modules["gradspec"].Tensor
     if not hasattr(tensor, name) or not name.endswith("_") and place_of(name):
         return None
@@ -283,7 +283,7 @@ def method_of(name):
 
 
 def of_scipy(namespace, name):
-    """What SciPy has under that name in the namespace of which gs.scipy has a part: another namespace here, or SciPy's own."""
+    """SciPy's object with that name, for a namespace in gs.scipy: in another namespace here, or SciPy's own."""
     try:
         value = getattr(import_module(namespace), name, None) if namespace.startswith("scipy.") else None
     except ImportError:
@@ -299,7 +299,7 @@ def of_scipy(namespace, name):
 
 
 def of_arrays(namespace, name):
-    """What NumPy or SciPy has under that name, and the gradient of nothing."""
+    """NumPy's or SciPy's object with that name, and whether it has a gradient."""
     if namespace == "random" and hasattr(import_module("numpy.random").Generator, name):
         return f"not there yet; write gs.asarray(numpy.random.default_rng(seed).{name}(...)): its parameters get no gradient"
     for library, short in (("numpy", "np"), ("scipy", "scipy")):
@@ -329,12 +329,12 @@ def with_derivative(namespace, name):
 
 
 def differentiable(name):
-    """Whether NumPy's function of a tensor is an operator or made of such."""
-    table = import_module("gradspec.generated.numpy_table")  # by name, as the other things that are searched
+    """Whether NumPy's function on tensors is an operator or composed of operators."""
+    table = import_module("gradspec.generated.numpy_table")  # by name, like the other searched modules
     return name in table.FUNCTIONS or name in table.UNIVERSAL or name in PIECED
 
 
-# NumPy's functions that are made of several operators, or of writes.
+# NumPy's functions that are composed of several operators or writes.
 PIECED = (
     "apply_along_axis", "block", "copyto", "cumulative_prod", "divmod", "fabs", "fill_diagonal", "float_power", "modf",
     "piecewise", "place", "put", "put_along_axis", "putmask", "rint",

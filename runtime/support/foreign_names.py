@@ -1,10 +1,10 @@
-"""Names that PyTorch, JAX, HIPS autograd and NumPy have and this library has not, each with what to write here.
+"""Foreign names: names of PyTorch, JAX, HIPS autograd and NumPy that this library lacks, and their replacements.
 
-Owns the answers; `hints` finds them and words the errors.  A row is an answer and the names that it answers; `*` stands for any
-letters.  No row is needed for a name of another namespace, a tensor's method, or what NumPy or SciPy has: `hints` looks there.
+Holds the answers; `error_hints` finds them and builds the errors.  A row is an answer and its names; `*` matches any letters.
+Names in other namespaces, tensors' methods, and names of NumPy or SciPy need no row: `error_hints` searches these places.
 """
 
-# What a tensor is asked for, as `x.name`.
+# Attributes of tensors, as in `x.name`.
 ATTRIBUTES = {
     "write nothing: every tensor is in memory": "cuda",
     "write x.mH": "H",
@@ -26,7 +26,7 @@ ATTRIBUTES = {
     "write nothing: a result is there when the call returns": "block_until_ready",
 }
 
-# What a namespace is asked for; `random.gamma` is what that one is asked for, where others would have another answer.
+# Names in namespaces; `random.gamma` is for that namespace only, if the answer differs elsewhere.
 NAMES = {
     "not there yet; write gs.asarray of what numpy.random.default_rng(seed) draws: its parameters get no gradient": (
         "random.gamma random.beta random.f random.t random.categorical random.multivariate_normal "
@@ -74,7 +74,7 @@ NAMES = {
         "tracer tracers const_graph JVPNode VJPNode util wrap_util differential_operators Graph Gradient ad numpy_boxes "
         "numpy_jvps numpy_vspaces"
     ),
-    # Nests of containers.
+    # Pytrees.
     "write the nest itself: gs.func takes tuples, lists and dictionaries of arrays": (
         "tree_* treedef_* all_leaves is_tree_node Partial "
         "PyTreeDef KeyEntry KeyPath DictKey SequenceKey GetAttrKey FlattenedIndexKey keystr flatten_one_level* default_registry "
@@ -289,7 +289,7 @@ NAMES = {
     "write RuntimeError, or ValueError: errors are Python's": (
         "AcceleratorError FatalError JITException OutOfMemoryError errors ErrorReport"
     ),
-    # What only another library needs.
+    # Names without a use here.
     "no counterpart: dtypes are NumPy's, and nothing is quantized": (
         "quantize_per_* quantized fake_quantize_* fused_moving_avg_obs_fake_quant fbgemm_* choose_qparams_optimized dequantize "
         "int_repr per_channel_* per_tensor_* q_* qscheme quantization qat quantizable ao"

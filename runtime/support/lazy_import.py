@@ -1,8 +1,8 @@
-"""Names that are imported when they are first used: what most programs never use should not lengthen every import.
+"""Lazy imports: import rarely used names on first use, so that they do not slow down the import of the package.
 
-Owns the `__getattr__` (PEP 562) of the packages that have such names, and of all namespaces, which say what to write for a name
-that they have not.  Python looks up every name of such a module more slowly, also those that are there: its specialised
-instruction for the names of a module leaves such modules out.
+Defines the `__getattr__` (PEP 562) of packages with such names, and of all namespaces, which suggest a replacement for a missing
+name.  In a module with `__getattr__` every lookup of a name is slower, even of an existing one: Python's specialised instruction
+for module attributes does not handle such modules.
 """
 
 import sys
@@ -12,17 +12,17 @@ from .error_hints import MissingAttribute, of_name
 
 
 def later(package, places, rest=None, names=()):
-    """The `__getattr__` of a package that imports some of its names when they are asked for.
+    """The `__getattr__` of a package that imports some of its names on first use.
 
     Parameters
     ----------
     package : str
     places : dict of str to tuple of str
-        Module of the package -> names that it holds; "" for names that are modules themselves.
+        Module of the package -> its names; "" for names that are modules themselves.
     rest : str, optional
-        A module of the package whose `__all__` has further names: it is imported for a name that is nowhere else.
+        A module of the package whose `__all__` has further names: it is imported for a name found nowhere else.
     names : sequence of str
-        The public names beside those; then `__all__` of the package is made when it is asked for.
+        The public names beside those; if given, `__all__` of the package is computed on first use.
     """
     owners = {name: module for module, names in places.items() for name in names}
 
@@ -30,7 +30,7 @@ def later(package, places, rest=None, names=()):
         if name not in owners:
             if rest is not None and (name == "__all__" or not name.startswith("__")):
                 module, here = import_module(f"{package}.{rest}"), vars(sys.modules[package])
-                further = getattr(module, "__all__", ())  # none while it is imported
+                further = getattr(module, "__all__", ())  # empty while it is being imported
                 here.update({other: getattr(module, other) for other in further})
                 if further and "__all__" not in here:
                     here["__all__"] = sorted([*names, *further])
@@ -48,15 +48,15 @@ def later(package, places, rest=None, names=()):
 
 
 def answer(package, computed=None):
-    """Let a namespace whose names are all there say of others what to write.
+    """Have a namespace without lazy names suggest replacements for missing ones.
 
-    A call, and no `__getattr__` that type checkers see: they would take every name for one that is there.
+    This is a call instead of a `__getattr__` in the source, because type checkers would then accept every name.
 
     Parameters
     ----------
     package : str
     computed : dict of str to callable, optional
-        Names whose value changes, with the function that returns the value.
+        Names with changing values, and the function that returns the value.
     """
 
     def __getattr__(name):
@@ -68,14 +68,14 @@ def answer(package, computed=None):
 
 
 def missing(package, name):
-    """The error where a module's `__getattr__` does not know a name.
+    """The error of a module's `__getattr__` for an unknown name.
 
-    Of an AttributeError `from package import name` makes an ImportError with words of its own, so here it is that one.
+    For `from package import name`, Python replaces an AttributeError by an ImportError with its own message; so raise that here.
     """
     from opcode import opmap
 
     frame = sys._getframe(2)
-    here = f"{package}.{name}" in sys.modules  # a module that is no attribute: Python looks for it there after an AttributeError
+    here = f"{package}.{name}" in sys.modules  # a submodule that is not an attribute: after an AttributeError Python finds it
     if not here and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
         return ImportError(f"cannot import name {name!r} from {package!r}{of_name(sys.modules[package], name)}", name=package)
     return MissingAttribute(sys.modules[package], name)

@@ -1,1 +1,1 @@
-"""Transforms of functions by a kind of tensor: batches for `vmap`, power series for `jet`."""
+"""Function transforms by kinds of tensors: batches for `vmap`, power series for `jet`."""

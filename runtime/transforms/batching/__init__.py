@@ -1,1 +1,1 @@
-"""Batches as single tensors: what `vmap` makes of operators, of passes and of functions with derivatives of their own."""
+"""vmap: tensors that represent a batch, and the rules for operators, passes and custom Functions on them."""

@@ -1,8 +1,7 @@
-"""Batched: a tensor that stands for a batch of tensors.
+"""Batched: a tensor that represents every row of a batch.
 
-Owns how a batch looks from inside of a vmap: as one of its rows, whose shape and dtype are known and whose numbers are not.
-Where those are asked for it refuses. The batch itself is `inside`, a tensor with one more axis in front; a gradient that it
-needs, its history, its hooks are those of the batch.
+Inside of a vmap a batch looks like a single row: its shape and dtype are known, its numbers are not.  Reading the numbers raises
+an error.  The batch itself is `inside`, a tensor with one more leading axis; it holds the gradient, the history and the hooks.
 """
 
 from typing import Any, NoReturn
@@ -16,8 +15,8 @@ from ...generated.tensor import Tensor
 from ...support.dispatch import ops
 from ...support.errors import CallTypeError
 
-_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
-STANDS: set[type] = set()  # classes of tensors that stand for what is inside of a level
+_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element as a placeholder for unknown numbers
+STANDS: set[type] = set()  # classes of tensors that represent an inner tensor at a level
 
 
 class Level:
@@ -26,18 +25,18 @@ class Level:
     Attributes
     ----------
     size : int
-        How many rows there are.
+        Number of rows.
     number : int
-        Counted from the outermost vmap of the thread, which has 1.
+        Position among the open levels of the thread; the outermost has 1.
     randomness : str
         'error', 'different' or 'same'.
     starts : dict
-        The state in which each generator was when a row first drew from it, for the chunks that draw the same afterwards.
+        State of each generator at the first draw of a row, so that later chunks repeat the same draws.
     drawn : set
-        The generators that this level has drawn from.
+        Generators that this level has drawn from.
     is_open : bool
     alive : int
-        How many tensors stand for its rows.
+        Number of tensors that represent its rows.
     """
 
     __slots__ = ("alive", "drawn", "is_open", "number", "randomness", "size", "starts")
@@ -48,7 +47,7 @@ class Level:
         self.drawn: set = set()
 
     def rewind(self, generator: Any) -> None:
-        """Before the first draw from a generator: put it where it was when the chunk before began to draw."""
+        """Before the first draw from a generator: restore its state from the first draw of the previous chunk."""
         if generator in self.drawn:
             return
         self.drawn.add(generator)
@@ -59,9 +58,9 @@ class Level:
 
 
 class Batched(Tensor):
-    """One row of a batch, whichever it is."""
+    """An arbitrary row of a batch."""
 
-    __slots__ = ("inside", "level", "taken_along")  # the last where it is not 0: the axis of the batch in what vmap was given
+    __slots__ = ("inside", "level", "taken_along")  # the last one if not 0: the batch axis in the argument of vmap
 
     def __del__(self) -> None:
         self.level.alive -= 1
@@ -126,12 +125,12 @@ class Batched(Tensor):
         return ops.getitem(self.inside, 0).is_contiguous()
 
     def become(self, view: "Batched") -> None:
-        """Take the place of a view of what it was, as in-place operators on shapes make it."""
+        """Become a view of its old value; for in-place operators on shapes."""
         set_array(self, array_of(view))
         self.inside = view.inside
 
     def register_hook(self, hook: Any) -> Any:
-        """As of any tensor: the hook gets the gradient of a row, in the levels that are open now."""
+        """Register a hook: it gets the gradient of a row, in the levels that are open now."""
         level, again = self.level, current_mapping().again()
 
         def whole(grad: Any) -> Any:
@@ -142,7 +141,7 @@ class Batched(Tensor):
         return self.inside.register_hook(whole)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
-        """As of any leaf: the hook gets the row, in the levels that are open now."""
+        """Register a hook on a leaf: it gets the row, in the levels that are open now."""
         level, again = self.level, current_mapping().again()
 
         def whole(leaf: Any) -> None:
@@ -193,7 +192,7 @@ STANDS.add(Batched)
 
 
 def batched(inside: Tensor, level: Level) -> Batched:
-    """What stands for the rows of `inside` along its first axis."""
+    """A tensor that represents the rows of `inside` along its first axis."""
     shape, dtype = inside.shape[1:], inside.dtype
     unknown = _UNKNOWN.get(dtype)
     if unknown is None:
@@ -206,7 +205,7 @@ def batched(inside: Tensor, level: Level) -> Batched:
 
 
 def spread(value: Any, level: Level) -> Batched:
-    """A tensor as a batch at a level: itself, or as many times itself as there are rows."""
+    """A tensor as a batch at a level: unchanged, or broadcast along the rows."""
     if is_row(value, level):
         return value
     value = asarray(value)
@@ -214,7 +213,7 @@ def spread(value: Any, level: Level) -> Batched:
 
 
 def as_batch(value: Any, level: Level, operands: Any) -> Batched:
-    """What an operator made of batches, also where its numbers are the same for all rows: each row may write to its own."""
+    """The result of an operator on batches as a batch, even if it is the same for all rows: each row may write to its own."""
     if is_row(value, level):
         return value
     inside = ops.copy(spread(value, level).inside)
@@ -225,37 +224,37 @@ def as_batch(value: Any, level: Level, operands: Any) -> Batched:
 
 
 def stands_as(value: Any, operand: Any) -> Any:
-    """What an operator made of an operand, in the levels that the operand stands in."""
+    """The result of an operator on an operand, lifted to the operand's levels."""
     if type(operand) is Batched:
         return as_batch(value, operand.level, (operand,))
     return operand.level.made(value, (operand,)) if type(operand) in STANDS else value
 
 
 def without_graph(value: Any) -> Any:
-    """A tensor without its graph, in the levels that it stands in; `detach` says that it is constant there too."""
+    """A tensor without its graph, at its levels; `detach` would also make it constant there."""
     return value.without_graph() if type(value) in STANDS else value.detach()
 
 
 def looks_at(value: Any, target: Any) -> bool:
-    """Whether a batch is a view of another one, or of what that looks at."""
+    """Whether a batch is a view of another batch, or has the same base."""
     value, target = whole_of(value), whole_of(target)
     return value._base is not None and (value._base is target or value._base is target._base)
 
 
 def whole_of(value: Any) -> Any:
-    """The tensor behind the batches, and the first coefficients, of all levels; any other value as it is."""
+    """The tensor behind the batches, and the first coefficients, of all levels; any other value unchanged."""
     while type(value) in STANDS:
         value = value.inside if type(value) is Batched else value.known(0)
     return value
 
 
 def is_row(value: Any, level: Level) -> bool:
-    """Whether a value stands for the rows of a batch at a level; any other one is the same for all of them."""
+    """Whether a value represents the rows of a batch at a level; any other value is the same for all rows."""
     return type(value) is Batched and value.level is level
 
 
 def as_given(row: Batched) -> tuple[Tensor, int]:
-    """The batch of a row, and along which of its axes it lies: where that was in the argument of vmap that the row is of."""
+    """The batch of a row and its batch axis, which is the one in the row's argument of vmap."""
     axis = getattr(row, "taken_along", 0)
     if not 0 < axis < row.inside.ndim:
         return row.inside, 0
@@ -263,12 +262,12 @@ def as_given(row: Batched) -> tuple[Tensor, int]:
 
 
 def inside_of(value: Any, level: Level) -> Any:
-    """The batch that a value stands for at a level; any other value as it is."""
+    """The batch behind a value at a level; any other value unchanged."""
     return value.inside if is_row(value, level) else value
 
 
 def innermost(values: Any) -> Level | None:
-    """The innermost level of what operators are given, in sequences and slices as well."""
+    """The innermost level among the operands, also in sequences and slices."""
     found: Any = None
     for value in values:
         kind = type(value)
@@ -286,12 +285,12 @@ def innermost(values: Any) -> Level | None:
 
 
 def is_other(level: Any) -> bool:
-    """Whether a level is none of a vmap: it says itself what is done with what stands for its insides."""
+    """Whether this level is not a vmap level and handles its own inner tensors."""
     return level is not None and type(level) is not Level
 
 
 def each(result: Any, change: Any) -> Any:
-    """A result with something in the place of each of its tensors."""
+    """A result with each of its tensors replaced."""
     if isinstance(result, Tensor):
         return change(result)
     if type(result) is tuple or type(result) is list:
@@ -300,7 +299,7 @@ def each(result: Any, change: Any) -> Any:
 
 
 def together(result: Any, level: Level) -> Any:
-    """What an operator gave for whole batches, as rows."""
+    """The result of an operator on whole batches, as rows."""
     return each(result, lambda tensor: batched(tensor, level))
 
 
@@ -309,14 +308,14 @@ def _hidden(what: str) -> NoReturn:
 
 
 def refuse_write(name: str) -> NoReturn:
-    """What all rows share is written to."""
+    """Refuse a write to a tensor that all rows share."""
     raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch would get "
                        "another value for each of them: it has fewer elements than what is written to it. Use the operator that "
                        "is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
 
 
 def refuse_left(method: str) -> NoReturn:
-    """Numbers leave for Python."""
+    """Refuse a conversion to Python values."""
     way = {"bool": "gs.where(condition, a, b), which computes both sides, in the place of `if`",
            "item": "operators on the tensor itself, and return it",
            "numpy": "gradspec's functions, or return the tensor and call numpy() on what vmap gives"}  # fmt: skip

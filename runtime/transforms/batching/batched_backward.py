@@ -1,8 +1,8 @@
-"""Passes over batches: gradients, tangents and custom Functions, where tensors stand for the rows of a vmap.
+"""Passes over batches: gradients, tangents and custom Functions of tensors that represent the rows of a vmap.
 
-Owns how a pass over whole batches gives each row its own gradient.  A pass knows nothing of batches: the rows of an output are
-its elements, and since no row depends on another, the gradient of all of them is that of each.  An input that is the same for all
-rows would get the sum; it is refused, but by `backward`, which adds up the gradients of all that runs.
+A pass over whole batches gives each row its own gradient.  The engine itself does not know batches: the rows of an output are its
+elements, and no row depends on another, so the gradient of all rows is the gradient of each.  An input that all rows share would
+get the sum over the rows.  It is therefore refused, except by `backward`, which accumulates the gradients of all rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,25 +22,25 @@ from .functions import called
 
 
 class MappedEdge(GradientEdge):
-    """Where the gradient of a batch goes, which levels its rows belong to, and where that of what is behind them goes."""
+    """The gradient edge of a batch, the levels of its rows, and the edge of the tensor behind them."""
 
     levels: list[Level]
     inside: GradientEdge
 
 
 class ReadsRow(RuntimeError):
-    """A custom Function reads a row that it was not given."""
+    """A custom Function reads a row that is not among its arguments."""
 
 
 class Passes:
-    """What the engine, dual levels and custom Functions ask while a vmap is open.
+    """Hooks of a vmap for the engine, dual levels and custom Functions.
 
     Attributes
     ----------
     guard : Passes
-        Stands where a function runs on no batches: what that closes over must be no row.
+        The mapping for a function that runs without batches: it must not close over rows.
     reads : bool
-        Whether other tensors are read in the place of some.
+        Whether `read` replaces some tensors.
     """
 
     guard: "Passes"
@@ -48,11 +48,11 @@ class Passes:
 
     def __init__(self, levels: list[Level] | None = None) -> None:
         self.levels: list[Level] = [] if levels is None else levels
-        self.left: list[Level] = []  # that are closed, and had tensors then
-        self.away = 0  # how many calls have put levels aside
+        self.left: list[Level] = []  # closed levels that had tensors at that time
+        self.away = 0  # number of calls that have set levels aside
 
     def read(self, tensor: Any) -> Any:
-        """What is read where a tensor is named."""
+        """The tensor to read in place of `tensor`."""
         return tensor
 
     def insides(self, values: Sequence[Any]) -> list:
@@ -129,8 +129,7 @@ class Passes:
         return tuple(results)
 
     def cotangents(self, outputs: Sequence[Any], grads: Sequence[Any] | None, is_grads_batched: bool) -> tuple[list, list[Level]]:
-        """The gradients to start from as the pass takes them, and the levels that the outputs have not, whose rows are those of a
-        batched pass."""
+        """The initial gradients as the pass takes them, and the levels that the outputs lack: their rows form a batched pass."""
         extra: list[Level] = []
         for output, grad in zip(outputs, grads or ()):
             extra += [level for level in _levels(grad) if level not in _levels(output) and level not in extra]
@@ -177,7 +176,7 @@ class Passes:
         return stood(primal, own), None if tangent is None else stood(tangent, own)
 
     def push(self, dual_level: Any, primal: Any, tangents: Any) -> Any:
-        """The same where a dual level has many tangents at once, along a first axis of `tangents`."""
+        """`make_dual` for a dual level with many tangents, along a first axis of `tangents`."""
         deciding_level = deciding((primal, tangents))
         if is_other(deciding_level):
             return deciding_level.push(dual_level, primal, tangents)
@@ -206,20 +205,20 @@ class Passes:
         return NotImplemented if level is None else called(cls, level, args, self)
 
     def finished(self, cls: Any, tensors: tuple, outputs: tuple) -> None:
-        """Refuse what a custom forward gave if it stands for a level that no argument does: it cannot be given a history."""
+        """Refuse a custom forward's result at a level of none of its arguments: it could not have a history."""
         level, known = innermost(outputs), innermost(tensors)
         if level is not None and level.is_open and (known is None or level.number > known.number):
             raise ReadsRow(f"{cls.__name__}: its forward reads a row of a vmap, or a series of a jet, that is none of its "
                            "arguments, by which it would have no derivative; make it an argument")  # fmt: skip
 
     def again(self) -> Any:
-        """What makes contexts in which the levels that are open now are open."""
+        """A factory of contexts that reopen the levels that are open now."""
         return partial(entered, type(self), list(self.levels))
 
 
 @contextmanager
 def suspended() -> Iterator[None]:
-    """No vmap: a pass over whole batches."""
+    """Turn vmap off, for a pass over whole batches."""
     before = set_mapping(None)
     try:
         yield
@@ -229,7 +228,7 @@ def suspended() -> Iterator[None]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """No vmap, inside of one: for what computes with numbers that are the same for all rows, and must read no row."""
+    """Turn vmap off inside of one, for a computation with numbers that all rows share: reading a row is refused."""
     before = current_mapping()
     set_mapping(before if before.reads else before.guard)
     try:
@@ -240,7 +239,7 @@ def guarded() -> Iterator[None]:
 
 @contextmanager
 def entered(mapping: type[Passes], levels: list[Level]) -> Iterator[None]:
-    """Levels that may be closed are open: for what a backward pass calls."""
+    """Open levels that may have been closed, for functions that a backward pass calls."""
     before, states = set_mapping(mapping(list(levels))), [level.is_open for level in levels]
     for level in levels:
         level.is_open = True
@@ -255,14 +254,14 @@ def entered(mapping: type[Passes], levels: list[Level]) -> Iterator[None]:
 def is_mapped() -> bool:
     """Whether a vmap is open in this thread.
 
-    A mapping stays for rows that outlive their vmap, until an operator is called.
+    A mapping may remain for rows that outlive their vmap, until the next operator call.
     """
     mapping = current_mapping()
     return mapping is not None and bool(mapping.levels or mapping.away)
 
 
 def of_every_row(value: Tensor) -> Tensor:
-    """A tensor as a batch at every open level, so that each row may have a gradient of its own."""
+    """A tensor as a batch at every open level, so that each row may have its own gradient."""
     mapping = current_mapping()
     if mapping is None:
         return value
@@ -273,7 +272,7 @@ def of_every_row(value: Tensor) -> Tensor:
 
 
 def everywhere(value: Any, levels: Sequence[Any]) -> Any:
-    """A tensor that stands for something at each of the levels, of which some are none of a vmap."""
+    """A tensor lifted to each of the levels; these may include other levels than vmap's."""
     if not levels:
         return value
     level = levels[-1]
@@ -285,12 +284,12 @@ def everywhere(value: Any, levels: Sequence[Any]) -> Any:
 
 
 def stand_for_series(values: Sequence[Any]) -> bool:
-    """Whether a tensor stands for something else than the rows of batches: for the coefficients of a jet."""
+    """Whether some tensor represents the coefficients of a jet rather than the rows of batches."""
     return any(type(bottom(value)) in STANDS for value in values if isinstance(value, Tensor))
 
 
 def deciding(*groups: Sequence[Any]) -> Any:
-    """The innermost level of what a pass is asked for, None where there is none."""
+    """The innermost level among the arguments of a pass; None if there is none."""
     found: Any = None
     for group in groups:
         for value in group:
@@ -304,13 +303,13 @@ def deciding(*groups: Sequence[Any]) -> Any:
 
 
 def other_level(*groups: Sequence[Any]) -> Any:
-    """The innermost level that is none of a vmap, behind those of vmaps; None where there is none."""
+    """The innermost level that is not a vmap level, behind the vmap levels; None if there is none."""
     found = deciding(*[[*map(behind, group)] for group in groups])
     return found if is_other(found) else None
 
 
 def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list], Any], list]:
-    """A function of a list as one that may be called when every vmap has ended, and whole batches in the place of rows."""
+    """A function of a list that may be called when every vmap has ended, and its leaves as whole batches instead of rows."""
     mapping = current_mapping()
     if mapping is None:
         return function, leaves
@@ -324,19 +323,19 @@ def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list]
 
 
 def bottom(value: Any) -> Any:
-    """The tensor that all batches are axes of."""
+    """The tensor that has all batches as axes."""
     while type(value) is Batched:
         value = value.inside
     return value
 
 
 def behind(value: Any) -> Any:
-    """`bottom`, of where a gradient goes as well."""
+    """`bottom`, also for gradient edges."""
     return value.inside if isinstance(value, MappedEdge) else bottom(value)
 
 
 def levels_of(value: Any) -> list[Level]:
-    """The levels whose rows a tensor stands for, outermost first: the first axes of `bottom`."""
+    """The levels of a tensor's rows, outermost first, which are the first axes of `bottom`."""
     found = []
     while type(value) is Batched:
         found.append(value.level)
@@ -352,7 +351,7 @@ def stood(tensor: Any, levels: Sequence[Level]) -> Any:
 
 
 def aligned(value: Any, levels: Sequence[Level]) -> Any:
-    """A tensor whose first axes are those of `levels`, broadcast along those that `value` has not."""
+    """A tensor whose first axes are `levels`, broadcast along the levels that `value` lacks."""
     own, whole = levels_of(value), bottom(value)
     if len(own) == len(levels):
         return whole
@@ -362,13 +361,13 @@ def aligned(value: Any, levels: Sequence[Level]) -> Any:
 
 
 def _led(value: Any, levels: Sequence[Level], extra: Sequence[Level], has_rows: bool) -> Any:
-    """Axes of `levels`, then of rows where it has them: those of `extra` first, then that of the rows, then the others."""
+    """Move the axes of `extra` to the front, then the axis of rows if there is one, then the other levels."""
     source = [i for i, level in enumerate(levels) if level in extra] + [len(levels)] * has_rows
     return ops.moveaxis(value, source, range(len(source))) if source != list(range(len(source))) else value
 
 
 def _arranged(gradient: Any, extra: Sequence[Level], own: Sequence[Level], has_rows: bool) -> Any:
-    """The way back: a gradient with the axes of `extra`, of rows and of `own` in front, as rows of all levels."""
+    """The inverse of `_led`: a gradient with leading axes for `extra`, rows and `own`, as rows of all levels."""
     every = sorted({*extra, *own}, key=_number)
     given = [*extra, *([None] if has_rows else []), *own]
     wanted = [*every, *([None] if has_rows else [])]

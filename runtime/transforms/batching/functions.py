@@ -1,7 +1,7 @@
-"""Custom Functions on batches: by a rule of their own, or by their methods run on rows.
+"""Custom Functions on batches: by their own `vmap` rule, or by a rule generated from their methods.
 
-Owns what `vmap` and `generate_vmap_rule` of a Function mean.  The generated rule is a Function on whole batches: its methods call
-those of the user's with rows, inside of the levels that were open when it was called.
+The generated rule is a Function on whole batches: its methods call the user's methods with rows, inside of the levels that were
+open at the call.
 """
 
 from typing import Any, NamedTuple
@@ -13,14 +13,14 @@ from .batched import Level, as_given, batched, each, innermost, inside_of, is_ro
 
 
 class VmapInfo(NamedTuple):
-    """What a Function's `vmap` is told of the batch."""
+    """Information about the batch for a Function's `vmap`."""
 
     batch_size: int
     randomness: str
 
 
 def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
-    """What `cls.apply` gives where some arguments are batches at a level."""
+    """The result of `cls.apply` if some arguments are batches at a level."""
     mine = tuple([is_row(arg, level) for arg in args])
     whole = [inside_of(arg, level) for arg in args]
     own = cls.vmap is not Function.vmap
@@ -68,7 +68,7 @@ def _several(outputs: Any, change: Any) -> Any:
 
 
 class _Context:
-    """What the user's methods see as ctx: rows in the place of the batches that the node keeps."""
+    """The ctx of the user's methods: it has rows in place of the batches that the node saves."""
 
     def __init__(self) -> None:
         self._saved: tuple = ()
@@ -98,10 +98,10 @@ class _Context:
 
 
 class _Rows(Function):
-    """A Function on whole batches whose methods are those of another one, called with rows."""
+    """A Function on whole batches that calls the methods of the user's Function with rows."""
 
     generate_vmap_rule = True
-    _keeps = None  # as the user's methods do
+    _keeps = None  # like the user's methods
 
     @staticmethod
     def forward(ctx: Any, cls: Any, level: Level, mapping: Any, mine: tuple, *whole: Any) -> Any:
@@ -158,7 +158,7 @@ def _as_rows(values: Any, mine: Any, level: Level) -> list:
 
 
 def _whole(grad: Any, is_mine: bool, level: Level) -> Any:
-    """A gradient of the rows as that of the batch; of what is the same for all rows their sum."""
+    """The gradient of a batch from its rows; for a value that all rows share, their sum."""
     if grad is None:
         return None
     inside = spread(grad, level).inside

@@ -1,7 +1,7 @@
-"""Indices of batches: `x[i]`, `x[i] = y` and what takes, puts and pads along axes, where some operands are batches.
+"""Batching of indices: `x[i]`, `x[i] = y`, and operators that take, put and pad along axes.
 
-Owns where the rows of a batch stand in an index, and where the axes of the result then are.  An index that is a batch takes for
-each row its own elements; which row that is becomes one more index in front.
+Computes the position of the batch axis in an index, and the axes of the result.  An index that is a batch selects different
+elements for each row; the number of the row becomes an additional leading index.
 """
 
 from typing import Any
@@ -15,18 +15,18 @@ from .rules import WAYS, Record, Unfit, along
 
 
 class _Index:
-    """An index of a row, taken apart.
+    """An analysed index of a row.
 
     Attributes
     ----------
     parts : list
-        One for each axis that it names, the ellipsis written out; integers are arrays if another part is one.
+        One item for each axis that it names, the ellipsis expanded; integers are arrays if a different part is one.
     own : bool
         Whether some part is a batch.
     first, count : int
-        Where the axes of the arrays stand in the result, if they stand together; how many there are, 0 if no part is an array.
+        Position of the arrays' axes in the result, if they are adjacent; number of the arrays' axes, 0 without arrays.
     apart : bool
-        Whether a slice stands between arrays, so that their axes come first.
+        Whether a slice separates the arrays, so that their axes come first.
     """
 
     def __init__(self, index: Any, x: Any, level: Level) -> None:
@@ -43,7 +43,7 @@ class _Index:
         used = sum(part is not None and part is not Ellipsis for part in parts)
         dots = [i for i, part in enumerate(parts) if part is Ellipsis]
         if len(dots) > 1 or used > x.ndim:
-            raise Unfit  # the operator says so itself
+            raise Unfit  # the operator itself raises the error
         if dots:
             parts[dots[0] : dots[0] + 1] = [slice(None)] * (x.ndim - used)
         self.parts = parts
@@ -56,7 +56,7 @@ class _Index:
         self.level = level
 
     def on(self, with_rows: bool) -> tuple:
-        """The index of whole batches; `with_rows` of an array that is a batch itself."""
+        """The index of whole batches; with `with_rows`, of an array that is itself a batch."""
         if not self.own:
             return (slice(None), *self.parts)
         found = []
@@ -67,13 +67,13 @@ class _Index:
         return (np.arange(self.level.size).reshape(-1, *(1,) * self.count), *found) if with_rows else tuple(found)
 
     def batch_at(self, with_rows: bool) -> int:
-        """Which axis of what the index of whole batches takes is that of the batch."""
+        """The position of the batch axis in the result of the index of whole batches."""
         if not self.own:
             return self.count if self.apart else 0
         return 0 if with_rows or self.apart else self.first
 
     def leads(self, with_rows: bool) -> bool:
-        """Whether the axes of the arrays come before others that stand before them in a row."""
+        """Whether the axes of the arrays come before other axes that precede them in a row."""
         return self.own and with_rows and not self.apart and self.first > 0
 
 
@@ -86,7 +86,7 @@ def _is_integer(part: Any) -> bool:
 
 
 def _numbers(part: Any) -> tuple:
-    """A mask as the places where it holds."""
+    """A mask as the positions of its true elements."""
     if isinstance(part, (Tensor, np.ndarray)) and part.dtype.kind == "b":
         return tuple(np.nonzero(part.numpy() if isinstance(part, Tensor) else part))
     if isinstance(part, (bool, np.bool_)):
@@ -95,7 +95,7 @@ def _numbers(part: Any) -> tuple:
 
 
 def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`x[index]`, and `x` with other values there."""
+    """`x[index]`, and `x` with different values there."""
     x, found = args[0], None
     parts = _Index(args[1], x, level)
     with_rows = is_row(x, level)
@@ -108,14 +108,14 @@ def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
             found = ops.moveaxis(found, range(1, 1 + parts.count), range(1 + parts.first, 1 + parts.first + parts.count))
         return together(found, level)
     if any(is_row(number, level) for number in args[3:]):
-        raise Unfit  # a row's own number
+        raise Unfit  # a different number for each row
     if not with_rows:
         x, with_rows = spread(x, level), True
     return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level), *args[3:]), level)
 
 
 def _put(parts: _Index, x: Batched, value: Any, level: Level) -> Any:
-    """What is written to the places of a batch: its axes in their order."""
+    """The values to write into a batch, with their axes in its order."""
     if innermost((value,)) is not level and not parts.leads(True) and not parts.batch_at(True):
         return value
     plain = [np.zeros(part.shape, np.intp) if isinstance(part, (Tensor, np.ndarray)) else part for part in parts.parts]
@@ -131,7 +131,7 @@ def _put(parts: _Index, x: Batched, value: Any, level: Level) -> Any:
 
 
 def taken(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """Elements along an axis, at places that are one array."""
+    """Take elements along an axis, at the positions in one array."""
     x, indices, axis = args[0], args[1], args[op.roles.index("x")]
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
@@ -143,7 +143,7 @@ def taken(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def scattered(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`along`, of arrays that all have as many axes as the first; indices along one axis are the same for all rows."""
+    """`along`, for arrays that all have as many axes as the first; indices along one axis are the same for all rows."""
     rank = args[0].ndim
     for role, arg in zip(op.roles, args):
         if role == "a" and getattr(arg, "ndim", 0) != rank:
@@ -152,18 +152,18 @@ def scattered(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def beside(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """One array is a batch, and what else there is the same for all rows; axes are counted from the end."""
+    """Take one array as a batch; all other arguments are the same for all rows, and axes are counted from the end."""
     if innermost([arg for role, arg in zip(op.roles, args) if role != "a"]) is level:
         raise Unfit
     return along(level, op, call, args)
 
 
 def padded(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """No element is put in front of the batch or behind it."""
+    """Pad with nothing before and after the batch."""
     x, *others = args
     if innermost(others) is level:
         raise Unfit
-    place = 1 if op.roles[1] == "s" else 0  # of an adjoint, which is told the shape
+    place = 1 if op.roles[1] == "s" else 0  # for an adjoint, which takes the shape
     others[place] = ((0, 0), *[(int(a), int(b)) for a, b in np.broadcast_to(np.asarray(others[place]), (x.ndim, 2))])
     if place:
         others[0] = (level.size, *others[0])
@@ -171,7 +171,7 @@ def padded(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def summed(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """Einstein's summation: the batch has a letter of its own, in front."""
+    """Einstein summation: the batch gets its own letter, in front."""
     place = op.roles.index(".")
     terms, arrow, result = args[place].partition("->")
     letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in args[place])

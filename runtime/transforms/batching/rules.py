@@ -1,8 +1,8 @@
-"""The ways in which operators take batches.
+"""Batching rules: compute operators on whole batches.
 
-Owns what becomes of the operands and the arguments of a call where some operands are batches, by the way that the operator's
-entry has: each function here gets the level, the record of the operator, the operator and its arguments, and calls it on whole
-batches, along whose first axis the rows lie.  A way that does not fit a call raises Unfit, and the rows go one by one.
+Each function here is one way, named in the operator's entry.  It gets the level, the operator's record, the operator and its
+arguments, and at least one argument is a batch.  It converts the arguments and calls the operator on whole batches, with the
+rows along the first axis.  A way that does not fit a call raises Unfit, and the rows are computed one by one.
 """
 
 from typing import Any
@@ -16,11 +16,11 @@ from .batched import Batched, Level, as_batch, each, innermost, inside_of, is_ro
 
 
 class Unfit(Exception):
-    """A way does not fit this call."""
+    """The way does not fit this call."""
 
 
 class Record:
-    """What is known of an operator: its way, the roles of its arguments, the axes that its shape names."""
+    """The batching data of an operator: its way, the roles of its arguments, the axes that its shape names."""
 
     __slots__ = ("all_axes", "formula", "inputs", "name", "results", "roles", "way")
 
@@ -35,7 +35,7 @@ class Record:
 
 
 def parts(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """What the operator is made of, on rows; numbers beside the arrays are the same for all."""
+    """Run the operator's parts on rows; numbers beside the arrays are the same for all rows."""
     if any([role == "." and type(arg) is Batched for role, arg in zip(op.roles, args)]):
         raise Unfit
     if op.formula is None:
@@ -45,7 +45,7 @@ def parts(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def elements(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """Operands are aligned at their last axes, behind the batch."""
+    """Align operands at their last axes, after the batch axis."""
     rank = max([_rank(arg) for role, arg in zip(op.roles, args) if role in "al"])
     return together(call(*_aligned(level, op, args, rank)), level)
 
@@ -58,23 +58,23 @@ def _aligned(level: Level, op: Record, args: tuple, rank: int) -> list:
                 raise Unfit
             missing = rank - arg.ndim
             arg = _with_axes(arg.inside, missing) if missing > 0 else arg.inside
-        elif role == "l":  # whose results are as many, each of them a batch
+        elif role == "l":  # the operator returns one result for each item: all of them become batches
             arg = [_with_axes(spread(item, level).inside, rank - _rank(item)) for item in arg]
         found.append(arg)
     return found
 
 
 def _with_axes(inside: Any, count: int) -> Any:
-    """A batch with more axes of length 1 before those of a row."""
+    """A batch with additional axes of length 1 before the axes of a row."""
     return ops.getitem(inside, (slice(None), *[None] * count)) if count else inside
 
 
 def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """The batch is one more of the axes that the operator loops over, in front of all others."""
+    """Treat the batch as an additional leading loop axis of the operator."""
     cores: list[tuple[str, ...]] = []
     kinds = iter(op.inputs)
     arrays = [(arg, next(kinds)) for role, arg in zip(op.roles, args) if role == "a"]
-    dropped: set[str] = set()  # of a batch, which gets them with length 1
+    dropped: set[str] = set()  # axes that a batch lacks; they are inserted with length 1
     absent: set[str] = set()
     for arg, core in arrays:
         missing = arg is not None and _rank(arg) < len(core)
@@ -100,7 +100,7 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
             if is_row(arg, level):
                 own = _rank(arg) - len(core)
                 arg = _with_axes(arg.inside, loops - own)
-                if len(core) < len(whole):  # an axis that the operator may do without has length 1
+                if len(core) < len(whole):  # an optional axis has length 1
                     index = [slice(None)] * (arg.ndim - len(core)) + [None if dim in dropped else slice(None) for dim in whole]
                     arg = ops.getitem(arg, tuple(index))
         elif type(arg) is Batched:
@@ -116,7 +116,7 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def _is_in_place(level: Level, op: Record, args: tuple, dropped: set[str]) -> bool:
-    """Whether the batch of one operand may stand where that has no axis, which is the first of all results: x @ w of rows x."""
+    """Whether the batch axis of one operand may serve as its missing axis, the first one of all results: x @ w for rows x."""
     gone = tuple(dropped)
     mapped = [is_row(arg, level) for arg in args]
     return (len(gone) == 1 and sum(mapped) == 1 and all(dims[:1] == gone for dims in op.results)
@@ -129,7 +129,7 @@ def _without(value: Any, dims: list[str], dropped: set[str]) -> Any:
 
 
 def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> Any:
-    """Axes are counted from the end; of several arrays each becomes a batch, and so does a shape that is asked for."""
+    """Count axes from the end; if there are several arrays each becomes a batch, and a shape argument gets the batch axis."""
     shape = next((arg for role, arg in zip(op.roles, args) if role == "s"), None)
     ranks = [_rank(arg) for role, arg in zip(op.roles, args) if role == "a"]
     ranks += [_rank(item) for role, arg in zip(op.roles, args) if role == "l" for item in arg]
@@ -142,7 +142,7 @@ def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> A
         elif role == "l":
             arg = [spread(item, level).inside for item in arg]
         elif role in "xX":
-            if arg is None and min(ranks) < max(ranks):  # each of them is flattened by itself
+            if arg is None and min(ranks) < max(ranks):  # each of them is flattened separately
                 raise Unfit
             arg = _from_the_end(arg, rank, op, role)
         elif role == "s":
@@ -163,24 +163,24 @@ def _from_the_end(axis: Any, rank: int, op: Record, role: str) -> Any:
     several = isinstance(axis, (tuple, list, range))
     places = [int(a) for a in (axis if several else (axis,))]
     if any(not -rank <= a < rank for a in places):
-        raise Unfit  # the operator says so itself
+        raise Unfit  # the operator itself raises the error
     places = [a - rank if a >= 0 else a for a in places]
     return tuple(places) if several else places[0]
 
 
 def inserted(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`along`, with axes that are those of the result: as many more as are named."""
+    """`along`, for axes of the result: as many are inserted as are named."""
     axis = next(arg for role, arg in zip(op.roles, args) if role in "xX")
     return along(level, op, call, args, len(axis) if isinstance(axis, (tuple, list)) else 1)
 
 
 def widened(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`along`, with two axes more than the arrays have, both of them named."""
+    """`along`, for two named axes of the result, which has one axis more than the arrays."""
     return along(level, op, call, args, 1)
 
 
 def shaped(level: Level, op: Record, call: Any, args: tuple, broadcast: bool = False) -> Any:
-    """The length of the batch stands in front of the shape that is asked for."""
+    """Put the length of the batch before the requested shape."""
     place = op.roles.index("s")
     shape = args[place]
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -202,18 +202,18 @@ def shaped(level: Level, op: Record, call: Any, args: tuple, broadcast: bool = F
 
 
 def broadcast(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`shaped`, where an array may have fewer axes than the shape."""
+    """`shaped`, for an array that may have fewer axes than the shape."""
     return shaped(level, op, call, args, True)
 
 
 def reduced(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`shaped`, where an array may have more axes than the shape: it is summed along these."""
+    """`shaped`, for an array that may have more axes than the shape: it is summed along the additional axes."""
     x, shape = args[0], tuple(args[op.roles.index("s")])
     return together(ops.reshape(call(x.inside, (level.size, *(1,) * (x.ndim - len(shape)), *shape)), (level.size, *shape)), level)
 
 
 def order(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """The axes of a row in another order: all of them are named, or none, which reverses them."""
+    """Permute the axes of a row: all axes are named, or none, which reverses them."""
     rank, axes = args[0].ndim, args[1] if len(args) > 1 else None
     axes = tuple(range(rank))[::-1] if axes is None else tuple(a % rank if -rank <= a < rank else a for a in axes)
     if sorted(axes) != list(range(rank)):
@@ -222,14 +222,14 @@ def order(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def places(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """Two lists of axes: from where, and where to."""
+    """Take two lists of axes: sources and destinations."""
     rank = args[0].ndim
     axes = [_from_the_end(arg, rank, op, "X") for arg in args[1:]]
     return together(call(args[0].inside, *axes), level)
 
 
 def images(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """The array has one axis of a batch, or none, before those of an image; a vmap's batch becomes part of it."""
+    """Merge the vmap's batch into the optional batch axis before the axes of an image."""
     if not is_row(args[0], level) or innermost(args[1:]) is level:
         raise Unfit
     inside, kept = args[0].inside, ()
@@ -244,10 +244,10 @@ def images(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def grouped(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """The batch joins that of the images, or, where kernels are a batch, the channels in groups of their own."""
+    """Merge the batch into the batch of images, or, if kernels are a batch, into the channels as separate groups."""
     spatial, makes_kernels = len(args[-2]), "k" not in op.roles
     apart = makes_kernels or any(is_row(arg, level) for role, arg in zip(op.roles, args) if role == "k")
-    axis = -spatial - 1 if apart else -spatial - 2  # of images, which the batch becomes a part of
+    axis = -spatial - 1 if apart else -spatial - 2  # of the images; the batch is merged into it
     found, alone = list(args), not apart and args[0].ndim == spatial + 1  # an image without a batch gets one
     for i, (role, arg) in enumerate(zip(op.roles, args)):
         if role == "a":
@@ -265,14 +265,14 @@ def grouped(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def _joined(inside: Any, axis: int) -> Any:
-    """A batch as the outer part of an axis of its rows, which is counted from the end."""
+    """Merge a batch into an axis of its rows, counted from the end, as its outer part."""
     moved = ops.moveaxis(inside, 0, axis - 1)
     shape, place = moved.shape, moved.ndim + axis
     return ops.reshape(moved, (*shape[: place - 1], shape[place - 1] * shape[place], *shape[place + 1 :]))
 
 
 def _parted(value: Any, axis: int, size: int) -> Any:
-    """The batch that is the outer part of an axis."""
+    """Split the batch, the outer part of an axis, off that axis."""
     shape, place = value.shape, axis % value.ndim
     return ops.moveaxis(ops.reshape(value, (*shape[:place], size, shape[place] // size, *shape[place + 1 :])), place, 0)
 
@@ -287,7 +287,7 @@ def _each_shaped(result: Any, kept: tuple[int, ...]) -> Any:
 
 
 def rows(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """The results for each row, stacked."""
+    """Compute row by row and stack the results."""
     found = [call(*[row_of(arg, level, i) for arg in args]) for i in range(level.size)]
     return together(stacked(found), level)
 
@@ -303,7 +303,7 @@ def row_of(value: Any, level: Level, i: int) -> Any:
 
 
 def stacked(results: list) -> Any:
-    """One result whose tensors have the rows along a first axis."""
+    """Results merged into one, whose tensors have the rows along a first axis."""
     first = results[0]
     if isinstance(first, Tensor):
         shapes = {result.shape for result in results}
@@ -317,7 +317,7 @@ def stacked(results: list) -> Any:
 
 
 def refused(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """A look at memory."""
+    """Refuse an operator that looks at memory."""
     raise RuntimeError(f"vmap: {op.name} looks at memory, and a row of a batch is no memory of its own; use an index, "
                        "reshape or the like")  # fmt: skip
 

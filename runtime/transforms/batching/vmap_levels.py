@@ -1,7 +1,7 @@
-"""Mapping: what stands between the wrappers of a thread and its batches while a vmap is open.
+"""Mapping: dispatch the operators of a thread to its batches while a vmap is open.
 
-Owns the open levels, which way a call takes, writes to batches, random draws, and what is refused.  A wrapper asks `call` before
-it does anything; operators on whole batches ask again, and find the batches of the levels further out.
+Holds the open levels.  Chooses the batching rule of a call, handles writes to batches and random draws, and refuses impossible
+calls.  A wrapper first asks `call`; operators on whole batches ask again, and find the batches of the outer levels.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _DRAWS = frozenset(name for name, (way, *_) in BATCHING.items() if way == "draws
 
 
 def record_of(name: str) -> Record:
-    """What is known of an operator; rows where there is nothing."""
+    """The batching record of an operator; row by row if it has no entry."""
     found = RECORDS.get(name)
     if found is None:
         found = RECORDS[name] = Record(name, *BATCHING.get(name, ("rows", "")))
@@ -40,10 +40,10 @@ def record_of(name: str) -> Record:
 
 
 class Mapping(Passes):
-    """The open levels of one thread, outermost first, and what they make of what is done with batches."""
+    """The open levels of one thread, outermost first, and their treatment of calls with batches."""
 
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
-        """What an operator gives where an operand is a batch; NotImplemented where none is."""
+        """The result of an operator with a batch among its operands; NotImplemented without one."""
         level = innermost(inputs)
         if is_other(level):
             return level.call(name, wrapper, inputs)
@@ -71,7 +71,7 @@ class Mapping(Passes):
             return rows(level, op, wrapper, inputs)
 
     def note(self, kind: str, name: str, inputs: tuple) -> None:
-        """Refuse what needs the numbers of a row."""
+        """Refuse events that need the numbers of a row."""
         level = innermost(inputs) if kind == "left" else None
         if is_other(level):
             level.refuse_left(name)
@@ -81,7 +81,7 @@ class Mapping(Passes):
     # Writes.
 
     def written(self, level: Level, name: str, wrapper: Any, inputs: tuple) -> Any:
-        """An operator in place: the batch is written to, where all that is the same for all rows cannot be."""
+        """An operator in place: the batch is written to; a tensor that all rows share cannot be."""
         target = inputs[0]
         op = record_of(name if name in BATCHING else name[:-1])
         if not is_row(target, level):
@@ -107,7 +107,7 @@ class Mapping(Passes):
     # Random draws.
 
     def drawn(self, name: str, wrapper: Any, inputs: tuple) -> Any:
-        """One draw for all rows, or one for each, as the vmap's `randomness` says."""
+        """One draw for all rows, or one for each, by the vmap's `randomness`."""
         levels = [level for level in self.levels if not is_other(level)]
         if not levels:
             return NotImplemented
@@ -122,7 +122,7 @@ class Mapping(Passes):
         place = record_of(name).roles.index("g")
         generator = as_generator(inputs[place], name, "generator")
         inputs = (*inputs[:place], generator, *inputs[place + 1 :])
-        for one in levels:  # the outermost first: what an inner one notes is where that begins
+        for one in levels:  # the outermost first: it sets the state that an inner level records
             if one.randomness == "same":
                 one.rewind(generator)
         if level.randomness == "same" and innermost(inputs) is not level:
@@ -142,7 +142,7 @@ class Mapping(Passes):
 
     @contextmanager
     def without(self, level: Level) -> Iterator[None]:
-        """The levels further out alone."""
+        """Keep only the levels outside of `level` open."""
         place = self.levels.index(level)
         inner, self.levels[place:] = self.levels[place:], []
         self.away += 1
@@ -154,7 +154,7 @@ class Mapping(Passes):
 
 
 def levels_of_one_draw() -> list[Level] | None:
-    """The vmaps that are open in this thread, outermost first, if each draws the same for all its rows; else None."""
+    """This thread's open vmaps, outermost first, if each uses the same draws for all its rows; else None."""
     mapping = current_mapping()
     levels = [] if mapping is None else list(mapping.levels)
     same = not (mapping is not None and mapping.away) and all(level.randomness == "same" for level in levels)
@@ -162,7 +162,7 @@ def levels_of_one_draw() -> list[Level] | None:
 
 
 class _Guard(Mapping):
-    """No level is open, and rows are refused: nobody can say which of them belongs to what is computed."""
+    """A mapping without levels that refuses rows: code that runs for all rows cannot know which one is meant."""
 
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
         if innermost(inputs) is None:

@@ -1,1 +1,1 @@
-"""Truncated power series as single tensors: what `jet` and `laplacian` make of operators and of passes."""
+"""jet and laplacian: tensors that represent a truncated power series, and the rules for operators and passes on them."""

@@ -1,9 +1,8 @@
-"""Order: an open jet, and what it makes of what is done with its series.
+"""Order: an open jet, and the dispatch of operators, writes and passes to the coefficients of its series.
 
-Owns how an operator, a write, a pass and a tangent act on coefficients.  Operators are told by the same point of the wrappers
-at which a vmap stands; levels of both kinds nest.  In the gradient of a function of series, coefficient m by coefficient j is
-coefficient m - j: one pass from all coefficients, with those of the cotangent in reverse order, gives all coefficients of the
-gradient.
+Operators reach it by the same hook in the wrappers as a vmap; levels of both kinds nest.  The derivative of an output's
+coefficient m by an input's coefficient j is coefficient m - j of the derivative.  So one pass from all coefficients, with the
+cotangent's coefficients in reverse order, computes all coefficients of the gradient.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,27 +29,27 @@ class Order:
     Attributes
     ----------
     order : int
-        Of the last coefficient that is kept.
+        Number of the last coefficient that is kept.
     number : int
-        Counted from the outermost level of the thread, which has 1.
+        Position among the open levels of the thread; the outermost has 1.
     summed : Level or None
         A vmap whose rows are summed in the last coefficient.
     memo : dict or None
-        What has been computed for one operator of the function: while it is there, coefficients wait until they are asked for.
+        Results computed for one operator of the function; while it is set, coefficients are computed on demand.
     is_open : bool
     alive : int
-        How many tensors are series of it.
+        Number of tensors that are series of this level.
     """
 
     def __init__(self, order: int, number: int, summed: Level | None = None) -> None:
         self.order, self.number, self.summed, self.is_open, self.alive = order, number, summed, True, 0
         self.memo: dict[Any, Any] | None = None
-        self.given_back: tuple[list, int] | None = None  # of a solution whose own formula runs: operands, place of the right side
+        self.given_back: tuple[list, int] | None = None  # while the formula of a solution runs: operands, place of the right side
 
     # Operators.
 
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
-        """What an operator gives where an operand is a series."""
+        """The result of an operator with a series among its operands."""
         if not self.is_open:
             raise RuntimeError(f"{name}: a tensor of a jet was used when that jet had ended: inside it stands for a series; "
                                "return it from the function, and use what jet returns")  # fmt: skip
@@ -82,7 +81,7 @@ class Order:
             found = [item for item in flat((result,)) if is_series(item, self)]
             shares = any(share_memory(item.known(0), value.known(0)) for item in found for value in used)
             for value in used if shares else ():
-                value.terms[:] = value.all_known()  # a write to a view is one to its base
+                value.terms[:] = value.all_known()  # a write to a view is a write to its base
             result = self.whole(result)
             if not shares:
                 self.part_memory(found, used)
@@ -95,15 +94,15 @@ class Order:
             self.memo = None
 
     def remembered(self, name: str, inputs: tuple, compute: Any) -> Any:
-        """What a formula asks for: the same operator of the same operands is there already."""
+        """An intermediate result of a formula: the same operator on the same operands is computed once."""
         assert self.memo is not None
         key = (name, *map(key_of, inputs))
         if key not in self.memo:
-            self.memo[key] = compute(), inputs  # which keep the addresses that the key holds
+            self.memo[key] = compute(), inputs  # the inputs keep the ids in the key valid
         return self.memo[key][0]
 
     def whole(self, result: Any) -> Any:
-        """A result with all coefficients; numbers that none depends on are the first of zeros, so that they may be written to."""
+        """A result with all coefficients; a constant tensor becomes a series with zero coefficients, so it may be written to."""
         if isinstance(result, (tuple, list)):
             found = [self.whole(item) for item in result]
             return type(result)(*found) if hasattr(result, "_fields") else type(result)(found)
@@ -114,7 +113,7 @@ class Order:
         return result
 
     def made(self, value: Any, operands: Sequence[Any]) -> Any:
-        """What an operator made of series, also where it has no coefficients: they may be written to."""
+        """The result of an operator on series, even without coefficients, as a series that may be written to."""
         if is_series(value, self) or value.dtype.kind not in "fc":
             return value
         for operand in operands:
@@ -123,14 +122,14 @@ class Order:
         return series([value], self, value).complete()
 
     def part_memory(self, found: list, used: list) -> None:
-        """Results that are no views have memory of their own, also where a coefficient is that of an operand."""
+        """Give results that are not views their own memory, also if a coefficient is an operand's."""
         for value in found:
             for number, term in enumerate(value.terms):
                 if term is not None and (is_read_only(term) or any(share_memory(term, one.terms[number]) for one in used)):
                     value.terms[number] = ops.copy(term)
 
     def lifted(self, value: Any, outer: Sequence[Any]) -> Series:
-        """A value as a series, all of whose coefficients may require grad."""
+        """A value as a series whose coefficients may all require grad."""
         outer = [level for level in outer if level is not self.summed]
         if not is_series(value, self):
             return series([everywhere(value, outer)], self, value).complete()
@@ -171,7 +170,7 @@ class Order:
         return target
 
     def room(self, target: Series, number: int) -> Any:
-        """A coefficient to write to, in the levels that the first one stands in."""
+        """A coefficient to write to, at the levels of the first one."""
         if target.term(number) is None:
             found, like = zeros(target, number), inside_of(target.known(0), self.summed)
             if is_row(found, self.summed):
@@ -181,7 +180,7 @@ class Order:
         return target.terms[number]
 
     def store(self, target: Series, value: Any) -> None:
-        """Write all coefficients; one that is not there yet has no views."""
+        """Write all coefficients; a missing coefficient has no views and is created."""
         for number in range(self.order + 1):
             term = value.term(number) if is_series(value, self) else value if number == 0 else None
             if target.terms[number] is None:
@@ -192,7 +191,7 @@ class Order:
                 ops.copy_(target.terms[number], term)
 
     def part(self, arg: Any, number: int, moves: bool) -> Any:
-        """What an operand that is written is in a coefficient."""
+        """An operand's part in the write of one coefficient."""
         if not moves or number == 0:
             return first_of(arg, self)
         if is_series(arg, self):
@@ -212,7 +211,7 @@ class Order:
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], grads: Sequence[Any] | None, retain_graph: Any,
              create_graph: bool, unused: bool, is_grads_batched: bool, materialize_grads: bool) -> Any:  # fmt: skip
-        """Gradients by series, one pass for all coefficients."""
+        """Gradients by series, in one pass for all coefficients."""
         roots, cotangents = [], []
         for i, output in enumerate(outputs):
             tensor = output.like if isinstance(output, SeriesEdge) else output
@@ -245,14 +244,14 @@ class Order:
         return tuple(results)
 
     def beside(self, value: Any, term: Any, many: bool) -> Any:
-        """One cotangent or many, without the summed vmap: its rows are an axis where the coefficient that it is for has them."""
+        """One cotangent or many, without the summed vmap: its rows are an axis if the coefficient has rows, else summed."""
         if is_row(term, self.summed):
             found = spread(value, self.summed).inside
             return ops.moveaxis(found, 0, 1) if many else found
         return ops.sum(value.inside, 0) if is_row(value, self.summed) else value
 
     def gathered(self, terms: list, like: Any, unused: bool, materialize: bool, many: bool) -> Any:
-        """The gradient by one input, or many."""
+        """The gradient by one input, or a batch of gradients."""
         if all(term is None for term in terms):
             if not (unused or materialize):
                 raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -272,7 +271,7 @@ class Order:
         return self.joined(primal, tangents, dual_level.push)
 
     def joined(self, primal: Any, tangent: Any, join: Any) -> Series:
-        """Coefficients that have those of a tangent."""
+        """A series whose coefficients carry the coefficients of a tangent."""
         primal, tangent = (x if is_series(x, self) else series([x], self, x).complete() for x in (primal, tangent))
         pairs = [(primal.terms[i] if other is None else primal.known(i), other) for i, other in enumerate(tangent.terms)]
         return series([one if other is None else join(one, other) for one, other in pairs], self, primal)
@@ -284,13 +283,13 @@ class Order:
         return self.parted(tensor, dual_level.pushed)
 
     def parted(self, tensor: Any, part: Any) -> Any:
-        """Coefficients without their tangents, and those of the tangent."""
+        """The series of primals, and the series of tangents, of a series of dual coefficients."""
         found = [(None, None) if term is None else tuple(part(term)) for term in tensor.complete().terms]
         tangents = [tangent for _, tangent in found]
         like = next((tangent for tangent in tangents if tangent is not None), None)
         return series([primal for primal, _ in found], self, tensor), None if like is None else series(tangents, self, like)
 
-    # What is refused.
+    # Refusals.
 
     def refuse(self, what: str, way: str) -> NoReturn:
         raise RuntimeError(f"jet: {what} is not possible, because inside of jet a tensor stands for the coefficients of a "
@@ -302,7 +301,7 @@ class Order:
 
 
 class SeriesEdge(GradientEdge):
-    """Where the gradient of a series goes."""
+    """The gradient edges of a series."""
 
     level: Order
     edges: list
@@ -311,7 +310,7 @@ class SeriesEdge(GradientEdge):
 
 @contextmanager
 def opened(order: int, rows: int = 0) -> Iterator[Order]:
-    """A jet that is open inside of the levels that are; with `rows`, along so many paths at once, which are summed at the end."""
+    """Open a jet inside of the open levels; with `rows`, along that many paths at once, which are summed at the end."""
     mapping = current_mapping()
     if mapping is None:
         mapping = Mapping()

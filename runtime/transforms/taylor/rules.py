@@ -1,10 +1,10 @@
-"""The ways in which operators take series.
+"""Taylor rules: compute operators on truncated power series.
 
-Owns how the coefficients of a result follow from those of the operands, by the way that the operator's entry has.  Each
-function here gets the level, the operator and its arguments, and gives series whose coefficients are computed when they are
-asked for.  A nonlinear operator has the derivative y' = jvp(x, y; x'), which is its jvp formula on series: coefficient n of y
-is coefficient n - 1 of that, divided by n.  The formula's operators come here again; equal ones of equal operands are one, so
-that sine and cosine, or a quotient and its divisor, are a closed system, and the cost is a polynomial of the order.
+Each function here is one way, named in the operator's entry.  It gets the level, the operator and its arguments, and returns
+series with coefficients that are computed on demand.  A nonlinear operator has the derivative y' = jvp(x, y; x'), its jvp formula
+evaluated on series: coefficient n of y is coefficient n - 1 of y', divided by n.  The operators of the formula use these rules
+again.  Equal operators on equal operands are computed once, so sine and cosine, or a quotient and its divisor, are a closed
+system, and the cost is polynomial in the order.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,12 +20,12 @@ from .series import first_of, flat, is_series, series, total
 
 
 def constant(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """The value alone."""
+    """Apply the operator to the value only: the result is constant."""
     return call(*first_of(args, level))
 
 
 def terms(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """The operator on each coefficient."""
+    """Apply the operator to each coefficient."""
     if len(places) > 1 or type(args[places[0]]) in (tuple, list):
         return _joint(level, places, call, args)
     place = places[0]
@@ -42,7 +42,7 @@ def terms(level: Any, places: tuple, call: Any, args: tuple) -> Any:
 
 
 def _joint(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """The same of several operands, of which some have no coefficients: by the jvp, which is the operator on tangents."""
+    """`terms` for several operands, some without coefficients: by the jvp, which is the operator on tangents."""
     first, formula = _formula(level, call, args)
     if formula is None:
         return first
@@ -62,7 +62,7 @@ def _joint(level: Any, places: tuple, call: Any, args: tuple) -> Any:
 
 
 def _tangent(level: Any, value: Any, number: int) -> Any:
-    """A coefficient of an operand, or of several, of which absent ones are zeros."""
+    """A coefficient of an operand, or of several; absent ones become zeros unless all are absent."""
     if type(value) is tuple or type(value) is list:
         if not any(is_series(item, level) and item.term(number) is not None for item in value):
             return None
@@ -71,7 +71,7 @@ def _tangent(level: Any, value: Any, number: int) -> Any:
 
 
 def products(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """Sums over pairs of coefficients."""
+    """Sum over pairs of coefficients."""
     factors = [place for place in places if is_series(args[place], level)]
     others = list(first_of(args, level))
     degree = sum(args[place].degree for place in factors)
@@ -103,11 +103,11 @@ def _splits(number: int, count: int) -> Iterator[tuple[int, ...]]:
 
 
 def recurrence(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """The jvp formula on series, order by order."""
+    """Evaluate the jvp formula on series, order by order."""
     first, formula = _formula(level, call, args)
     if formula is None:
         return first
-    degree, slopes = _degree(level, args), []  # the derivatives of the outputs, when they are asked for
+    degree, slopes = _degree(level, args), []  # the derivatives of the outputs, computed on demand
 
     def slope() -> Any:
         if not slopes:
@@ -119,15 +119,15 @@ def recurrence(level: Any, places: tuple, call: Any, args: tuple) -> Any:
     def coefficient(number: int) -> Any:
         return _each(slope(), lambda found: _divided(level, found, number))
 
-    result = _built(level, first, coefficient, degree)  # which its own derivative may name
+    result = _built(level, first, coefficient, degree)  # its own derivative may refer to it
     return result
 
 
 def elementwise(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """`recurrence`; in a Laplacian once for each value, and not for each value and path.
+    """`recurrence`; in a Laplacian, once for each value instead of once for each value and path.
 
-    The coefficients c of f(x + t) in t are the same for all paths: f(x + t x1 + t^2 x2) has c1 x1, and c1 x2 + c2 x1^2, of which
-    the sum over the paths goes on.
+    The coefficients c of f(x + t) in t are the same for all paths.  The series f(x + t x1 + t^2 x2) has the coefficients c1 x1
+    and c1 x2 + c2 x1^2.  Of the latter, later operators only need the sum over the paths.
     """
     movers = [arg for arg in args if is_series(arg, level)]
     x = movers[0]
@@ -148,9 +148,9 @@ def elementwise(level: Any, places: tuple, call: Any, args: tuple) -> Any:
 
 
 def coefficients(level: Any, places: tuple, call: Any, args: tuple, name: str, least: int) -> Any:
-    """The operator that the entry names, on all coefficients, along a last axis; `recurrence` up to the order that it says.
+    """Apply the operator that the entry names to all coefficients, along a last axis; `recurrence` up to the order `least`.
 
-    Where a vmap is summed each path gets its part of the last coefficient of the operand, which is the sum over the paths.
+    In a summed vmap the last coefficient of the operand is the sum over the paths; each path then gets an equal share of it.
     """
     x = args[places[0]]
     if level.order <= least:
@@ -164,7 +164,7 @@ def coefficients(level: Any, places: tuple, call: Any, args: tuple, name: str, l
         return found
 
     def coefficient(number: int) -> Any:
-        if number >= len(known):  # as far as the operand has a rule, which may ask for the result, no further than is asked
+        if number >= len(known):  # an operand with a rule may depend on the result: request no coefficient beyond `number`
             last = number if x.rule is not None else level.order
             if all(x.term(i) is None for i in range(1, last + 1)):
                 return None
@@ -176,11 +176,11 @@ def coefficients(level: Any, places: tuple, call: Any, args: tuple, name: str, l
 
 
 def solution(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """The operator on what is left of each coefficient of its first place.
+    """Apply the operator to the remainder of each coefficient of its first place.
 
-    y = F(b, z) solves M(b, y) = z, where M is linear in both, so that F(b, .) of what the coefficients before leave of z is
-    the next one.  The jvp in b is - F(b, M(b_t, y)).  It is asked with b less its first coefficient in the place of b_t, and
-    while it runs F(b, .) gives what it is given.
+    y = F(b, z) solves M(b, y) = z, where M is linear in both.  So the next coefficient of y is F(b, .) of the remainder of z
+    after the previous coefficients.  The jvp in b is - F(b, M(b_t, y)).  It is evaluated with b minus its first coefficient in
+    place of b_t; meanwhile F(b, .) returns its argument unchanged.
     """
     place = places[0]
     z, others = args[place], list(first_of(args, level))
@@ -208,14 +208,14 @@ def solution(level: Any, places: tuple, call: Any, args: tuple) -> Any:
 
 
 def _without_first(level: Any, value: Any) -> Any:
-    """A series whose first coefficient is zero."""
+    """A series with its first coefficient replaced by zero."""
     if not is_series(value, level):
         return None
     return series([None], level, value, value.term, value.degree)
 
 
 def _divided(level: Any, slope: Any, number: int) -> Any:
-    """Coefficient `number` of what has a derivative."""
+    """Coefficient `number` of a series, from its derivative."""
     if not is_series(slope, level):
         return slope if number == 1 else None
     found = slope.term(number - 1)
@@ -223,7 +223,7 @@ def _divided(level: Any, slope: Any, number: int) -> Any:
 
 
 def _derivative(level: Any, value: Any) -> Any:
-    """The derivative of an operand, or of several, of which absent ones are zeros."""
+    """The derivative of an operand, or of several; absent ones become zeros."""
     if type(value) is tuple or type(value) is list:
         if not any(is_series(item, level) for item in value):
             return None
@@ -239,7 +239,7 @@ def _derivative(level: Any, value: Any) -> Any:
 
 
 def _formula(level: Any, call: Any, args: tuple) -> tuple[Any, Any]:
-    """What the operator gives for the first coefficients, and its jvp formula."""
+    """The operator's result for the first coefficients, and its jvp formula."""
     primals = first_of(args, level)
     if not any(type(value) in STANDS for value in flat(primals)):
         return _asked(call, primals)
@@ -247,15 +247,17 @@ def _formula(level: Any, call: Any, args: tuple) -> tuple[Any, Any]:
 
 
 def _asked(call: Any, primals: tuple) -> tuple[Any, Any]:
-    if (own := getattr(call, "asked", None)) is not None:  # an operator that is no wrapper of the library's
+    if (own := getattr(call, "asked", None)) is not None:  # an operator without a wrapper of the library's
         return own(primals)
     with formula_level() as level:
         return call(*map(level.carrying, primals)), level.found()
 
 
 def _plain(value: Any) -> Any:
-    """The first row in the place of each batch, and the first coefficient in that of each series of other levels: what the
-    formula is asked of, and how the arguments are converted."""
+    """Each batch replaced by its first row, and each series of other levels by its first coefficient.
+
+    The formula, and the converted arguments, are obtained for these values.
+    """
     if type(value) is tuple or type(value) is list:
         return type(value)([_plain(item) for item in value])
     rows = 0
@@ -268,7 +270,7 @@ def _plain(value: Any) -> Any:
 
 
 def _given(args: tuple, converted: tuple) -> tuple:
-    """The arguments as the operator converts them, the tensors as they are."""
+    """The arguments as the operator converts them, except for tensors, which are unchanged."""
     return tuple([_mixed(arg, found) for arg, found in zip(args, converted)])
 
 
@@ -281,12 +283,12 @@ def _mixed(arg: Any, found: Any) -> Any:
 
 
 def _degree(level: Any, args: tuple) -> int:
-    """The degree of the first coefficient: operands of degree 1 and more stand where the operator is linear in each of them."""
+    """The degree of the first coefficient: an operator is linear in each operand of degree 1 or more, so degrees add up."""
     return sum(value.degree for value in flat(args) if is_series(value, level))
 
 
 def _unpacked(found: tuple, like: Any) -> Any:
-    """The tangents of outputs as the operator returns those: one of them, a list, or several."""
+    """The tangents of the outputs in the form of the operator's result: one of them, a list, or several."""
     return found if isinstance(like, tuple) else found[0]
 
 
@@ -295,10 +297,9 @@ def _each(found: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _built(level: Any, first: Any, coefficient: Callable[[int], Any], degree: int, is_zero: bool = False) -> Any:
-    """Results whose first coefficients are known, and the others by a rule that gives those of all results.
+    """Results with known first coefficients; `coefficient` computes the others, for all results at once.
 
-    Where the first ones are known to be zero that is kept, as a solution must not be asked for the coefficient that they
-    multiply.
+    A first coefficient that is known to be zero is stored as None: a solution must not be asked for its factor.
     """
     if isinstance(first, Tensor):
         if first.dtype.kind not in "fc":
@@ -323,7 +324,7 @@ def _built(level: Any, first: Any, coefficient: Callable[[int], Any], degree: in
 
 
 def _like(first: Any, found: list) -> Any:
-    """A sequence of results in the class of another one, also a named tuple."""
+    """A sequence of results in the class of `first`, which may be a named tuple."""
     if type(first) is list:
         return found
     return tuple(found) if type(first) is tuple else type(first)(*found)
@@ -341,18 +342,18 @@ def _fitted(value: Any, like: Any) -> Any:
 
 
 def unlisted(level: Any, places: tuple, call: Any, args: tuple) -> Any:
-    """An operator that no entry has, such as one of a Cython extension: by the tangents that it pushes forward."""
+    """An operator without an entry, such as one of a Cython extension: by the tangents that it pushes forward."""
     if _formula(level, call, args)[1] is None:
         raise NotImplementedError("jet: an operator that no entry has takes series only where it pushes tangents forward")
     return recurrence(level, places, call, args)
 
 
 WAYS = {way.__name__: way for way in (coefficients, constant, elementwise, products, recurrence, solution, terms, unlisted)}
-WAYS["refused"] = recurrence  # the operator says what it lacks when it is asked for its formula
+WAYS["refused"] = recurrence  # the operator itself raises the error when its formula is requested
 
 
 def key_of(value: Any) -> Any:
-    """What tells operands from others: tensors by themselves, anything else by its value."""
+    """A key for an operand: tensors by identity, anything else by value."""
     kind = type(value)
     if kind is tuple or kind is list:
         return (kind, *map(key_of, value))

@@ -1,8 +1,7 @@
-"""Series: a tensor that stands for the Taylor coefficients of a path.
+"""Series: a tensor that represents the Taylor coefficients of a path.
 
-Owns how a series looks from inside: as its value on the path's beginning, whose shape and dtype are known.  Where its numbers
-are asked for it refuses.  The coefficients are tensors of the levels further out; a gradient or a tangent that they have is
-theirs.
+Inside of a jet a series looks like its value at the start of the path: its shape and dtype are known.  Reading its numbers raises
+an error.  The coefficients are tensors of the outer levels, and have their own gradients and tangents.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,20 +15,20 @@ from ...support.dispatch import ops
 from ...support.errors import CallTypeError
 from ..batching.batched import STANDS, batched, inside_of, is_row, without_graph
 
-_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
+_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element as a placeholder for unknown numbers
 
 
 class Series(Tensor):
-    """The coefficients of a power series in one variable, of which the first is the value.
+    """The coefficients of a power series in one variable; the first one is the value.
 
     Attributes
     ----------
     terms : list of Tensor or None
-        As far as they are known; None is zero.
+        The coefficients known so far; None is zero.
     rule : callable or None
-        Gives a coefficient that is not known yet, by its number.
+        Computes an unknown coefficient from its number.
     degree : int
-        Of the path's variable in the first coefficient: 1 for a derivative.
+        Degree of the first coefficient in the path's variable: 1 for a derivative.
     """
 
     __slots__ = ("degree", "level", "rule", "terms")
@@ -38,18 +37,18 @@ class Series(Tensor):
         self.level.alive -= 1
 
     def term(self, number: int) -> Any:
-        """A coefficient, None where it is zero."""
+        """A coefficient, None if it is zero."""
         terms = self.terms
         while len(terms) <= number:
             terms.append(None if self.rule is None else self.rule(len(terms)))
         return terms[number]
 
     def is_zero(self, number: int) -> bool:
-        """Whether a coefficient is known to be zero, without asking for it."""
+        """Whether a coefficient is known to be zero, without computing it."""
         return number < len(self.terms) and self.terms[number] is None
 
     def known(self, number: int) -> Any:
-        """A coefficient as a tensor, zeros where it is zero; a tensor of the function keeps it, as views and writes share it."""
+        """A coefficient as a tensor, zeros if it is zero; outside of a formula it is kept, as views and writes share it."""
         found = self.term(number)
         if found is None:
             found = zeros(self, number)
@@ -58,7 +57,7 @@ class Series(Tensor):
         return found
 
     def complete(self) -> "Series":
-        """All coefficients are known."""
+        """Compute all coefficients."""
         self.term(self.level.order)
         self.rule = None
         return self
@@ -68,11 +67,11 @@ class Series(Tensor):
         return [self.known(i) for i in range(self.level.order + 1)]
 
     def is_constant(self) -> bool:
-        """Whether only the value is not zero, as far as is known."""
+        """Whether all coefficients after the value are zero, as far as is known."""
         return self.rule is None and not any(term is not None for term in self.terms[1:])
 
     def each(self, change: Callable[[Any], Any]) -> "Series":
-        """The series of what becomes of each coefficient that is not zero."""
+        """The series with `change` applied to each nonzero coefficient."""
         return series([term if term is None else change(term) for term in self.complete().terms], self.level, self)
 
     @property
@@ -105,11 +104,11 @@ class Series(Tensor):
     data = property(lambda self: self.detach())
 
     def detach(self) -> "Series":
-        """Constant along the path."""
+        """A series that is constant along the path."""
         return series([self.known(0).detach(), *[None] * self.level.order], self.level, self)
 
     def become(self, view: "Series") -> None:
-        """Take the place of a view of what it was, as in-place operators on shapes make it."""
+        """Become a view of its old value; for in-place operators on shapes."""
         set_array(self, array_of(view))
         self.terms[:] = view.complete().terms
 
@@ -153,7 +152,7 @@ def refuse_hidden(what: str) -> NoReturn:
 
 
 def series(terms: list, level: Any, like: Any, rule: Any = None, degree: int = 0) -> Series:
-    """A series at a level, of the shape and dtype of a tensor."""
+    """A series at a level, with the shape and dtype of a tensor."""
     shape, dtype = like.shape, like.dtype
     unknown = _UNKNOWN.get(dtype)
     if unknown is None:
@@ -166,7 +165,7 @@ def series(terms: list, level: Any, like: Any, rule: Any = None, degree: int = 0
 
 
 def zeros(value: Series, number: int) -> Any:
-    """Zeros in the place of a coefficient; of all rows where it has a value for each row of a batch."""
+    """Zeros in place of a coefficient; a whole batch if that coefficient differs between rows."""
     summed = value.level.summed
     if summed is not None and 0 < value.degree + number < value.level.order:
         return batched(ops.zeros((summed.size, *value.shape), dtype=value.dtype), summed)
@@ -174,12 +173,12 @@ def zeros(value: Series, number: int) -> Any:
 
 
 def is_series(value: Any, level: Any) -> bool:
-    """Whether a value is a series at a level; any other one is constant there."""
+    """Whether a value is a series at a level; any other value is constant there."""
     return type(value) is Series and value.level is level
 
 
 def first_of(value: Any, level: Any) -> Any:
-    """The value of a series at a level, also in sequences and slices; any other value as it is."""
+    """The value of a series at a level, also in sequences and slices; any other value unchanged."""
     kind = type(value)
     if kind is Series:
         return value.known(0) if value.level is level else value
@@ -200,27 +199,27 @@ def flat(values: Any) -> Iterator[Any]:
 
 
 def memory(value: Any) -> np.ndarray:
-    """The array of the first of all tensors that one stands for."""
+    """The array of the innermost tensor that a tensor represents."""
     while type(value) in STANDS:
         value = value.known(0) if type(value) is Series else value.inside
     return array_of(value)
 
 
 def share_memory(one: Any, other: Any) -> bool:
-    """Whether a write to one tensor may be one to the other, where None is no tensor."""
+    """Whether a write to one tensor may change the other; None has no memory."""
     return one is not None and other is not None and np.may_share_memory(memory(one), memory(other))
 
 
 def is_read_only(value: Any) -> bool:
-    """Whether elements share a place, as after broadcasting."""
+    """Whether elements may share memory, as after broadcasting."""
     return not memory(value).flags.writeable
 
 
 def total(level: Any, degree: int, parts: list) -> Any:
-    """The sum of the parts of a coefficient, None where there are none.
+    """The sum of the parts of a coefficient, None if there are no parts.
 
-    Of the last coefficient, where the level says so, the rows of a batch are summed: operators are linear in it, so
-    that the sum over all paths goes on alone.
+    In the last coefficient of a level with `summed`, the rows of a batch are summed: operators are linear in it, so only the sum
+    over all paths is needed from there on.
     """
     parts = [part for part in parts if part is not None]
     if level.summed is not None and degree == level.order:
