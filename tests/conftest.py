@@ -39,6 +39,7 @@ OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
 FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
          "test_mutate", "test_fuzz", "test_shapes", "test_traces", "test_contributing", "test_install", "test_instructions")  # fmt: skip
+QUICK = ("core", "saved", "engine", "methods", "support", "transforms", "kernels")  # rooms of tests/runtime
 skipped: Counter[str] = Counter()
 
 
@@ -61,12 +62,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.getoption("--op") and not inside else None
 
 
+def is_quick(item: pytest.Item) -> bool:
+    """Whether a test is about the core: two minutes for all of them together."""
+    return item.path.parent.name in QUICK and "slow" not in item.keywords
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         return next((i for i, start in enumerate(FIRST) if item.path.stem.startswith(start)), len(FIRST))
 
     items.sort(key=rank)
+    for item in filter(is_quick, items):
+        item.add_marker("quick")
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -23,3 +23,13 @@ def part(name: str, items: Sequence[Item]) -> list[Item]:
         return list(items)
     parts = min(PARTS, len(items))
     return list(items[(DAY + zlib.crc32(name.encode())) % parts :: parts])
+
+
+def is_today(name: str) -> bool:
+    """Whether it is the day of a name: one day of ten, or each."""
+    return every or (DAY + zlib.crc32(name.encode())) % PARTS == 0
+
+
+def least(count: int) -> int:
+    """How many samples have to be asked at least, of a test that asks `count` of all names."""
+    return count if every else count // (2 * PARTS)

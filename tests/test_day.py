@@ -24,3 +24,16 @@ def test_operators_take_different_parts(monkeypatch):
 def test_all_are_asked_where_it_is_said(monkeypatch):
     monkeypatch.setattr(day, "every", True)
     assert day.part("sin", range(30)) == list(range(30))
+
+
+def test_each_name_has_its_day(monkeypatch):
+    monkeypatch.setattr(day, "every", False)
+    days = {name: [] for name in ("sin", "cos", "matmul")}
+    for today in range(20_000, 20_010):
+        monkeypatch.setattr(day, "DAY", today)
+        for name, found in days.items():
+            found += [today] * day.is_today(name)
+    assert all(len(found) == 1 for found in days.values())
+    assert day.least(1000) == 50
+    monkeypatch.setattr(day, "every", True)
+    assert day.is_today("sin") and day.least(1000) == 1000

@@ -31,6 +31,11 @@ def everything(_: Any) -> bool:
     return True
 
 
+def is_asked(name: str) -> bool:
+    """Whether a test that asks all samples of an entry asks those of this one: it is chosen, or it is its day."""
+    return name in chosen if chosen else day.is_today(name)
+
+
 class Family(NamedTuple):
     """Entries that one test asks about."""
 
