@@ -52,7 +52,7 @@ def peak_of(step: Callable[[], Any], cold: bool = False) -> int:
 
 def least_of(lowered: Any) -> int:
     """The largest sum of what lives at the same time; a result in its operand's place counts once."""
-    from gradspec.compiler.passes.buffer_assignment import Lifetimes
+    from gradspec.compiler.lowering.buffer_assignment import Lifetimes
 
     steps = [step for step in lowered.steps if step.kind != "free"]
     lives = Lifetimes(lowered.slots, steps)

@@ -49,7 +49,8 @@ def order():
     """The folders that the contents of architecture.md name, in their order."""
     text = (ROOT / "docs/architecture.md").read_text()
     contents = text[text.index("## Contents") : text.index("## The four words")]
-    return [folder for row in contents.splitlines() if row.startswith("| `") for folder in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    rows = [row.split("|")[1] for row in contents.splitlines() if row.startswith("| `")]
+    return [folder for row in rows for folder in re.findall(r"`([^`]+)`", row)]
 
 
 def page():

@@ -45,6 +45,13 @@ RUNTIME = [
     ["func"],
     ["debug", "tree_util"],
     ["distributed", "extend", "nested", "operators", "scipy", "sparse", "test_util"],
+    ["compiler.guards"],
+    ["compiler.record"],
+    ["compiler.execute"],
+    ["compiler.lowering"],
+    ["compiler.passes"],
+    ["compiler.specialize"],
+    ["compiler.files"],
     ["compiler"],
     ["gradspec"],
 ]

@@ -21,16 +21,17 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..support.error_hints import answering
 from ..support.pytree import Taken
-from .execute.argument_guards import ArgumentGuards, GuardedCalls, hooks_of
+from .execute.argument_guards import ArgumentGuards, GuardedCalls
 from .execute.interpreter import GuardFailed
+from .guards.state_guards import hooks_of
 from .out_argument import into
-from .recompute_with_grad import Recomputation
 from .record.arguments import Arguments, is_plain
 from .record.capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
 from .record.captured_state import CapturedState, TooManyGuards, array_held
 from .record.dynamic_scalars import Places, Weak, is_marked, number_of, unmarked
 from .record.executed_code import DEBUG_HINT
-from .specialization import Program
+from .specialize.recompute_with_grad import Recomputation
+from .specialize.specialization import Program
 
 BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds

@@ -8,7 +8,6 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
-
 from tests import day
 
 from . import questions

@@ -11,7 +11,6 @@ import numpy as np
 import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.compiler.files.serialization import laid_out
-
 from tests import day
 
 from .calls import REAL, STATIC, array, samples_of

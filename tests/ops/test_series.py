@@ -14,7 +14,6 @@ from gradspec.transforms.batching.batched import batched
 from gradspec.transforms.taylor.order import opened
 from gradspec.transforms.taylor.series import is_series
 from gradspec.transforms.taylor.series import series as series_of
-
 from tests import day
 
 from . import questions

@@ -7,7 +7,6 @@ import numpy as np
 import gradspec as gs
 from gradspec.codegen.spec.model import Text
 from gradspec.codegen.spec.shapes import Mismatch, Unknown, parse_shape, partial_results, shaped
-
 from tests import day
 
 from . import questions

@@ -15,7 +15,6 @@ import gradspec as gs
 from gradspec.compiler.tracing.traced import code_of, same_bits
 from gradspec.compiler.tracing.values import held
 from gradspec.generated.op_info import OPS
-
 from tests import day
 
 from . import questions

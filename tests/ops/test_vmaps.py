@@ -10,7 +10,6 @@ import pytest
 import gradspec as gs
 from gradspec.generated.batching import BATCHING
 from gradspec.generated.op_info import OPS
-
 from tests import day
 
 from . import questions

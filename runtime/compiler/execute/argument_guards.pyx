@@ -15,17 +15,16 @@ import numpy as np
 from ...support.pytree import parts as parts_of
 from ...core.forward_ad cimport levels_of
 from ...core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
-from ...core.node cimport NodeHooks
 from ...core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
 from ...support cimport capi as cnp
 from ...support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
-from .state_guards cimport Guards, same_number
+from ..guards.state_guards cimport Guards, hooks_of, same_number
 from ..record.result_views cimport ResultView, around
 from .interpreter cimport run
-from .aliasing cimport same_places
-from .state_guards import NUMBERS
+from ..guards.aliasing cimport same_places
+from ..guards.state_guards import NUMBERS
 from .interpreter import GuardFailed
 
 cnp.import_array()
@@ -168,17 +167,6 @@ cdef class ArgumentGuards:
                 return False
             arrays.append(array)
         return True
-
-
-cpdef list hooks_of(TensorBase tensor):
-    """The hooks of a tensor: a call that runs them is another call."""
-    cdef NodeHooks hooks = tensor.grad_fn_.hooks if tensor.grad_fn_ is not None else (
-        None if tensor.extra is None else tensor.extra.leaf_hooks)
-    cdef list found = []
-    if hooks is not None:
-        for table in (*hooks.tensor_pre.values(), hooks.pre, hooks.post, hooks.post_accumulate):
-            found += list(table.values())
-    return found
 
 
 cdef int needs_of(object item) except -1:

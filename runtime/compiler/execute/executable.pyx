@@ -17,9 +17,9 @@ from ...kernels.fusion_engine.pairs cimport pair_of
 from ...kernels.fusion_engine.ufunc cimport Ufunc, offered
 from ...support cimport capi as cnp
 from ...support.room cimport more
-from ..lowering.low_level_ir cimport Loop
-from ..lowering.low_level_ir cimport Slot as PlannedSlot
-from ..lowering.low_level_ir cimport Step as PlannedStep
+from .low_level_ir cimport Loop
+from .low_level_ir cimport Slot as PlannedSlot
+from .low_level_ir cimport Step as PlannedStep
 
 cnp.import_array()
 

@@ -1,8 +1,8 @@
 """Proven: whether a recording from a file is true, asked of its operators before an executable is made of it.
 
 Owns the one run, operator by operator and on copies of what a call is given, in which each result has to have the dtype, the
-shape, the strides and the place in memory that the file says.  A executable believes these, as it may of a recording that it saw being
-made; with this run it may of a file's.
+shape, the strides and the place in memory that the file says.  An executable believes these, as it may of a recording that it
+saw being made; with this run it may of a file's.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from ...core.grad_mode import is_grad_enabled
 from ...core.tensor import TensorBase
 from ...support.pytree import flatten
 from ..execute.interpreter import GuardFailed
-from ..lowering.layouts import laid_out
 from ..record.captured_state import Unfit, array_held
-from ..specialization import Program
+from ..specialize.specialization import Program
+from ..tracing.layouts import laid_out
 from ..tracing.values import Value
 from .first_call_check import prove, start_of
 from .serialization import Reader, Writer, together

@@ -12,7 +12,7 @@ from ...support.pytree import flatten, places, rebuild
 from ..lowering.call_conventions import generators_in
 from ..record.captured_state import Unfit, array_held
 from ..record.side_effects import CALLBACK, KEPT
-from ..specialization import Program
+from ..specialize.specialization import Program
 from ..tracing.inputs import name_of, parameters_of
 from ..tracing.instructions import GUARD, renamed
 from ..tracing.literals import literal

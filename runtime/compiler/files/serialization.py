@@ -17,10 +17,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...api.archives import Archive, Damaged, json_from, shortened
-from ..lowering.layouts import laid_out
 from ..record.capture import GUARD, Captured
 from ..record.captured_state import Unfit
 from ..tracing.instructions import Instruction
+from ..tracing.layouts import laid_out
 from ..tracing.values import Value, bounds
 from .consistency_checks import check_recording
 from .structure_checks import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction

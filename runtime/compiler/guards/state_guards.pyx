@@ -12,6 +12,7 @@ from collections import OrderedDict
 
 import numpy as np
 
+from ...core.node cimport NodeHooks
 from ...core.tensor cimport TensorBase
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_FLAGS, PyArray_NBYTES, ndarray
@@ -24,7 +25,7 @@ cdef extern from "Python.h":
     PyObject* PyFunction_GetDefaults(object)
     PyObject* PyFunction_GetKwDefaults(object)
 
-cdef extern from "gradspec/compiler/execute/state_guards.h":
+cdef extern from "gradspec/compiler/guards/state_guards.h":
     bint gradspec_same_destructor(object a, object b)
     unsigned int gradspec_version_of(object cls)
 
@@ -69,6 +70,17 @@ def is_made_by_python(cls):
     slots = cls.__dict__.get("__slots__", ())
     fields = 2 + (1 if isinstance(slots, str) else len(slots))  # a dictionary and a list of weak references
     return cls.__base__ is not None and cls.__basicsize__ <= cls.__base__.__basicsize__ + fields * sizeof(void*)
+
+
+cpdef list hooks_of(TensorBase tensor):
+    """The hooks of a tensor: a call that runs them is another call."""
+    cdef NodeHooks hooks = tensor.grad_fn_.hooks if tensor.grad_fn_ is not None else (
+        None if tensor.extra is None else tensor.extra.leaf_hooks)
+    cdef list found = []
+    if hooks is not None:
+        for table in (*hooks.tensor_pre.values(), hooks.pre, hooks.post, hooks.post_accumulate):
+            found += list(table.values())
+    return found
 
 
 cdef bint same_number(object a, object b) except -1:

@@ -12,8 +12,8 @@ from libc.stdlib cimport free, malloc
 from bisect import bisect_left
 
 from ..tracing.instructions import CALLBACK
-from ..lowering.call_conventions import drawing
-from ..lowering.low_level_ir cimport Loop, Slot, Step
+from .call_conventions import drawing
+from ..execute.low_level_ir cimport Loop, Slot, Step
 
 cdef enum:
     LARGE = 1 << 16     # bytes of an array that is let go as soon as it may

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..execute.executable import loop_of
 from ..tracing.instructions import Instruction
+from ..tracing.layouts import rows_of, step_of
 from ..tracing.values import Value
-from .layouts import rows_of, step_of
 
 MOST = 1 << 14  # that are remembered
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex64", "complex128", "bool")))

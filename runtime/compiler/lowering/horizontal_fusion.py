@@ -7,7 +7,7 @@ may run as early as the first.  Nothing in between writes to the operand, and no
 from __future__ import annotations
 
 from ...kernels.fusion_engine.pairs import is_pair
-from ..lowering.low_level_ir import Blocks, Loop, Slot, Step, has_blocks, root_of
+from ..execute.low_level_ir import Blocks, Loop, Slot, Step, has_blocks, root_of
 
 
 def fuse_siblings(slots: list[Slot], steps: list[Step]) -> list[Step]:

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ..lowering.call_conventions import CAST, OWN
-from ..lowering.low_level_ir import Blocks, Loop, Slot, Step, Sum
+from ..execute.low_level_ir import Blocks, Loop, Slot, Step, Sum
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, mapped
+from .call_conventions import CAST, OWN
 
 SETTINGS = set(filter(None, os.environ.get("GRADSPEC_PASSES", "").split(",")))
 LEGAL = {CAST, *OWN}  # instructions that passes make and that are no operators
@@ -22,7 +22,8 @@ PLACES = {"external", "constant", "planned", "offered", "fresh", "called", "view
 # Kind of a step -> the class of what it is given, and how many slots it writes at least.
 STEPS = {
     "loop": (Loop, 1), "rows": (Loop, 1), "sum": (Sum, 1), "blocks": (Blocks, 0), "move": (tuple, 1), "into": (tuple, 1),
-    "copy": (tuple, 1), "forward": (tuple, 0), "call": (tuple, 0), "guard": (tuple, 0), "allocate": (tuple, 1), "free": (tuple, 0),
+    "copy": (tuple, 1), "forward": (tuple, 0), "call": (tuple, 0), "guard": (tuple, 0), "allocate": (tuple, 1),
+    "free": (tuple, 0),
 }  # fmt: skip
 
 _shown: dict[str, str] = {}

@@ -10,9 +10,9 @@ from math import prod
 from typing import Any
 
 from ...api.flops import of_call
-from ..lowering.low_level_ir import Slot, Step
-from ..lowering.lowering import Lowered
+from ..execute.low_level_ir import Slot, Step
 from ..record.side_effects import CALLBACK
+from .lowering import Lowered
 
 WIDTH = 64  # of a step, before what is said of it
 

@@ -8,7 +8,7 @@ lets go, and no loop joins those of a sum, so that each sum has its own.
 
 from __future__ import annotations
 
-from ..lowering.low_level_ir import Blocks, Slot, Step, has_blocks, largest_loop, root_of
+from ..execute.low_level_ir import Blocks, Slot, Step, has_blocks, largest_loop, root_of
 
 LARGE = 4096  # elements from which on loops run block by block, and bytes that are much
 

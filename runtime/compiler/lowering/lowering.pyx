@@ -14,16 +14,16 @@ from .call_conventions import Filler, arrays_in, caller, is_kernel
 from ..record.capture import GUARD, Unfit
 from ..record.side_effects import CALLBACK, does_something
 from .kernel_calls import forward_from
-from ..passes.inspection import after_steps
-from ..passes.loop_fusion import assign_blocks, fuse_loops
-from ..passes.store_sinking import is_call, is_steady, last_call
-from ..passes.result_aliasing import alias_results
+from .inspection import after_steps
+from .loop_fusion import assign_blocks, fuse_loops
+from .failures import is_call, is_steady, last_call
+from .result_aliasing import alias_results
 from .elementwise_loops import loop_from, plain, rows_from
 from .data_movement import pieces_of
-from ..passes.horizontal_fusion import fuse_siblings
-from ..passes.buffer_assignment import Lifetimes, assign_buffers, by_size, insert_frees
-from .low_level_ir cimport Loop, Slot, Step, step_of
-from .low_level_ir import Sum
+from .horizontal_fusion import fuse_siblings
+from .buffer_assignment import Lifetimes, assign_buffers, by_size, insert_frees
+from ..execute.low_level_ir cimport Loop, Slot, Step, step_of
+from ..execute.low_level_ir import Sum
 from .reductions import sum_from
 from ..execute.executable import Executable
 

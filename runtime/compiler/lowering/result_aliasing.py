@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..lowering.low_level_ir import Slot, Step, root_of
+from ..execute.low_level_ir import Slot, Step, root_of
 
 LARGE = 1 << 15  # bytes of a result that is worth it
 MANY = 256  # pieces of memory among which it is not looked for

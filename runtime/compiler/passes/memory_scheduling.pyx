@@ -13,7 +13,7 @@ from ..tracing.instructions cimport Instruction, draws, layouts_of
 from ..tracing.values cimport Value
 from ..lowering.call_conventions import is_kernel
 from ..record.side_effects import KEPT
-from .store_sinking import is_call, is_steady
+from ..lowering.failures import is_call, is_steady
 from ..lowering.elementwise_loops import loop_from
 from .beam_search cimport Line, Room, search_orders
 from ..lowering.reductions import sum_from

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..lowering.failures import is_call, is_steady
+from ..lowering.inspection import Inspection, is_last
 from ..lowering.lowering import Lowered
 from ..record.side_effects import sink_callbacks
 from ..tracing.instructions import Instruction
@@ -19,10 +21,9 @@ from ..tracing.passes.dead_code import eliminate_dead_code
 from ..tracing.values import Value
 from .decomposition import decompose, lower_casts
 from .identity_elimination import eliminate_identities
-from .inspection import Inspection, is_last
 from .memory_scheduling import memory_schedules
 from .rematerialisation import rematerialise
-from .store_sinking import is_call, is_steady, sink_stores
+from .store_sinking import sink_stores
 
 WORTH = 0.95  # another order is taken if it needs less than this part of the planned memory
 WORTH_LOOPS = 0.8  # the same, if loops run twice for it

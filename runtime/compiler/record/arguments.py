@@ -13,8 +13,7 @@ import numpy as np
 from ...core.conversion import foreign
 from ...core.tensor import TensorBase
 from ...support.pytree import flatten, rebuild
-from ..execute.argument_guards import hooks_of
-from ..execute.state_guards import NUMBERS, attributes_of
+from ..guards.state_guards import NUMBERS, attributes_of, hooks_of
 
 
 class Arguments:

@@ -27,8 +27,7 @@ from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
 from ...support.dispatch import is_operator
 from ...support.generator import numpy_random
-from ..execute.argument_guards import hooks_of
-from ..execute.state_guards import (
+from ..guards.state_guards import (
     ATTRIBUTES,
     BYTES,
     CELL,
@@ -49,6 +48,7 @@ from ..execute.state_guards import (
     entries_of,
     guard_of_class,
     guard_of_function,
+    hooks_of,
     is_made_by_python,
     members_of,
 )

@@ -123,7 +123,9 @@ class Executed:
                             f"pass what it gives as an argument (a number with dynamic=), {other_way(item)}or give static="
                             f"{name!r} if it never changes{DEBUG_HINT}")  # fmt: skip
 
-    def check_loose(self, function: Callable[..., Any], objects: list[Any], captured: CapturedState, loose: dict[tuple, Any]) -> None:
+    def check_loose(
+        self, function: Callable[..., Any], objects: list[Any], captured: CapturedState, loose: dict[tuple, Any]
+    ) -> None:
         """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
 
         Raises

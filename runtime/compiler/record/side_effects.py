@@ -14,7 +14,7 @@ import numpy as np
 from ...core.conversion import asarray
 from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
-from ..execute.state_guards import MISSING, SIZE, differences
+from ..guards.state_guards import MISSING, SIZE, differences
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
 from ..tracing.values import Value
 from .captured_state import LISTED, CapturedState, Unfit

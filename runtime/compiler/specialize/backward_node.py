@@ -14,14 +14,14 @@ from ...core.grad_mode import is_grad_enabled
 from ...core.tensor import TensorBase
 from ...engine.engine import current_graph_task_keep_graph
 from ...engine.function import Function
-from ..lowering.layouts import laid_out
+from ..execute.interpreter import run_executable
 from ..passes.pipeline import lowered
-from ..recompute_with_grad import Inputs
 from ..record.captured_state import array_held
 from ..record.result_views import counted_together, kept
 from ..tracing.instructions import Instruction
+from ..tracing.layouts import laid_out
 from ..tracing.values import Value
-from .interpreter import run_executable
+from .recompute_with_grad import Inputs
 
 
 class Pass:

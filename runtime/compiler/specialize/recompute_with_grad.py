@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.conversion import asarray
-from ..core.grad_mode import enable_grad, is_grad_enabled
-from ..core.non_operator_events import array_of
-from ..core.tensor import TensorBase
-from ..support.generator import as_generator
-from ..support.pytree import flatten, rebuild
-from .record.dynamic_scalars import number_of, unmarked
+from ...core.conversion import asarray
+from ...core.grad_mode import enable_grad, is_grad_enabled
+from ...core.non_operator_events import array_of
+from ...core.tensor import TensorBase
+from ...support.generator import as_generator
+from ...support.pytree import flatten, rebuild
+from ..record.dynamic_scalars import number_of, unmarked
 
 
 class Recomputation:

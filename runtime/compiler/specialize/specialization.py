@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from ..core.error_nodes import DelayedError
-from ..support.generator import as_generator
-from ..support.pytree import rebuild
-from .execute.aliasing import differences
-from .execute.argument_guards import Recorded, Result
-from .execute.backward_node import Pass, Replayed, Residual
-from .files.listing import drawing, listing
-from .lowering.call_conventions import generators_in
-from .passes.pipeline import lowered
+from ...core.error_nodes import DelayedError
+from ...support.generator import as_generator
+from ...support.pytree import rebuild
+from ..execute.argument_guards import Recorded, Result
+from ..guards.aliasing import differences
+from ..lowering.call_conventions import generators_in
+from ..lowering.listing import drawing, listing
+from ..passes.pipeline import lowered
+from ..record.capture import GUARD, Captured, Unfit
+from ..record.result_views import ResultView, base_under, without_hooks
+from ..record.side_effects import does_something
+from ..tracing.instructions import Instruction
+from ..tracing.values import Value, mapped
+from .backward_node import Pass, Replayed, Residual
 from .recompute_with_grad import Inputs, Recomputation
-from .record.capture import GUARD, Captured, Unfit
-from .record.result_views import ResultView, base_under, without_hooks
-from .record.side_effects import does_something
-from .tracing.instructions import Instruction
-from .tracing.values import Value, mapped
 
 
 class RunEagerly(Exception):
@@ -181,7 +181,7 @@ class Program(Recorded):
 
     def differentiated_again(self, inputs: Inputs, cotangents: tuple, asked: list[int]) -> list[Any]:
         """The derivatives by what was given, with a history: the call is run as it is, and its backward pass recorded."""
-        from ..engine.backward import grad
+        from ...engine.backward import grad
 
         change = None if self.state is None else self.state.captured_state.changed()
         reason = f"it {self.changes}" if self.changes else "" if change is None else f"{change[0]} has changed since"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tracing.values import Value
+from .values import Value
 
 SHORT = 4  # elements of a row below which the operator itself costs less
 

@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
-from gradspec.compiler.lowering.low_level_ir import Blocks, Loop, Slot, Step
-from gradspec.compiler.passes.buffer_assignment import Lifetimes, assign_buffers, insert_frees
+from gradspec.compiler.execute.low_level_ir import Blocks, Loop, Slot, Step
+from gradspec.compiler.lowering.buffer_assignment import Lifetimes, assign_buffers, insert_frees
 
 F = np.dtype("float64")
 

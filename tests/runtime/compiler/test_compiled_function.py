@@ -18,7 +18,7 @@ from gradspec.compiler.passes import pipeline as orders
 from gradspec.compiler.record import capture
 from gradspec.compiler.record.captured_state import CapturedState
 from gradspec.compiler.record.dynamic_scalars import Weak
-from gradspec.compiler.specialization import Program
+from gradspec.compiler.specialize.specialization import Program
 from gradspec.compiler.tracing.instructions import Instruction
 from tests.runtime.aliased_programs import run as run_aliased
 from tests.runtime.replayed_programs import MODES, run

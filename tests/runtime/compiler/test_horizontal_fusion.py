@@ -5,10 +5,10 @@ import random
 import numpy as np
 
 import gradspec as gs
+from gradspec.compiler.execute.low_level_ir import Blocks, Loop, Slot, Step, Sum
+from gradspec.compiler.lowering import horizontal_fusion as pairs
 from gradspec.compiler.lowering import lowering
-from gradspec.compiler.lowering.low_level_ir import Blocks, Loop, Slot, Step, Sum
-from gradspec.compiler.passes import horizontal_fusion as pairs
-from gradspec.compiler.passes.horizontal_fusion import fuse_siblings
+from gradspec.compiler.lowering.horizontal_fusion import fuse_siblings
 from gradspec.support.dispatch import ops
 from tests.runtime.kernels.test_pairs import JOINED, pairs_in
 

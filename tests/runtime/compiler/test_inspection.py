@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.lowering import lowering
-from gradspec.compiler.lowering.low_level_ir import Slot, Step
-from gradspec.compiler.passes import inspection, pipeline
-from gradspec.compiler.passes.inspection import BrokenPass, check_steps
+from gradspec.compiler.execute.low_level_ir import Slot, Step
+from gradspec.compiler.lowering import inspection, lowering
+from gradspec.compiler.lowering.inspection import BrokenPass, check_steps
+from gradspec.compiler.passes import pipeline
 from gradspec.compiler.tracing.instructions import Instruction
 
 X = np.linspace(0.1, 1.0, 5)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.lowering import lowering
-from gradspec.compiler.passes import result_aliasing
+from gradspec.compiler.lowering import lowering, result_aliasing
 from tests.runtime.aliased_programs import run as run_aliased
 from tests.runtime.programs import MODES
 from tests.runtime.replayed_programs import run
