@@ -141,6 +141,7 @@ class CapturedState:
         self.generators: list[Any] = []
         self.seen: dict[int, Any] = {}
         self.named: set[tuple] = set()
+        self.modules: list[tuple[str, types.ModuleType]] = []  # in attributes and containers, where no code names them
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
         self.todo += [(one.__qualname__, one) for functions in (ran or {}).values() for one in functions]
@@ -148,6 +149,8 @@ class CapturedState:
             self.look(*self.todo.pop())
             if len(self.guards) > MOST:
                 raise TooManyGuards(f"the function holds more than {MOST} things")
+            if not self.todo:
+                self.look_into_modules()
         self.guard_numbers()
         self.watch = Guards(self.guards)
 
@@ -215,7 +218,7 @@ class CapturedState:
             for name in ("fget", "fset", "__func__", "func"):
                 self.look(way, getattr(item, name, None))
         elif isinstance(item, types.ModuleType):
-            return
+            self.modules.append((way, item))
         elif isinstance(item, type):
             self.look_at_class(way, item)
         elif is_library(cls) and cls.__module__.startswith("gradspec") and "__wrapped__" in (attributes_in(item) or {}):
@@ -348,6 +351,12 @@ class CapturedState:
         return (self.ran is not None and is_installed(code.co_filename) and package_of(function) != self.package
                 and self.ran.keys().isdisjoint(codes_of(code)))  # fmt: skip
 
+    def look_into_modules(self) -> None:
+        """The attributes that the code reached so far may read of modules in attributes and containers."""
+        for way, module in self.modules:
+            for code in list(self.codes):
+                self.look_at_named(way, module, code, {()})
+
     def look_at_named(self, way: str, module: Any, code: types.CodeType, chains: set[tuple] | None = None) -> None:
         """The attributes of a module that the code reads; all that it names, where the module itself goes somewhere.
 
@@ -362,19 +371,32 @@ class CapturedState:
         space, names = vars(module), {chain[0] for chain in chains if chain}
         if () in chains:
             names |= set(names_of(code))
-            if not is_library(module) and not names.isdisjoint(COMPUTED):
+            if is_users(module) and not names.isdisjoint(COMPUTED):
                 names = {name for name in space if not name.startswith("__")}
         for name in names:
-            if name not in space:
-                continue
-            value = space[name]
+            value = space.get(name, MISSING)
             if is_library(module):
-                if not isinstance(value, types.ModuleType):
+                if value is not MISSING and not isinstance(value, types.ModuleType):
                     self.guards.append((f"{way}.{name}", space, ITEM, (name, value)))
                 continue
+            if value is MISSING and not is_users(module):
+                continue
+            if (id(module), name) in self.named:
+                self.look_at_named(f"{way}.{name}", value, code, further_of(chains, name))
+                continue
+            self.named.add((id(module), name))
             self.guard(f"{way}.{name}", space, ITEM, name, value)
-            further = {chain[1:] for chain in chains if chain and chain[0] == name} | ({()} if () in chains else set())
-            self.look_at_named(f"{way}.{name}", value, code, further)
+            self.look_at_named(f"{way}.{name}", value, code, further_of(chains, name))
+
+
+def is_users(module: types.ModuleType) -> bool:
+    """Whether a module is neither a library's nor of an installed package."""
+    return not is_library(module) and not is_installed(getattr(module, "__file__", None) or "")
+
+
+def further_of(chains: set[tuple], name: str) -> set[tuple]:
+    """The attributes that are read behind one attribute."""
+    return {chain[1:] for chain in chains if chain and chain[0] == name} | ({()} if () in chains else set())
 
 
 CLASS_SEEN = object()

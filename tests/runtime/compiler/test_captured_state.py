@@ -327,6 +327,12 @@ def places():
 
     # Modules.
     add("a module in a module", lambda x: x * CONFIG.sub.rate, lambda: setattr(CONFIG.sub, "rate", 3.0))
+    n[70].config, modules = CONFIG, [CONFIG]
+    add("a module in an attribute", lambda x: x * n[70].config.rate, lambda: setattr(CONFIG, "rate", 3.0))
+    add("a module of a module in an attribute", lambda x: x * n[70].config.sub.rate, lambda: setattr(CONFIG.sub, "rate", 3.0))
+    add("getattr of a module in a list", lambda x: x * getattr(modules[0], "rate"), lambda: setattr(CONFIG, "rate", 3.0))
+    add("an attribute that a module in an attribute gets", lambda x: x * getattr(n[70].config, "late", 2.0), lambda: setattr(CONFIG, "late", 3.0))
+    add("an attribute that a module gets", lambda x: x * getattr(CONFIG, "late", 2.0), lambda: setattr(CONFIG, "late", 3.0))
     add("getattr of a module", lambda x: x * getattr(CONFIG, "rate"), lambda: setattr(CONFIG, "rate", 3.0))
     add("a module of a dictionary of modules", lambda x: x * sys.modules["config_of_a_user"].rate,
         lambda: sys.modules.update(config_of_a_user=types.SimpleNamespace(rate=3.0)), None)  # fmt: skip
@@ -398,6 +404,7 @@ def restored():
     Methods.scaled, keyworded.__kwdefaults__["k"] = Methods.__dict__["scaled"], 2.0
     colorsys.ONE_THIRD = 1.0 / 3.0
     vars(gs.sin).pop("late", None)
+    vars(CONFIG).pop("late", None)
     TIMES.set(2.0)
     cached.cache_clear()
     while HANDLES:
