@@ -39,7 +39,7 @@ OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
 FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
          "test_mutate", "test_fuzz", "test_shapes", "test_traces", "test_contributing", "test_install", "test_instructions")  # fmt: skip
-QUICK = ("core", "saved", "engine", "methods", "support", "transforms", "kernels")  # rooms of tests/runtime
+QUICK = ("core", "saved", "engine", "methods", "support", "transforms")  # rooms of tests/runtime
 skipped: Counter[str] = Counter()
 
 

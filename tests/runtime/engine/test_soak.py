@@ -11,12 +11,14 @@ pytestmark = pytest.mark.skipif(not sys.getallocatedblocks(), reason="Python's o
 ALLOWED = 100  # blocks that the interpreter may still take for itself: less than one for each step
 
 
+@pytest.mark.slow
 @each("feature", soak.FEATURES, ids=lambda feature: feature.__name__)
 def test_nothing_is_left_of_a_step(feature):
     blocks, garbage, _ = soak.growth([feature], 200)
     assert blocks < ALLOWED and garbage == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_steps_with_every_feature():
     blocks, garbage, memory = soak.growth(soak.FEATURES, 150)
     assert blocks < ALLOWED and garbage == 0 and memory < 2**22

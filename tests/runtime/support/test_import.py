@@ -77,6 +77,7 @@ assert importlib.reload(gs.optim) is gs.optim
     "np.fft.fft(gs.ones(4))", "np.linalg.inv(gs.eye(2))", "gs.ones(4).relu()", "gs.ones(4).__array_namespace__().fft.fft",
     "assert 'fft' in gs.fft.fft.__doc__", "assert gs.random.normal.__doc__", "x = gs.manual_seed(0), gs.randn(3)",
 ])  # fmt: skip
+@pytest.mark.slow
 def test_each_way_to_a_namespace(statement):
     code = f"import numpy as np, gradspec as gs, gradspec.support.dispatch as d\n{statement.replace('gs.dispatch', 'd')}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -143,6 +144,7 @@ TOPS = {Path(gradspec.__file__).parent, Path(autograd.__file__).parents[1]}  # t
 PRIVATE = {"api", "compiler", "core", "engine", "formulas", "generated", "kernels", "methods", "saved", "support", "transforms"}
 
 
+@pytest.mark.slow
 def test_a_part_of_another_package_is_imported_after_the_package():
     """Where a package imports the part itself, a thread that begins with the part and one that begins with the package each hold
     what the other one needs.
