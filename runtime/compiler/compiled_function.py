@@ -1,8 +1,8 @@
 """Compiled functions: record the first call of a kind and replay the recording on later calls.
 
-Decides which recording serves a call.  The choice depends on the pytree of the arguments, their dtypes, shapes and layouts, the
-values of Python numbers, the modes, the captured state, and the values that guards compare.  If no recording fits, the function
-runs eagerly.
+An argument goes down once.  `execute.argument_guards` compares a call with the most recent kinds; if none fits, the `cache`
+finds the recordings of its captured state and signature.  If none fits, the `recorder` records the call.  The `reporter` says why a
+call cannot be replayed.
 """
 
 from __future__ import annotations
@@ -10,65 +10,26 @@ from __future__ import annotations
 import os
 import sys
 import types
-import warnings
 from collections.abc import Callable
 from functools import update_wrapper
-from operator import is_
 from typing import Any
 
-import numpy as np
-
-from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..support.error_hints import answering
-from ..support.pytree import Taken
+from .cache import Cache, Signature, State, key_of
 from .execute.argument_guards import ArgumentGuards, GuardedCalls
 from .execute.interpreter import GuardFailed
-from .guards.state_guards import hooks_of
 from .out_argument import into
 from .record.arguments import Arguments, is_plain
-from .record.capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
-from .record.captured_state import CapturedState, TooManyGuards, array_held
-from .record.dynamic_scalars import Places, Weak, is_marked, number_of, unmarked
-from .record.executed_code import DEBUG_HINT
-from .specialize.recompute_with_grad import Recomputation
+from .record.capture import Unfit, uncollected
+from .record.captured_state import TooManyGuards, array_held
+from .record.dynamic_scalars import Places, number_of, unmarked
+from .recorder import Hopeless, Recorder, Verdict
+from .reporter import Reporter
 from .specialize.specialization import Program
 
-BRANCHES = 16  # recordings of one signature
-STATES = 8  # captured states whose recordings are kept
-KINDS = 256  # kinds of calls kept for each state, the most recently used ones
 RECENT = 16  # kinds of calls compared first
-TRIES = 4  # recordings in a row that no later call could use, before the function runs eagerly for good
-MOST = 2 * TRIES + BRANCHES  # the same limit when recordings differ by captured state or by branches
 RECHECKED = os.environ.get("GRADSPEC_RECHECK", "1") != "0"  # the default of `recheck=`
-
-
-class Stale(RuntimeError):
-    """A recording differs from the function's present behaviour, though no guard has changed."""
-
-
-class Signature:
-    """Calls of one kind.
-
-    Attributes
-    ----------
-    programs : list of Program
-        One for each branch taken, the latest first.
-    reason : str or None
-        Why calls of this kind run eagerly.
-    """
-
-    def __init__(self) -> None:
-        self.programs: list[Program] = []
-        self.reason: str | None = None
-
-
-class State:
-    """A captured state, with the calls of all kinds that were made in it."""
-
-    def __init__(self, captured_state: CapturedState, objects: list[Any]) -> None:
-        self.captured_state, self.objects = captured_state, objects
-        self.signatures: dict[tuple, Signature] = {}
 
 
 class CompiledFunction(GuardedCalls):
@@ -92,17 +53,14 @@ class CompiledFunction(GuardedCalls):
         recheck: bool | None = None,
     ) -> None:
         update_wrapper(self, function)
-        self.function, self.strict = function if out is None else into(function, out), strict
+        self.function = function if out is None else into(function, out)
         self.options = {"strict": strict, "dynamic": dynamic, "out": out, "static": static, "recheck": recheck}
-        self.static = tuple(static) if isinstance(static, (tuple, list)) else (static,)
-        self.rechecked = RECHECKED if recheck is None else recheck
         self.dynamic = None if dynamic is None or dynamic is False else Places(function, dynamic)
-        self.states: list[State] = []
         self.clear()
 
     @property
     def signatures(self) -> list[Signature]:
-        return [signature for state in self.states for signature in list(state.signatures.values())]
+        return [signature for state in self.cache.states for signature in list(state.signatures.values())]
 
     @property
     def program(self) -> Program | None:
@@ -111,12 +69,13 @@ class CompiledFunction(GuardedCalls):
 
     def clear(self) -> None:
         """Forget all recordings."""
-        self.states, self.recent, self.shut = [], [], False
-        self.said: set[str] = set()
+        static, recheck = self.options["static"], self.options["recheck"]
+        self.recent, self.shut = [], False
         self.useless = 0  # recordings in a row that served no later call
-        self.moved: tuple[str, Any, Any] | None = None  # the change of the captured state at the last recording
-        self.loose: dict[tuple, Any] = {}  # captured state that callbacks change; no longer guarded
-        self.ran: dict[types.CodeType, list[Any]] = {}  # functions that the walk enters because they ran
+        self.cache = Cache(self.function, tuple(static) if isinstance(static, (tuple, list)) else (static,))
+        rechecked = RECHECKED if recheck is None else recheck
+        self.recorder = Recorder(self.function, self.cache, self.dynamic is not None, rechecked)
+        self.reporter = Reporter(self.function, self.options["strict"])
 
     def __repr__(self) -> str:
         return f"<compiled {self.function!r}>"
@@ -148,23 +107,19 @@ class CompiledFunction(GuardedCalls):
         """Serve a call that matches none of the recent kinds: find its recording, or record it."""
         arguments = Arguments(args, keywords)
         objects = [leaf for leaf in arguments.others if not is_plain(leaf)] + arguments.with_state()
+        cache, recorder = self.cache, self.recorder  # another thread may clear
         try:
-            state = self.state(objects)
+            state = cache.state(objects)
         except TooManyGuards as error:
             self.shut = True
-            self.complain(str(error))
+            self.reporter.report(str(error), 2)
             return self.run_eagerly(args, keywords)
         held = [item for _, item in state.captured_state.tensors]
         given = arguments.tensors + held
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
-        originals = arguments.originals + given[len(arguments.originals) :]  # a program copies the parts of an array it needs later
-        leaves = *map(kind_of_leaf, arguments.others), *map(kind_of_array, given, arrays)
-        key = (kind_of(arguments.form), *leaves, is_grad_enabled())
-        signature = state.signatures.pop(key, None) or Signature()
-        state.signatures[key] = signature  # the latest one is the last
-        if len(state.signatures) > KINDS:
-            state.signatures.pop(next(iter(state.signatures)), None)
+        originals = arguments.originals + given[len(arguments.originals) :]  # a program copies the parts that it needs later
+        signature = state.signature(key_of(arguments, given, arrays))
         due = [program for program in signature.programs if program.is_due(arrays)]
         for program in () if due else signature.programs:
             try:
@@ -182,9 +137,29 @@ class CompiledFunction(GuardedCalls):
             return self.run_eagerly(args, keywords)
         kind = self.kind(args, keywords, given, held)
         with uncollected():
-            outcome = self.record(state, signature, arguments, given, objects, due)
+            outcome = self.record(recorder, state, signature, arguments, given, objects, due)
         if signature.programs and not due:  # the recent list knows a rechecked recording already
             self.remember(state, signature, kind)
+        return outcome
+
+    def record(
+        self, recorder: Recorder, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any],
+        due: list[Program],
+    ) -> Any:  # fmt: skip
+        """Run a call eagerly and record it; the call's result."""
+        recording = recorder.record(state, arguments, given, objects)
+        outcome, self.useless = recording.taken.outcome, self.useless + 1
+        try:
+            verdict = recorder.admit(recording, state, signature, due, self.useless)
+        except Unfit as error:
+            signature.reason, signature.programs[:] = str(error), []
+            self.shut = self.shut or isinstance(error, Hopeless)
+            self.reporter.report(signature.reason, 3)
+            return outcome
+        if verdict is Verdict.KNOWN:
+            self.useless = 0
+        elif verdict is Verdict.WALK_AGAIN:
+            self.recent = []
         return outcome
 
     def remember(self, state: State, signature: Signature, kind: ArgumentGuards | None) -> None:
@@ -198,98 +173,6 @@ class CompiledFunction(GuardedCalls):
             return ArgumentGuards(args, keywords, given, held)
         except TypeError:
             return None
-
-    def state(self, objects: list[Any]) -> State:
-        """The recordings for the present captured state."""
-        states = self.states  # replaced and never changed: other threads call and clear
-        for number, state in enumerate(states):
-            same = len(state.objects) == len(objects) and all(map(is_, state.objects, objects))
-            if same and not state.captured_state.changed() and not state.captured_state.hooks_changed():
-                others = [*states[:number], *states[number + 1 :]]
-                break
-        else:
-            self.moved = states[0].captured_state.changed() if states else None
-            state, others = State(self.captured_state(objects), objects), states[: STATES - 1]
-        if self.states is states:
-            self.states = [state, *others]
-        return state
-
-    def captured_state(self, objects: list[Any]) -> CapturedState:
-        return CapturedState(self.function, objects, loose=self.loose, static=self.static, ran=self.ran)
-
-    def record(
-        self, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any], due: list[Program]
-    ) -> Any:
-        """Run a call eagerly and record it."""
-        args, keywords = arguments.args, arguments.keywords
-        again = Recomputation(self.function, args, keywords)
-        numbers = [item[1] for item in (*args, *keywords.values()) if self.dynamic is not None and is_marked(item)]
-        args, keywords = unmarked(args, keywords, lambda number: number) if numbers else (args, keywords)
-        try:
-            taken = capture(self.function, args, keywords, given, state.captured_state, Weak(numbers), objects)
-        finally:
-            written = arguments.put_back()
-        outcome, self.useless = taken.outcome, self.useless + 1
-        try:
-            if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in given):
-                raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
-            if written:
-                raise Unfit("it writes to a dictionary or a list that it was given, and a replay would not; return the values")
-            if taken.failure is not None:
-                raise Unfit(str(taken.failure))
-            if taken.unwalked or not taken.loose.keys() <= self.loose.keys():  # the next call looks at more, or at less
-                self.ran, self.loose = self.ran | taken.unwalked, self.loose | taken.loose
-                self.states, self.recent = [], []
-                return outcome
-            if taken.caught is not None:  # a call without errors takes a different path
-                if not signature.programs and self.useless >= TRIES:
-                    raise Unfit(f"{taken.caught} at each call")
-                return outcome
-            change = state.captured_state.changed()
-            if change is not None:
-                if self.useless >= TRIES:
-                    self.shut = True
-                    raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{DEBUG_HINT}")
-            elif self.moved is not None and self.useless >= MOST:
-                self.shut = True
-                way, before, now = self.moved
-                raise Unfit(f"{way} is another thing at each call, {before!r} and then {now!r}; make it an argument, or a tensor "
-                            "of shape () that is written to, as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
-            else:
-                self.keep(signature, taken, again, state, due)
-        except Unfit as error:
-            signature.reason, signature.programs[:] = str(error), []
-            self.complain(signature.reason)
-        return outcome
-
-    def keep(self, signature: Signature, taken: Captured, again: Recomputation, state: State, due: list[Program]) -> None:
-        """Let later calls replay a recording, unless it equals an earlier one."""
-        found = fingerprint(taken)
-        for program in signature.programs:
-            if fingerprint(program.taken) == found:
-                program.defer_recheck()
-                self.useless = 0
-                return
-        for program in due:
-            difference = first_difference(program.taken, taken)
-            if difference is not None:
-                signature.programs[:], self.recent = [], []
-                if program.calls == 1:
-                    raise Unfit(f"two calls with nothing changed between them did not do the same: {difference}")
-                raise Stale(f"compile: {name_of(self.function)} does not do any more what was recorded: {difference}; results of "
-                            "replays since may be wrong. Something changed that no guard compares: pass it as an argument, and "
-                            "please report it")  # fmt: skip
-        if len(signature.programs) >= BRANCHES or self.useless >= MOST:
-            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with "
-                        f"tensors in the place of numbers that Python reads{DEBUG_HINT}")  # fmt: skip
-        program = Program(taken, again, state, self.rechecked)
-        if taken.catches and not program.forward.restartable:
-            raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a "
-                        "replay could not take back")  # fmt: skip
-        if taken.otherwise and (program.written or not program.forward.restartable):
-            raise Unfit("np.errstate is in force inside, with a callback or a write that a replay could not take back; put it "
-                        "around the call")  # fmt: skip
-        signature.programs.insert(0, program)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the recordings and the captured state into a file, which `gs.load_program` runs without the function.
@@ -343,38 +226,6 @@ class CompiledFunction(GuardedCalls):
             raise Unfit("python: a dynamic number is no array; compile without dynamic=, and pass an array of shape ()")
         return text_of(program, numpy)
 
-    def complain(self, reason: str) -> None:
-        name = name_of(self.function)
-        if self.strict:
-            raise Unfit(f"compile: {name} cannot be replayed: {reason}")
-        if reason not in self.said:
-            self.said.add(reason)
-            warnings.warn(f"compile: {name} runs as it is: {reason}", RuntimeWarning, stacklevel=4)
-
-
-def name_of(function: Any) -> str:
-    return getattr(function, "__qualname__", repr(function))
-
-
-def kind_of(form: Any) -> Any:
-    if form is None:
-        return None
-    like, keys, forms = form
-    return like if type(like) is Taken else type(like), None if keys is None else tuple(keys), tuple(map(kind_of, forms))
-
-
-def kind_of_leaf(leaf: Any) -> tuple:
-    return type(leaf), repr(leaf) if is_plain(leaf) else id(leaf)
-
-
-def kind_of_array(item: Any, array: np.ndarray) -> tuple:
-    """The properties of an array that a recording depends on: all but its values."""
-    flags: tuple | bool = isinstance(item, TensorBase) and item.is_inference()
-    if isinstance(item, TensorBase) and item.requires_grad:
-        wanted = item.grad_dtype if item.is_leaf else None
-        flags = item.is_leaf, item.is_leaf and item.grad is None, wanted is not None and wanted.num, tuple(hooks_of(item))
-    return array.dtype, array.shape, array.strides, array.flags.num & 0x500, flags
-
 
 @answering
 def compile(
@@ -409,7 +260,7 @@ def compile(
         Names of attributes and variables, and objects, that never change: no guard compares them.  If a function runs eagerly,
         its warning says which names to give here.
     recheck : bool, optional
-        Run calls 2, 4, 8, 16, ... of a recording eagerly and compare their operators with the recording; a difference is an error.
+        Run calls 2, 4, 8, 16, ... of a recording eagerly, and compare their operators with it.  A difference is an error.
         The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
 
     Returns

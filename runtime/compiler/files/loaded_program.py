@@ -213,7 +213,7 @@ def save(compiled: Any, path: str | os.PathLike) -> None:
 
     if not any(signature.programs for signature in compiled.signatures):
         raise Unfit("save: there is no recording; call the function first")
-    state = next(state for state in compiled.states if any(one.programs for one in state.signatures.values()))
+    state = next(state for state in compiled.cache.states if any(one.programs for one in state.signatures.values()))
     writer, kinds, held = Writer(), [], []
     for signature in state.signatures.values():
         if not signature.programs:

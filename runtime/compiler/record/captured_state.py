@@ -352,10 +352,19 @@ class CapturedState:
                 and self.ran.keys().isdisjoint(codes_of(code)))  # fmt: skip
 
     def look_into_modules(self) -> None:
-        """The attributes that the code reached so far may read of modules in attributes and containers."""
+        """The attributes that the code reached so far may read of modules in attributes and containers.
+
+        The values in a module of an installed package are compared and not walked.
+        """
         for way, module in self.modules:
-            for code in list(self.codes):
-                self.look_at_named(way, module, code, {()})
+            if is_users(module):
+                for code in list(self.codes):
+                    self.look_at_named(way, module, code, {()})
+            elif (id(module), len(self.codes)) not in self.named:
+                self.named.add((id(module), len(self.codes)))
+                space, names = vars(module), {name for code in self.codes for name in names_of(code)}
+                self.guards += [(f"{way}.{name}", space, ITEM, (name, space[name])) for name in names & space.keys()
+                                if not isinstance(space[name], types.ModuleType)]  # fmt: skip
 
     def look_at_named(self, way: str, module: Any, code: types.CodeType, chains: set[tuple] | None = None) -> None:
         """Walk the attributes of a module that the code reads; if the module itself is passed on, all attributes the code names.
@@ -372,7 +381,7 @@ class CapturedState:
         if () in chains:
             names |= set(names_of(code))
             if is_users(module) and not names.isdisjoint(COMPUTED):
-                names = {name for name in space if not name.startswith("__")}
+                names |= {name for name in space if not name.startswith("__")}
         for name in names:
             value = space.get(name, MISSING)
             if is_library(module):
@@ -444,7 +453,7 @@ def slots_of(cls: type) -> list[str]:
 
 @functools.lru_cache(maxsize=1024)
 def names_of_libraries(cls: type) -> frozenset:
-    """The names in functions of a class's library bases: these functions read such attributes although the user's code does not."""
+    """The names in functions of a class's library bases, which read such attributes although the user's code does not."""
     return frozenset(name for kind in cls.__mro__ if is_library(kind) and kind is not object for value in vars(kind).values()
                      for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None))
                      if isinstance(part, types.FunctionType) for name in names_of(part.__code__))  # fmt: skip

@@ -1,7 +1,7 @@
 """Dynamic numbers: make Python numbers among the arguments inputs of a recording, instead of parts of a call's kind.
 
-Marks the numbers and lets them promote as Python numbers do: the recording contains a cast to the dtype that the other operands of
-each operator determine.
+Marks the numbers and lets them promote as Python numbers do: the recording contains a cast to the dtype that the other operands
+of each operator determine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Side effects: record the callbacks of a call.
+"""Effects: what a recorded call does beside computing, by functions that it calls back.
 
-Records the arguments of a callback, checks that it holds no array of the call, and finds the state that it changes.  A function
-that captures the same state no longer guards it.  Callbacks wait until no guard can end the replay.
+Owns how a callback is written down: what it is given, that it holds nothing the call has made, and what it changes, at which a
+function that holds the same is not looked at any more.  Callbacks whose call may still turn out to be another one wait.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from .captured_state import LISTED, CapturedState, Unfit
 if TYPE_CHECKING:
     from ...func.callbacks import Callback
 
-KEPT = "numbers for a callback"  # copies an argument of a waiting callback
+KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
 
 
 def called(callback: Callback, args: tuple, keywords: dict) -> Any:
-    """Run a callback in a replay."""
+    """A callback that is replayed."""
     return callback(args, keywords)
 
 
 def kept(item: Any) -> Any:
-    """A copy of a tensor in new memory."""
+    """The numbers of a tensor in memory of their own."""
     return asarray(array_of(item).copy(order="C"))
 
 
 class Watched:
-    """The captured state of a callback, compared before and after its call.
+    """What a callback holds, looked at before and after it was called.
 
     Parameters
     ----------
     callback : Callback
     known : set of int
-        Identities of the objects that the function itself captures.
+        The identities of what the function holds itself.
     loose : dict
-        Entries that callbacks are known to change: keys are (identity of a container, key), values are the containers.
+        What callbacks are known to change: keys are (identity of a container, key), values the containers.
     """
 
     def __init__(self, callback: Callback, known: set[int], loose: dict) -> None:
@@ -54,16 +54,16 @@ class Watched:
         self.own = CapturedState(function, (), known, loose, ran={})
 
     def changes(self) -> Iterator[tuple[tuple, Any]]:
-        """The entries that have changed: (identity of the container, key), with the container."""
+        """The places that have changed: (identity of the container, key), with the container."""
         for guard in self.captured_state.guards:
             container = guard[1]
             for _, key, before, _ in differences(guard):
                 if before is MISSING and (id(container), SIZE) in self.loose:
-                continue  # a new key of a dictionary that is known to grow
+                    continue  # one more key of a dictionary that is known to grow
                 yield (id(container), SIZE if isinstance(container, (*LISTED, np.ndarray)) else key), container
 
     def strangers(self, memory: Any, held: set[int]) -> Iterator[str]:
-        """The expressions of tensors that the callback holds and the call has made or received: the next call has other ones."""
+        """The ways to tensors that the call has made, or was given, and that the callback holds: the next call has others."""
         for way, item in self.own.tensors:
             array = array_of(item) if isinstance(item, TensorBase) else item
             if id(item) not in held and (memory.known(array) is not None or memory.block(array) is not None):
@@ -73,14 +73,14 @@ class Watched:
 def sink_callbacks(
     lines: list[Instruction], is_steady: Callable[[Instruction], bool], may_fail: Callable[[Instruction], bool]
 ) -> list[Instruction]:
-    """The instructions with callbacks moved behind every instruction that may fail or whose guard may end the replay.
+    """The instructions with callbacks behind all that may turn the call into another one, or end it.
 
-    If a callback returns results, callbacks move only behind guards: instructions that may fail do not move them.
+    A callback that gives results stays where it is, and so do all others then, unless a guard comes behind them.
 
     Raises
     ------
     Unfit
-        A result of a callback is needed before a guard.
+        What a callback gives is needed before a guard.
     """
     if not any(does_something(line) for line in lines):
         return lines

@@ -81,7 +81,7 @@ class Program(Recorded):
         taken.outcome = None
         self.changes = "writes to what it is given" if self.written else "leaves a .grad" if self.gradients else (
             "calls back" if any(map(does_something, taken.lines)) else "")
-        self.errors = dict.fromkeys(taken.otherwise, "raise")  # the function has its own error modes: on an error the call runs eagerly
+        self.errors = dict.fromkeys(taken.otherwise, "raise")  # in these error modes the call runs eagerly on an error
         self.careful = taken.catches and bool(self.written)
         self.simple = not (self.passes or self.generators or self.errors or self.careful)
 

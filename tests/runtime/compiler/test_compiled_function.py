@@ -531,16 +531,16 @@ def as_it_is(compiled, *args, match):
 
 def test_numbers_that_python_computes():
     ticks = iter(range(2, 100))
-    results = as_it_is(gs.compile(lambda x: x * (next(ticks) * 0.37)), np.ones(2), match="reads ticks, a range_iterator, at test_compiled.py")
+    results = as_it_is(gs.compile(lambda x: x * (next(ticks) * 0.37)), np.ones(2), match="reads ticks, a range_iterator, at test_compiled_function.py")
     assert [float(one[0]) for one in results] == [k * 0.37 for k in range(2, 10)]
     rng = np.random.default_rng(0)
     results = as_it_is(gs.compile(lambda x: x * rng.normal(size=2)), np.ones(2), match="random numbers are drawn by NumPy")
     assert len({bits(one) for one in results}) == 8
-    results = as_it_is(gs.compile(lambda x: x * time.perf_counter()), np.ones(2), match="time.perf_counter is called at test_compiled.py")
+    results = as_it_is(gs.compile(lambda x: x * time.perf_counter()), np.ones(2), match="time.perf_counter is called at test_compiled_function.py")
     assert len({bits(one) for one in results}) == 8
-    results = as_it_is(gs.compile(lambda x: x * np.sqrt(time.perf_counter())), np.ones(2), match="time.perf_counter is called at test_compiled.py")
+    results = as_it_is(gs.compile(lambda x: x * np.sqrt(time.perf_counter())), np.ones(2), match="time.perf_counter is called at test_compiled_function.py")
     assert len({bits(one) for one in results}) == 8
-    results = as_it_is(gs.compile(lambda x: x.reshape(2, 1) * (np.float32(time.perf_counter() % 1),)), np.ones(2), match="time.perf_counter is called at test_compiled.py")
+    results = as_it_is(gs.compile(lambda x: x.reshape(2, 1) * (np.float32(time.perf_counter() % 1),)), np.ones(2), match="time.perf_counter is called at test_compiled_function.py")
     assert len({bits(one) for one in results}) == 8
 
 
@@ -567,7 +567,7 @@ def test_hooks_and_functions():
         def backward(ctx, g):
             return g * 2
 
-    as_it_is(gs.compile(lambda x: Double.apply(x)), gs.ones(2), match="Double, a custom Function, ran at test_compiled.py")
+    as_it_is(gs.compile(lambda x: Double.apply(x)), gs.ones(2), match="Double, a custom Function, ran at test_compiled_function.py")
     x, seen = gs.tensor(values(), requires_grad=True), []
     x.register_hook(seen.append)
     as_it_is(gs.compile(lambda x: (x * x).sum().backward()), x, match="a hook ran at")
@@ -887,7 +887,7 @@ def test_a_program_can_be_read():
 
     function(values((80, 60)))
     text = str(function.program)
-    for part in ("program(x0: float64[80, 60])", "tanh(x0)", "block by block, 4800 elements:", "go on only if", "test_compiled.py",
+    for part in ("program(x0: float64[80, 60])", "tanh(x0)", "block by block, 4800 elements:", "go on only if", "test_compiled_function.py",
                  "bytes planned"):  # fmt: skip
         assert part in text, text
     assert function.program.dot().startswith("digraph program {")
@@ -901,7 +901,7 @@ def test_a_global_with_the_name_of_an_attribute_is_not_held():
     for number in range(6):
         names["number"] = number
         assert bits(compiled(gs.ones(3))) == bits(gs.ones(3) * 2.0)
-    assert len(compiled.signatures) == 1 and len(compiled.states) == 1
+    assert len(compiled.signatures) == 1 and len(compiled.cache.states) == 1
     names["own"].number = 3.0
     assert bits(compiled(gs.ones(3))) == bits(gs.ones(3) * 3.0)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.lowering import lowering
-from gradspec.compiler.passes import store_sinking
+from gradspec.compiler.lowering import failures, lowering
 from gradspec.kernels.reductions.sums import span_of
 
 from .test_compiled_function import bits, replays, values
@@ -132,7 +131,7 @@ def test_a_sum_that_overflows_warns():
 
 def test_sums_can_be_switched_off(monkeypatch):
     monkeypatch.setattr(lowering, "sum_from", lambda line: None)
-    monkeypatch.setattr(store_sinking, "sum_from", lambda line: None)
+    monkeypatch.setattr(failures, "sum_from", lambda line: None)
     x, y = values((131, 1031)), values((131, 1031), 1)
     compiled = gs.compile(sums, strict=True)
     wanted = [bits(part) for part in sums(gs.asarray(x), gs.asarray(y))]

@@ -27,7 +27,7 @@ from gradspec.kernels.special_functions import gamma_beta, ratios, scipy_backed,
 
 FOLDER = Path(kernels.__file__).parent
 ELSEWHERE = {  # what an error says -> where it is met
-    "needs SciPy": "test_elsewhere.py", "MemoryError": "where no memory is left", "_Unplanned": "inside of a plan: test_program.py",
+    "needs SciPy": "test_foreign_names.py", "MemoryError": "where no memory is left", "_Unplanned": "inside of a plan: test_program.py",
     "raise explain(": "NumPy's errors: tests/runtime/support/test_errors.py", "Overwritten": "inside of a replay: tests/ops/test_over.py",
     "NotImplementedError": "of a method that every class has", "build again": "of a library that is half built",
 }  # fmt: skip
