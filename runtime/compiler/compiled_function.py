@@ -1,8 +1,8 @@
 """Compiled functions: record the first call of a kind and replay the recording on later calls.
 
 An argument goes down once.  `execute.argument_guards` compares a call with the most recent kinds; if none fits, the `cache`
-finds the recordings of its captured state and signature.  If none fits, the `recorder` records the call.  The `reporter` says why a
-call cannot be replayed.
+finds the recordings of its captured state and signature.  If none fits, the `recorder` records the call.  The `reporter` says
+why a call cannot be replayed.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.compiled_function import KINDS, Stale
+from gradspec.compiler.cache import KINDS
+from gradspec.compiler.recorder import Stale
 
 
 def compiled_silently(function, *calls, **options):
