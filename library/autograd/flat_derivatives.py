@@ -1,7 +1,8 @@
 """Convert a user's function of pytrees into a function of flat lists of tensors, and run the passes over it.
 
-Decides which arguments and results users may pass, and which functions strict mode refuses.  Computes a gradient, tangents, and the rows and
-the columns of a Jacobian.  Uses only operators that combine results.
+Decides which arguments and results users may pass, and which functions strict mode refuses.  Computes a gradient, tangents, and
+the rows and columns of a Jacobian.
+Uses only operators that combine results.
 """
 
 from contextlib import contextmanager
