@@ -1,7 +1,7 @@
 """The autograd namespace: backward, grad, custom Functions, grad modes, and a module for each further concept.
 
-Owns the names.  `gradcheck` is the function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module
-of the same name all the same.
+Defines the names.  `gradcheck` is the function, as in PyTorch; `from gradspec.autograd.gradcheck import gradcheck` still imports
+from the module of that name.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,8 @@
-"""A user's function of nests as a function of flat lists of tensors, and the passes over it.
+"""Convert a user's function of pytrees into a function of flat lists of tensors, and run the passes over it.
 
-Owns what users may pass in and get back, what strict mode refuses, and the passes: a gradient, tangents, the rows and the
-columns of a Jacobian.  Does not know how a mode works, and knows no operators but those that put results together.
+Decides which arguments and results users may pass, and which functions strict mode refuses.  Computes a gradient, tangents, and
+the rows and columns of a Jacobian.
+Uses only operators that combine results.
 """
 
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ NOT_STRICT = " This is not allowed in strict mode."
 
 
 def recording():
-    """A context in which a function's call is recorded; in inference mode as well, where its variables are copies."""
+    """A context that records a function's call, also in inference mode, where the variables are copies."""
     return _outside_of_inference() if is_inference_mode_enabled() else enable_grad()
 
 
@@ -35,7 +36,7 @@ def _outside_of_inference():
 
 
 def recordable(x):
-    """`x`, or a copy of an inference tensor, which no call can record."""
+    """`x`; if it is an inference tensor, which cannot be recorded, a copy."""
     if not x.is_inference():
         return x
     with inference_mode(False), no_grad():
@@ -43,22 +44,22 @@ def recordable(x):
 
 
 class UserFunction:
-    """A function at one point.
+    """A user's function at one point.
 
     Parameters
     ----------
     caller : str
-        The public function's name, for messages.
+        Name of the public function, for messages.
     func : callable
     inputs
-        A nest of tensors; a tuple holds the arguments.
+        A pytree of tensors; a tuple holds the arguments.
     create_graph : bool
-        Whether the results are to be differentiable.
+        Whether the results have to be differentiable.
     """
 
     def __init__(self, caller, func, inputs, create_graph):
         self.caller, self.create_graph = caller, create_graph
-        if func is not None:  # else it is a method: an attribute that holds a method of its own object is a cycle
+        if func is not None:  # else a subclass has the method; storing it would create a cycle
             self.func = func
         self.spread = isinstance(inputs, tuple)
         self.inputs, self.inputs_form = self.tensors(inputs, "inputs")
@@ -66,7 +67,7 @@ class UserFunction:
         self.recorded = create_graph  # whether forward mode records, too
 
     def tensors(self, nest, what):
-        """The leaves of a nest, arrays as tensors, and its form."""
+        """The leaves of a pytree, arrays as tensors, and its structure."""
         leaves, form = flatten(nest)
         if what.startswith("outputs"):  # an array has lost its graph
             taken = TensorBase
@@ -80,7 +81,7 @@ class UserFunction:
         return [leaf if isinstance(leaf, TensorBase) else asarray(leaf) for leaf in leaves], form
 
     def vector(self, v, others, form, name="v"):
-        """`v` as a list of tensors, which must be of the shapes of `others`; `name` is how the user calls it."""
+        """`v` as a list of tensors, which must have the shapes of `others`; `name` is the user's name for it."""
         values, v_form = self.tensors(v, name)
         if form is LEAF and v_form is not LEAF and len(values) != 1:
             raise RuntimeError(f"The given {name} should contain a single Tensor.")
@@ -98,7 +99,7 @@ class UserFunction:
         return values if self.create_graph else [without_graph(value) for value in values]
 
     def input_vector(self, v):
-        """`v` beside the inputs; ones where there is a single element."""
+        """`v` as a list that matches the inputs; a one if the input has a single element."""
         if v is not None:
             return self.vector(v, self.inputs, self.inputs_form)
         if self.inputs_form is not LEAF or self.inputs[0].size != 1:
@@ -107,18 +108,18 @@ class UserFunction:
         return [ops.ones_like(self.inputs[0])]
 
     def variables(self):
-        """The inputs as new tensors that require grad, with a history of their own only if it is wanted."""
+        """The inputs as new tensors that require grad; their history is kept only if `create_graph` is set."""
         if not self.create_graph:
             return [without_graph(recordable(of_every_row(x))).requires_grad_() for x in self.inputs]
         views = [recordable(of_every_row(x))[...] for x in self.inputs]  # keeps the tangents of outer levels, too
         return [x if x.requires_grad else x.requires_grad_() for x in views]
 
     def copies(self):
-        """The inputs for a call that records nothing, which would let the function write to them."""
+        """Copies of the inputs for a call that records nothing: without recording, the function could write to its inputs."""
         return [ops.copy(without_graph(of_every_row(x))).requires_grad_() for x in self.inputs]
 
     def __call__(self, variables, strict=False):
-        """What the function returns, as a list of tensors."""
+        """The outputs of the function, as a list of tensors."""
         nest = rebuild(self.inputs_form, variables)
         value = self.func(*nest) if self.spread else self.func(nest)
         outputs, self.outputs_form = self.tensors(value, "outputs of the user-provided function")
@@ -129,7 +130,7 @@ class UserFunction:
         return outputs
 
     def single_output(self, variables, strict=False):
-        """The output of a function that returns one tensor of one element."""
+        """The output of a function that returns one tensor with one element."""
         return self.single(self(variables, strict))
 
     def single(self, outputs):
@@ -142,7 +143,7 @@ class UserFunction:
         return outputs[0]
 
     def finished(self, values, form):
-        """Results as users get them."""
+        """Results in the user's pytree, detached unless `create_graph` is set."""
         return rebuild(form, values if self.create_graph else [without_graph(value) for value in values])
 
 
@@ -150,7 +151,7 @@ class UserFunction:
 
 
 def roots_of(outputs):
-    """Where the gradients of outputs begin, which stays right when the history of an output is cut; an output that has none."""
+    """The gradient edges of the outputs, which remain valid when an output's history is cut; an output without history itself."""
     return [get_gradient_edge(output) if output.requires_grad else output for output in outputs]
 
 
@@ -159,7 +160,7 @@ def has_history(root):
 
 
 def gradients(outputs, variables, cotangents, create_graph, retain_graph=None):
-    """The gradients by `variables`, None where there is none; `outputs` may be what `roots_of` gave."""
+    """The gradients by `variables`, None if there is none; `outputs` may be the result of `roots_of`."""
     kept = [i for i, output in enumerate(outputs) if has_history(output)]
     if not kept:
         return [None] * len(variables)
@@ -173,8 +174,8 @@ def filled(values, variables):
 
 
 def push(function, variables, tangents, count=0, strict=False):
-    """The outputs at `variables`, and their tangents; an input without one has None.  Not 0, `count` says of how many rows
-    tangents are batches.  In the forward of a custom Function, too, where no tangents of levels from outside propagate."""
+    """The outputs at `variables`, and their tangents; None for an input without a tangent.  If `count` is not 0, the tangents are
+    batches of `count` rows.  Also works in the forward of a custom Function, where tangents of outer levels do not propagate."""
     if count:
         with _set_fwd_grad_enabled(True), batched_level(count) as level:
             duals = [x if t is None else level.push(x, t) for x, t in zip(variables, tangents)]
@@ -193,32 +194,32 @@ def push(function, variables, tangents, count=0, strict=False):
 
 
 def push_forward(function, tangents, count=0):
-    """`push` through a UserFunction, without recording where that does: a function may differentiate inside."""
+    """`push` through a UserFunction, without recording if that works: a function may differentiate inside."""
     if not function.recorded:
         try:
             with no_grad():
                 return push(function, function.copies(), tangents, count)
         except NotImplementedError:
             raise
-        except RuntimeError:  # for want of a graph; any other error will come again
+        except RuntimeError:  # for lack of a graph; other errors will be raised again
             function.recorded = True
     return push(function, function.variables(), tangents, count)
 
 
 def push_by_reverse(function, variables, tangents, create_graph):
-    """What `push` gives, as the derivative of the gradient by its cotangents, in which it is linear."""
+    """The result of `push`, as the derivative of the gradient by its cotangents; the gradient is linear in them."""
     outputs = function(variables)
     return outputs, push_transposed(outputs, *transposed(outputs, variables), tangents, create_graph)
 
 
 def transposed(outputs, variables):
-    """Cotangents of the outputs, as variables, and the gradients that they give, recorded."""
+    """Cotangents of the outputs, as variables, and the recorded gradients for them."""
     cotangents = [ops.zeros_like(output).requires_grad_(output.requires_grad) for output in outputs]
     return cotangents, filled(gradients(outputs, variables, cotangents, True), variables)
 
 
 def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_graph=None):
-    """The tangents of the outputs, from what `transposed` gave."""
+    """The tangents of the outputs, from the result of `transposed`."""
     wanted = [i for i, cotangent in enumerate(cotangents) if cotangent is not None and has_history(cotangent)]
     pushed = [None] * len(outputs)
     values = gradients(found, [cotangents[i] for i in wanted], tangents, create_graph, retain_graph) if wanted else ()
@@ -228,10 +229,10 @@ def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_g
 
 
 def rows(outputs, variables, create_graph, whole=False, chunk=None):
-    """The blocks of a Jacobian, a list for each output, by batched backward passes, a row for each element of the outputs.
+    """The blocks of a Jacobian, a list for each output, by batched backward passes: one row for each element of the outputs.
 
-    With `whole` one pass takes all rows of an output, with `chunk` so many at a time; otherwise as many as keep a batch in the
-    cache.
+    With `whole`, one pass computes all rows of an output; with `chunk`, at most `chunk` rows.  Otherwise a batch has as many rows
+    as fit in the cache.
     """
     return [_rows(output, variables, create_graph, whole, chunk) for output in outputs]
 
@@ -254,18 +255,19 @@ def _rows(output, variables, create_graph, whole, chunk):
 
 
 def columns(function, push_some, whole=False, chunk=None):
-    """The blocks of a Jacobian, a list for each output, by forward mode, a column for each element of the inputs.
+    """The blocks of a Jacobian, a list for each output, by forward mode: one column for each element of the inputs.
 
     Parameters
     ----------
     function : UserFunction
         Holds the inputs.
     push_some : callable
-        From tangents of the inputs, and of how many rows they are batches, 0 for no batches, to outputs and their tangents.
+        Takes tangents of the inputs and the number of rows of their batches, 0 if not batched; returns outputs and their
+        tangents.
     whole : bool
-        Push all columns in one pass; otherwise as many at a time as keep a batch in the cache.
+        Push all columns in one pass; otherwise as many at a time as fit in the cache.
     chunk : int, optional
-        How many at a time.
+        Maximal number of columns in a pass.
     """
     total = sum(x.size for x in function.inputs)
     step = total if whole else chunk or max(1, IN_CACHE // max(1, *(x.size for x in function.inputs))) if function.inputs else 1
@@ -281,14 +283,14 @@ def columns(function, push_some, whole=False, chunk=None):
             tangents = [None if unit is None else unit[0] for unit in _units(function.inputs, start, 1)]
             outputs, pushed = push_some(tangents, 0)
             parts.append([(value if function.create_graph else without_graph(value))[None] for value in pushed])
-    if not parts:  # no input has an element
+    if not parts:  # no input has any elements
         outputs, _ = push_some([None] * len(function.inputs), 0)
         return [[ops.zeros(y.shape + x.shape, dtype=y.dtype) for x in function.inputs] for y in outputs]
     return [_blocks(y, function.inputs, rows) for y, rows in zip(outputs, map(list, zip(*parts)))]
 
 
 def _units(inputs, start, count):
-    """For each input a batch of tangents that have a one at element start, start + 1, ..., counted through all inputs."""
+    """For each input, a batch of unit tangents: for elements start, start + 1, ..., counted through all inputs."""
     units = []
     for x in inputs:
         first, last = max(0, -start), min(count, x.size - start)
@@ -312,18 +314,18 @@ def _blocks(output, inputs, parts):
     return blocks
 
 
-# What strict mode refuses.
+# Checks of strict mode.
 
 
 def refuse_independent(values, what):
-    """Gradients by the inputs, some of which may be None."""
+    """Refuse gradients by the inputs if one is None."""
     for i, value in enumerate(values):
         if value is None:
             raise RuntimeError(f"{what} of the user-provided function is independent of input {i}.{NOT_STRICT}")
 
 
 def refuse_constant(values, what):
-    """Results of `create_graph` that have no graph."""
+    """Refuse results of `create_graph` that have no graph."""
     for i, value in enumerate(values):
         if not value.requires_grad:
             raise RuntimeError(f"The {what} of the user-provided function is independent of input {i}. This is not allowed in "
@@ -336,7 +338,7 @@ def refuse_constant_blocks(blocks):
 
 
 def refuse_linear(first):
-    """The gradient of a function whose Hessian is wanted."""
+    """Refuse a Hessian if the gradient does not depend on an input."""
     for i, value in enumerate(first):
         if value is None or not value.requires_grad:
             raise RuntimeError("While computing the hessian, found that the jacobian of the user-provided function with respect "
@@ -346,7 +348,7 @@ def refuse_linear(first):
 
 
 def refuse_unused(outputs, variables):
-    """Pairs of an output and an input that it does not depend on."""
+    """Refuse an output that does not depend on an input."""
     for i, output in enumerate(outputs):
         for j, value in enumerate(gradients([output], variables, [ops.zeros_like(output)], False, True)):
             if value is None:

@@ -1,6 +1,6 @@
-"""Forward mode as users call it: dual levels, and tensors that carry tangents at them.
+"""Forward mode for users: dual levels, and tensors that carry tangents at them.
 
-Owns the names; what they do is in `gradspec.methods.dual_level` and `gradspec.core.grad_mode`.
+Defines the names; the implementation is in `gradspec.methods.dual_level` and `gradspec.core.grad_mode`.
 """
 
 import gradspec  # noqa: F401 (waits for it)

@@ -1,6 +1,6 @@
-"""Pictures of a graph: DOT text, and SVG where graphviz is installed.
+"""Draw a graph: DOT text, and SVG if graphviz is installed.
 
-Owns which parts of a node are shown, and how.  Reads nodes only: it unpacks nothing and computes nothing.
+Decides which attributes of a node are shown, and how.  Only reads nodes: it unpacks nothing and computes nothing.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from ..core.tensor import TensorBase
 
 
 class Picture:
-    """The graph behind some tensors.  A notebook shows it, where graphviz's `dot` is installed.
+    """The graph behind some tensors, as a picture.  A notebook shows it if graphviz's `dot` is installed.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Picture:
         Raises
         ------
         RuntimeError
-            graphviz is not installed.
+            If graphviz is not installed.
         """
         import shutil
         import subprocess
@@ -47,16 +47,16 @@ class Picture:
 
 
 def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: bool = True) -> "Picture":
-    """A picture of the graph that backward would walk.
+    """A picture of the graph that backward would traverse.
 
     Parameters
     ----------
     tensors : Tensor, or sequence of them
-        What was computed.
+        Results of the computation.
     params : dict, optional
-        Tensors by name: leaves, and whatever else should be found in the picture.
+        Tensors by name: leaves, and other tensors that should be labelled in the picture.
     show_saved : bool
-        Show what each node saves.
+        Show the values that each node saves.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: 
     numbers, waiting = {}, []
 
     def place(node):
-        """The node's name in the text; a node that is met for the first time waits to be written."""
+        """The node's name in the text; a new node is queued for output."""
         if node not in numbers:
             numbers[node] = f"n{len(numbers)}"
             waiting.append(node)
@@ -85,7 +85,7 @@ def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: 
         lines.append(f"  out{i} [label={_quoted([name, _described(tensor)])}, fillcolor=palegreen];")
         if tensor.grad_fn is not None:
             edges.append(f"  {place(tensor.grad_fn)} -> out{i};")
-    for node in waiting:  # it grows while we walk
+    for node in waiting:  # the list grows during the loop
         for target, output_nr in node.next_functions:
             if target is not None:
                 several = f' [label="{output_nr}"]' if len(target._input_metadata) > 1 else ""
@@ -108,13 +108,13 @@ def _outputs(node):
 
 
 def _saved(node, names):
-    """A line for each tensor that a node saves; what hooks hold, or the node's own output, is not looked into."""
+    """A line for each tensor that a node saves; packed values and the node's own output are not unpacked."""
     for name in type(node).saves:
         value = getattr(node, f"saved_{name}", None)
         if isinstance(value, TensorBase):
             known = names.get(id(value))
             yield f"saves {name} = {known}" if known else f"saves {name}: {_described(value)}"
-        elif value is not None and hasattr(node, f"version_{name}"):  # no axis, no shape
+        elif value is not None and hasattr(node, f"version_{name}"):  # has no shape
             yield f"saves {name}"
 
 

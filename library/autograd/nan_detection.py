@@ -1,6 +1,6 @@
-"""Where NaN and infinity come from: a listener that finds the first operator which makes one of ordinary numbers.
+"""Locate the origin of NaN and infinity: a listener finds the first operator that computes one from ordinary numbers.
 
-Owns the question whether a result has what its operands had not, and the words of the answer.  Nothing runs twice.
+Decides whether a result has a value that its operands lacked, and words the answer.  No operator runs twice.
 """
 
 import warnings
@@ -16,7 +16,7 @@ from ..core.tensor import TensorBase
 
 
 def arrays_in(values: Any) -> Iterator[np.ndarray]:
-    """The arrays of floating-point numbers among operands or results, in sequences too."""
+    """The floating-point arrays among operands or results, also inside sequences."""
     for value in values if isinstance(values, (tuple, list)) else (values,):
         if isinstance(value, (tuple, list)):
             yield from arrays_in(value)
@@ -30,13 +30,13 @@ def arrays_in(values: Any) -> Iterator[np.ndarray]:
 
 
 def is_ordinary(array: np.ndarray) -> bool:
-    """Whether there is neither NaN nor infinity: one sum says so, unless finite numbers sum up to infinity."""
+    """Whether all numbers are finite, by one sum; False also if finite numbers sum to infinity."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
 
 
 def found_in(values: Any) -> str:
-    """The worst that is among some values: "NaN", "infinity", or nothing."""
+    """The worst value among some arrays: "NaN", "infinity", or ""."""
     worst = ""
     for array in arrays_in(values):
         if not is_ordinary(array):
@@ -47,20 +47,20 @@ def found_in(values: Any) -> str:
 
 
 def target_of(event: Event) -> Any:
-    """What an operator writes to; None for one that makes a new tensor."""
+    """The target that an operator writes to; None if it creates a new tensor."""
     if event.kind != "operator" or not event.name.endswith(("_", ".out")):
         return None
     return event.inputs[0 if event.name.endswith("_") else -1]
 
 
 def operands_of(event: Event) -> tuple[str, ...]:
-    """The operands in words, but for one that was written over."""
+    """The operands as text, without an operand that was overwritten."""
     target = target_of(event)
     return tuple("written over" if value is target and target is not None else extent(value) for value in event.inputs)
 
 
 def extent(value: Any) -> str:
-    """An operand in a few words: dtype, shape, and from where to where its numbers go."""
+    """An operand as short text: dtype, shape and range of values."""
     arrays = list(arrays_in(value))
     if not arrays:
         return repr(value) if not isinstance(value, TensorBase) else f"{value.dtype}{list(value.shape)}"
@@ -77,7 +77,7 @@ def extent(value: Any) -> str:
 
 
 class Origin(NamedTuple):
-    """The first result that had NaN or infinity where its operands had not.
+    """The first result with a NaN or an infinity that its operands did not have.
 
     Attributes
     ----------
@@ -86,13 +86,13 @@ class Origin(NamedTuple):
     operator : str
         The operator, or the class of a custom Function or of its node.
     backward : str
-        The node in whose rule the operator ran, "" in a forward.
+        The node whose rule ran the operator; "" in a forward.
     line : tuple or None
-        File, number of the line and function: in a backward those of the forward call that recorded the node.
+        File, line number and function; in a backward, the location of the forward call that recorded the node.
     operands : tuple of str
-        Dtype, shape and range of each.
+        Dtype, shape and range of each operand.
     formula : str
-        The rule of the node, as the spec has it; "" in a forward.
+        Rule of the node, as in the spec; "" in a forward.
     """
 
     what: str
@@ -114,26 +114,26 @@ class Origin(NamedTuple):
 
 
 class trace_nans(Listener):
-    """Find the first operator, forward or backward, whose result has a NaN or an infinity that its operands had not.
+    """Find the first operator, forward or backward, whose result has a NaN or an infinity that its operands did not have.
 
-    Backward passes run operator by operator meanwhile.  Once something is found nothing more is looked at.
+    Meanwhile, backward passes run operator by operator.  After the first finding, nothing more is examined.
 
     Parameters
     ----------
     error : bool
-        Whether the operator raises. By default a warning is given when the `with` is left.
+        Whether the operator raises. By default a warning is issued when the `with` block ends.
     infinity : bool
         Whether an infinity counts; NaN always does.
 
     Attributes
     ----------
     origin : Origin or None
-        What was found; `str` of this object says it in words.
+        The finding; `str` of this object describes it.
 
     Raises
     ------
     FloatingPointError
-        At the operator, where `error` is set.
+        At the operator, if `error` is set.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class trace_nans(Listener):
     def __init__(self, error: bool = False, infinity: bool = True) -> None:
         self.error, self.infinity = error, infinity
         self.origin: Origin | None = None
-        self._before: dict[Event, str] = {}  # of what writes over an operand: the worst among them
+        self._before: dict[Event, str] = {}  # for an operator that overwrites an operand: the worst value in its operands
 
     def begin(self, event: Event) -> None:
         if target_of(event) is not None:
@@ -172,7 +172,9 @@ class trace_nans(Listener):
 
     @staticmethod
     def _is_judged(event: Event) -> bool:
-        """Operators and what users write themselves; a generated node is judged by its operators."""
+        """Whether to examine the event: operators and user-defined functions.  A generated node is examined through its
+        operators.
+        """
         if event.kind == "node":
             return not type(event.node).__module__.startswith(GENERATED) and bool(event.node.next_functions)
         return event.kind in ("operator", "function")

@@ -1,6 +1,6 @@
-"""The profiler as the autograd namespace names it: one stretch of a program, and ranges.
+"""The profiler under the names of the autograd namespace: one interval of a program, and ranges.
 
-Owns the names; the work is done in `gradspec.profiler`.
+Defines the names; the implementation is in `gradspec.profiler`.
 """
 
 import gradspec  # noqa: F401 (waits for it)

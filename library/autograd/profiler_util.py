@@ -1,7 +1,4 @@
-"""What the events of a profile are made of, under PyTorch's names.
-
-Owns the names.
-"""
+"""The parts of a profile's events, under PyTorch's names."""
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.profiler  # noqa: F401 (as well)

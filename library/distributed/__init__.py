@@ -1,6 +1,6 @@
 """Many processes and machines: sums over shards on an executor, and PyTorch's data parallel training over MPI.
 
-Owns the names.  The engines are other people's: `concurrent.futures`, Dask, Ray, mpi4py.
+Defines the names.  The engines are external: `concurrent.futures`, Dask, Ray, mpi4py.
 """
 
 import gradspec  # noqa: F401 (waits for it)

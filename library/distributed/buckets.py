@@ -1,6 +1,6 @@
 """Buckets: gradients of many parameters in a few flat arrays, which are summed over the ranks while a backward pass runs.
 
-Owns the flat arrays, and which of them are on their way.  Knows no modules.
+Holds the flat arrays, and which of them are being summed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import gradspec as gs
 
 
 def wire(dtype: np.dtype) -> np.dtype:
-    """The dtype in which numbers go over MPI, which has no half precision."""
+    """The dtype of messages over MPI, which has no half precision."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def by_dtype(tensors: Sequence[gs.Tensor]) -> list[list[int]]:
-    """The numbers of the tensors of each dtype."""
+    """Indices of the tensors of each dtype."""
     found: dict[np.dtype, list[int]] = {}
     for number, tensor in enumerate(tensors):
         found.setdefault(tensor.dtype, []).append(number)
@@ -27,7 +27,7 @@ def by_dtype(tensors: Sequence[gs.Tensor]) -> list[list[int]]:
 
 
 def broadcast(comm: Any, tensors: Sequence[gs.Tensor], root: int) -> None:
-    """Give the tensors of all ranks the numbers of those of `root`, one message for each dtype."""
+    """Copy the values of rank `root` to the tensors of all ranks, with one message for each dtype."""
     for numbers in by_dtype(tensors):
         group = [tensors[number] for number in numbers]
         flat = np.concatenate([tensor.detach().numpy().ravel() for tensor in group])
@@ -43,7 +43,7 @@ def broadcast(comm: Any, tensors: Sequence[gs.Tensor], root: int) -> None:
 
 
 class Bucket:
-    """Parameters whose gradients travel together.
+    """Parameters whose gradients are sent together.
 
     Parameters
     ----------

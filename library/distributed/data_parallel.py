@@ -1,6 +1,6 @@
 """DistributedDataParallel: the same module on each rank, whose gradients are averaged over all ranks.
 
-Owns when gradients are handed to the buckets, and what a module's ranks share.
+Decides when gradients are passed to the buckets, and which values the ranks of a module share.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .join import Join, Said
 
 
 def world(comm: Any) -> Any:
-    """The communicator that was given, or mpi4py's of all ranks."""
+    """The given communicator, or mpi4py's communicator of all ranks."""
     if comm is not None:
         return comm
     try:
@@ -35,10 +35,10 @@ def world(comm: Any) -> Any:
 class DistributedDataParallel(Module):
     """A module that is trained on many ranks: each computes on its own data, and every backward pass averages the gradients.
 
-    Rank 0 gives its parameters and buffers to all.  Gradients travel in buckets, and a bucket sets off as soon as its last
-    gradient is there, while the backward pass goes on.  Behind `backward()`, `.grad` is the mean over the ranks: where the loss
-    is a mean over equally many examples on each rank, it is the gradient of the mean over all of them.  `autograd.grad` averages
-    nothing.
+    Rank 0 sends its parameters and buffers to all ranks.  The gradients of a bucket are sent as soon as its last gradient has
+    arrived, while the backward pass continues.  After `backward()`, `.grad` is the mean over the ranks.  If the loss is a mean
+    over equally many examples on each rank, `.grad` is the gradient of the mean over all examples. `autograd.grad` does not
+    average.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ class DistributedDataParallel(Module):
         return result
 
     def _begin(self, said: Said) -> int:
-        """What a round's answers mean: how many ranks a mean is of, and whose buffers count."""
+        """Evaluate the answers of a round: the number of ranks in the mean, and the rank whose buffers are used."""
         there = [rank for rank, sums in enumerate(said) if sums is not None]
         self._divisor = len(said) if self._divides_by_all else len(there)
         return there[0]
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """A context whose backward passes only add to this rank's gradients; the next pass outside of it averages the sums."""
+        """A context whose backward passes only add to this rank's gradients; the next pass outside it averages the sums."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -164,7 +164,7 @@ class DistributedDataParallel(Module):
         self._take(missing)
 
     def _take(self, missing: list[int]) -> None:
-        """Finish the sums, to which this rank has given nothing of `missing`, and keep the means."""
+        """Finish the sums, without a contribution of this rank for `missing`, and keep the means."""
         found = self._reduction.finish(self._divisor)
         used = np.ones(len(self._names), np.int64)
         if self.find_unused_parameters:

@@ -1,6 +1,6 @@
-"""Sums over shards: a loss and its gradients, each shard computed wherever an executor puts it.
+"""Sums over shards: a loss and its gradients, with the shards computed by the workers of an executor.
 
-Owns what a task is, the order in which the parts are added, and what happens when a worker dies.
+Decides the shards of a task and the order of the sum, and recovers from the death of a worker.
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ def run(loss: Callable[..., Any], parameters: bytes, start: int, shards: list[An
 
 
 def aligned(leaf: Any) -> Any:
-    """An array whose memory begins where its dtype wants it to: engines that send memory apart, as Dask does, let it begin
-    anywhere, and kernels and BLAS add in another order there, so that bits would tell how tasks were packed."""
+    """A copy of the array that is aligned for its dtype, if it is not aligned itself.  Engines that send memory separately, such
+    as Dask, do not align it.  Kernels and BLAS add unaligned arrays in a different order, and the resulting bits would depend
+    on the packing of tasks."""
     if type(leaf) is np.ndarray and not leaf.flags.aligned:
         return leaf.copy(order="K")
     return leaf
@@ -121,13 +122,14 @@ class Step:
         return gs.asarray(value), rebuild(form, [gs.asarray(grad) for grad in grads])
 
     def _dealt(self, count: int) -> Iterator[tuple[int, int]]:
-        """Neighbouring shards for each task: as many tasks as workers, or one for each shard where nobody has said how many."""
+        """Neighbouring shards for each task: as many tasks as workers, or one for each shard if the number of workers is unknown.
+        """
         tasks = min(self.workers or count, count)
         bounds = [count * i // tasks for i in range(tasks + 1)]
         return zip(bounds, bounds[1:])
 
     def _done(self, tasks: list[tuple[int, list[Any]]], parameters: bytes) -> list[list[Block]]:
-        """What the tasks give, in their order; those of a broken executor are done again by a new one."""
+        """The results of the tasks, in order; tasks of a broken executor are repeated by a new one."""
         found: dict[int, list[Block]] = {}
         for _ in range(self.retries + 1):
             broken = self._try([task for task in tasks if task[0] not in found], parameters, found)
@@ -142,7 +144,7 @@ class Step:
                            "done: see what ends their processes, which is no exception; out of memory?") from broken  # fmt: skip
 
     def _try(self, tasks: list[tuple[int, list[Any]]], parameters: bytes, found: dict[int, list[Block]]) -> BaseException | None:
-        """Run the tasks; what is done goes into `found`, and what broke the executor is returned."""
+        """Run the tasks: store results in `found`, and return the error that broke the executor."""
         if self._executor is None:
             assert self._make is not None
             self._executor = self._make()
@@ -220,16 +222,16 @@ def value_and_grad(
     Returns
     -------
     Step
-        A function `step(params, shards)` of a nest of arrays, tensors and numbers, and of an iterable of anything that can be
-        pickled.  It gives (value, gradient): Tensors, the gradient in the form of `params`.  The sums do not depend on `workers`,
-        nor on who answers first: shards are added in the order of a binary tree.
+        A function `step(params, shards)` of a pytree of arrays, tensors and numbers, and of an iterable of picklable objects. It
+        returns (value, gradient): Tensors, the gradient with the structure of `params`.  The sums do not depend on `workers`, nor
+        on the order of answers: shards are added in the order of a binary tree.
 
     Raises
     ------
     Exception
-        What `loss` raised, with the number of the shard; the other tasks are cancelled.
+        An exception of `loss`, with the number of the shard; the other tasks are cancelled.
     RuntimeError
-        Where workers die too often, where a parameter or something that `loss` closes over requires grad.
+        If workers die too often, or if a parameter or a captured value of `loss` requires grad.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Optimisers with PyTorch's formulas, defaults and state, and schedules of their learning rates.
-
-Owns the names.
-"""
+"""Optimisers with PyTorch's formulas, defaults and state, and schedules of their learning rates."""
 
 from typing import TYPE_CHECKING
 

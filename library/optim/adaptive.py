@@ -1,6 +1,6 @@
 """Adadelta, Adamax, NAdam and RAdam, with PyTorch's formulas, defaults and state.
 
-Owns what each makes of the running moments of the gradient.
+Computes the step of each rule from running moments of the gradient.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class RAdam(Optimizer):
 
 
 def shrunk(step: gs.Tensor, param: gs.Tensor, group: dict[str, Any]) -> gs.Tensor:
-    """The step and what decoupled weight decay takes off the parameter."""
+    """The step plus the amount that decoupled weight decay subtracts from the parameter."""
     if group["weight_decay"] and group["decoupled_weight_decay"]:
         step = step + group["lr"] * group["weight_decay"] * param
     return step

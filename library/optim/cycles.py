@@ -1,7 +1,4 @@
-"""Schedules that go up and down: cycles, one cycle, and cosines that begin anew.
-
-Owns their formulas.
-"""
+"""Schedules that rise and fall: cycles, one cycle, and cosines with restarts."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ def each(name: str, value: Any, count: int) -> list[float]:
 
 
 class _WithMomentum(LRScheduler):
-    """What changes momentum, or the first of Adam's betas, against the learning rate."""
+    """Base class of schedules that change momentum, or the first of Adam's betas, against the learning rate."""
 
     cycle_momentum: bool
     use_beta1: bool
@@ -55,7 +52,7 @@ class CyclicLR(_WithMomentum):
         Whether the way stays as long, is halved at each cycle, or shrinks by `gamma` at each step.
     gamma : float
     scale_fn : callable, optional
-        What the way is multiplied by, in the place of `mode`.
+        Factor of the amplitude, instead of `mode`.
     scale_mode : {'cycle', 'iterations'}
         Whether `scale_fn` is called with the number of the cycle, or of the step.
     cycle_momentum : bool

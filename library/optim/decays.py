@@ -1,6 +1,6 @@
-"""Schedules that go one way: steps, powers, lines and half a wave of a cosine.
+"""Schedules in one direction: steps, powers, lines and half a wave of a cosine.
 
-Owns their formulas, each once from the rate before and, where there is one, once from the number of steps alone.
+Defines each formula once from the previous rate and, if it exists, once from the number of steps alone.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Down to 0 in `total_iters` steps, as a power of what is left of them."""
+    """Decay to 0 in `total_iters` steps, as a power of the remaining fraction of steps."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power

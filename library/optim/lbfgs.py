@@ -1,7 +1,7 @@
 """LBFGS: limited-memory BFGS, with PyTorch's options and stopping rules.
 
-Owns the history of steps and gradients, and a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
-Optimization, 2006, algorithms 7.4, 3.5 and 3.6).  Works on all parameters as one real vector.
+Holds the history of steps and gradients, and the line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
+Optimization, 2006, algorithms 7.4, 3.5 and 3.6).  All parameters form one real vector.
 """
 
 from collections.abc import Callable, Iterable
@@ -121,7 +121,7 @@ class LBFGS(Optimizer):
         return first
 
     def _direction(self, state, gradient, size):
-        """Minus the gradient, multiplied with the inverse Hessian that the history stands for."""
+        """Minus the product of the gradient and the inverse Hessian that the history approximates."""
         history = state["history"]
         if "gradient" in state:
             step, change = state["step"][0], gradient - state["gradient"][0]
@@ -181,7 +181,7 @@ def strong_wolfe(at, length, loss, gradient, slope, tolerance):
     Returns
     -------
     length, loss, gradient
-        What was found.
+        Result of the search.
     used : int
         How often `at` was called.
     """
@@ -209,7 +209,7 @@ def strong_wolfe(at, length, loss, gradient, slope, tolerance):
 
 
 def between(low, high):
-    """Where the cubic through both ends, values and slopes, is least; well inside the interval."""
+    """Minimiser of the cubic through the values and slopes at both ends, kept well inside the interval."""
     (a, f, _, p), (b, g, _, q) = low, high
     middle, margin = (a + b) / 2, 0.1 * abs(b - a)
     slope = p + q - 3 * (f - g) / (a - b)

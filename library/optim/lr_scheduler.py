@@ -1,7 +1,4 @@
-"""Schedules of learning rates, with PyTorch's names and formulas.
-
-Owns the list of their names.
-"""
+"""Schedules of learning rates, with PyTorch's names and formulas."""
 
 import gradspec  # noqa: F401 (waits for it)
 

@@ -1,7 +1,7 @@
-"""Optimizer: what all optimisers share.
+"""Optimizer: the base class of all optimisers.
 
-Owns the state of an optimiser as tensors, step counts too.  A step is operators on them under `no_grad`: writes in place tell
-every graph that saved the old value, and a trace of the step holds no number that the next one changes.
+Holds the state of an optimiser as tensors, including step counts.  A step consists of operators on them under `no_grad`.
+In-place writes change the versions that graphs have saved, and a trace of a step contains no number that the next step changes.
 """
 
 from collections import defaultdict
@@ -23,11 +23,11 @@ from .vectors import Vectors
 
 Hook = Callable[..., Any]
 HOOKS = ("step before", "step behind", "state before", "state behind", "loading before", "loading behind")
-KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # no part of an optimiser: copies have their own
+KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # not part of an optimiser: copies have their own
 EVERYWHERE: tuple[dict[int, Hook], dict[int, Hook]] = ({}, {})  # of the steps of all optimisers
 
 
-# What only says how PyTorch computes a step: the values that change nothing here, and why another one is refused.
+# Options that only choose how PyTorch computes a step: values without effect here, and the reason to refuse other values.
 WAYS: dict[str, tuple[tuple[bool | None, ...], str]] = {
     "foreach": ((None, False, True), ""), "fused": ((None, False, True), ""),
     "capturable": ((None, False), "there is no device to capture on; gs.compile records a step as it is"),
@@ -47,7 +47,7 @@ def without_ways(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def said(options: dict[str, Any], name: str) -> dict[str, Any]:
-    """The options but for those of `WAYS`."""
+    """The options except the options in `WAYS`."""
     for way, (idle, reason) in WAYS.items():
         if options.get(way) not in idle:
             raise ValueError(f"{name}: {way}={options[way]!r} is not supported: {reason or 'it is None, False or True'}")
@@ -55,7 +55,7 @@ def said(options: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 class Optimizer:
-    """What all optimisers share: groups of parameters, each with options of its own, and a state for each parameter.
+    """The base class of all optimisers: groups of parameters with options of their own, and a state for each parameter.
 
     Parameters
     ----------
@@ -207,11 +207,11 @@ class Optimizer:
         return True
 
     def _is_elementwise(self) -> bool:
-        """Whether the class that has `update` says so: one that derives from it may do more."""
+        """Whether the class that defines `update` declares it elementwise: a derived class may do more."""
         return next(bool(vars(cls).get("elementwise")) for cls in type(self).__mro__ if "update" in vars(cls))
 
     def change(self, param: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        """What a step takes off a parameter."""
+        """The amount that a step subtracts from a parameter."""
         change = self.update(param, -grad if group.get("maximize") else grad, state, group)
         return asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
 
@@ -250,7 +250,7 @@ class Optimizer:
         return found
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned; parameters are matched by their order.
+        """Continue from the result of `state_dict`; parameters are matched by their order.
 
         Parameters
         ----------
@@ -307,11 +307,11 @@ class Optimizer:
         return RemovableHandle(self._hooks[2], hook)
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` of what `state_dict` returns; it may return another."""
+        """Call `hook(optimizer, state_dict)` on the result of `state_dict`; the hook may return a different one."""
         return RemovableHandle(self._hooks[3], hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another."""
+        """Call `hook(optimizer, state_dict)` before `load_state_dict`; the hook may return a different `state_dict`."""
         return RemovableHandle(self._hooks[4], hook)
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
@@ -328,12 +328,12 @@ class Optimizer:
 
 
 def as_real(x: Tensor) -> Tensor:
-    """A complex tensor as a view of its real and imaginary parts, each of which has moments of its own."""
+    """A complex tensor as a view of its real and imaginary parts, which have separate moments."""
     return ops.view_as_real(x) if x.dtype.kind == "c" else x
 
 
 def as_given(x: Tensor, like: Tensor) -> Tensor:
-    """Real and imaginary parts as the complex tensor that they were."""
+    """Real and imaginary parts as the original complex tensor."""
     return ops.view_as_complex(x) if like.dtype.kind == "c" else x
 
 

@@ -1,7 +1,4 @@
-"""ASGD, Rprop, Adafactor and Muon, with PyTorch's formulas, defaults and state.
-
-Owns their rules, each of a kind of its own.
-"""
+"""ASGD, Rprop, Adafactor and Muon, with PyTorch's formulas, defaults and state."""
 
 from __future__ import annotations
 
@@ -28,9 +25,9 @@ class ASGD(Optimizer):
     lambd : float
         How much the parameters shrink at each step.
     alpha : float
-        The power by which the learning rate falls.
+        Power of the decay of the learning rate.
     t0 : float
-        From which step on the average is taken.
+        First step of the average.
     weight_decay : float
         L2 penalty, added to the gradient.
     maximize : bool
@@ -73,7 +70,7 @@ class Rprop(Optimizer):
     lr : float
         The first length of all steps.
     etas : (float, float)
-        What a length is multiplied by where the sign changed, and where it stayed.
+        Factors of a step size, after a change of sign and without one.
     step_sizes : (float, float)
         The shortest and the longest step.
     maximize : bool
@@ -119,7 +116,7 @@ class Adafactor(Optimizer):
         Real ones.
     lr : float
     beta2_decay : float
-        The power of the step count by which the moment follows the gradient.
+        Exponent of the step count in the decay of the second moment.
     eps : (float or None, float)
         The least root of the moment, None for the smallest step of the dtype at 1; and the least size of a parameter.
     d : float

@@ -1,7 +1,4 @@
-"""Schedules of schedules, and the one that watches a number.
-
-Owns SequentialLR, ChainedScheduler and ReduceLROnPlateau.
-"""
+"""Schedules of schedules, and the schedule that monitors a number."""
 
 from __future__ import annotations
 
@@ -15,13 +12,13 @@ from .scheduler import LRScheduler, put_rate, rate_of
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplied by `factor` when a number that is watched has not improved for more than `patience` steps.
+    """Multiply the rate by `factor` after more than `patience` steps without an improvement of a monitored number.
 
     Parameters
     ----------
     optimizer : Optimizer
     mode : {"min", "max"}
-        What an improvement is.
+        Direction of an improvement.
     factor : float
     patience : int
     threshold : float
@@ -82,7 +79,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._rates()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned."""
+        """Continue from the result of `state_dict`."""
         vars(self).update(state_dict)
 
 
@@ -111,14 +108,14 @@ class _Several(LRScheduler):
         return {**state, "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned."""
+        """Continue from the result of `state_dict`."""
         vars(self).update({name: value for name, value in state_dict.items() if name != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
             scheduler.load_state_dict(state)
 
 
 class SequentialLR(_Several):
-    """One schedule after the other: the next one begins anew at each of the `milestones`.
+    """One schedule after the other: the next one starts from the beginning at each of the `milestones`.
 
     Parameters
     ----------
@@ -159,7 +156,7 @@ class SequentialLR(_Several):
 
 
 class ChainedScheduler(_Several):
-    """Several schedules at once: each goes on from the learning rate that the one before has set.
+    """Several schedules at once: each starts from the learning rate that the previous one has set.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Averages of models over training, with PyTorch's names: stochastic weight averaging and exponential moving averages.
 
-Owns the averaged copy of a model, the learning rate that goes with it, and batch statistics that are taken anew.
+Computes the averaged copy of a model, its learning rate, and new batch statistics.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _of_lists(one: Average) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Average:
-    """`get_swa_avg_fn` of lists of tensors, the first of which are written to.
+    """`get_swa_avg_fn` for lists of tensors; the tensors of the first list are written in place.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def get_swa_multi_avg_fn() -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """`get_ema_avg_fn` of lists of tensors, the first of which are written to.
+    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
 
 
 class AveragedModel(nn.Module):
-    """A copy of a model whose parameters are averages of what the model's were.
+    """A copy of a model whose parameters are averages of the model's parameters over time.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class AveragedModel(nn.Module):
     multi_avg_fn : callable, optional
         The same of lists of tensors, written in place.
     use_buffers : bool
-        Whether buffers are averaged, too; else they are those of the model.
+        Whether to average buffers, too; otherwise they are copies of the model's buffers.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class AveragedModel(nn.Module):
         Parameters
         ----------
         model : Module
-            Of the shape of the one that was copied.
+            Of the same architecture as the copied model.
         """
         mine, theirs = list(self.module.parameters()), list(model.parameters())
         buffers, others = list(self.module.buffers()), list(model.buffers())
@@ -162,7 +162,7 @@ class AveragedModel(nn.Module):
 
 
 def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> None:
-    """Take the running statistics of a model's batch norms anew, as means over all batches.
+    """Compute the running statistics of a model's batch norms again, as means over all batches.
 
     Parameters
     ----------

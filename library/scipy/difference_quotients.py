@@ -1,7 +1,4 @@
-"""log(1 + x) / x, which is 1 at 0, with all its derivatives there.
-
-Owns its series near 0.
-"""
+"""log(1 + x) / x, which is 1 at 0, with all its derivatives there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Special functions: gradspec.special.
 
-Owns the names.  The functions are operators of the spec, and polynomials made of these.
+Defines the names.  The functions are operators of the spec; the polynomials are built from operators.
 """
 
 import gradspec  # noqa: F401 (waits for it)

@@ -1,6 +1,6 @@
 """logsumexp with factors, as SciPy has it.
 
-Owns the factors and signs; without them it is the operator of the spec.
+Handles factors and signs; without them the function is the operator of the spec.
 """
 
 from typing import Any

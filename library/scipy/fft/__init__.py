@@ -1,6 +1,6 @@
 """SciPy's Fourier transforms with derivatives: gradspec.scipy.fft.
 
-Owns the names: those of gradspec.fft, cosine and sine transforms, and Hankel's.
+Defines the names: the names of gradspec.fft, cosine and sine transforms, and Hankel transforms.
 """
 
 import gradspec  # noqa: F401 (waits for it)

@@ -1,6 +1,6 @@
 """Cosine and sine transforms under SciPy's names: dct, dst, their inverses, along one axis or several.
 
-Owns their adjoints: each is such a transform again, between products with numbers that are 1 but at the ends.
+Computes their adjoints: each is again such a transform, between products with weights that differ from 1 only at the ends.
 """
 
 from __future__ import annotations

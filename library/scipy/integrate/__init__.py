@@ -1,6 +1,6 @@
 """Integrals and differential equations under SciPy's names: gradspec.scipy.integrate.
 
-Owns the names.  The algorithms are SciPy's, which is imported when a function is called.
+Defines the names.  The algorithms are SciPy's; SciPy is imported when a function is called.
 """
 
 import gradspec  # noqa: F401 (waits for it)

@@ -1,7 +1,7 @@
-"""Boundary value problems: SciPy's solver, and the derivatives of what it found.
+"""Boundary value problems: SciPy's solver, with derivatives of its solution.
 
-Owns the equations that a solution fulfils on its mesh, those of collocation at the ends and the middle of each interval, by which
-the implicit function theorem gives its derivatives.
+Defines the discrete equations of a solution: boundary conditions, and collocation in each interval.  The implicit function
+theorem gives the derivatives.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def solve_bvp(
     ----------
     fun : callable
         Takes a Tensor x of shape (m,), a Tensor y of shape (n, m), unknown parameters p of shape (k,) if there are any, and
-        `args`; returns a Tensor of shape (n, m), or a list of n of shape (m,).  Tensors in `args`, and those that it closes over,
-        are parameters of the solution.
+        `args`.  Returns a Tensor of shape (n, m), or a list of n of shape (m,).  Tensors in `args` and closed-over tensors are
+        parameters of the solution.
     bc : callable
         Takes y at both ends, of shape (n,), p if there are unknown parameters, and `args`; returns n + k numbers, which are 0.
     x : array_like, shape (m,)
@@ -56,9 +56,9 @@ def solve_bvp(
     Returns
     -------
     object
-        SciPy's result, whose `y`, `yp`, `p` and what `sol(x)` gives are Tensors with derivatives in both modes and to any order,
-        NaN where SciPy did not converge, which is a warning as well.  Inside of a vmap it has none of the others, and all rows
-        must have meshes of one length.
+        SciPy's result.  `y`, `yp`, `p` and the results of `sol(x)` are Tensors with derivatives in both modes and to any order.
+        They are NaN, with a warning, if SciPy did not converge.  Inside a vmap the result has no other attributes, and the meshes
+        of all rows must have the same length.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def solve_bvp(
 
     Notes
     -----
-    The derivatives are those of the equations of collocation on the last mesh, which is a constant, and as exact as the solution
-    fulfils them: ask for a small `tol`.  Their matrix is sparse: 3 n + k products with vectors give it, and SciPy's LU
-    solves with it.
+    The derivatives are derivatives of the collocation equations on the last mesh, which is a constant.  Their accuracy is the
+    accuracy of the solution in these equations: use a small `tol`.  The sparse matrix of the equations is computed by 3 n + k
+    products with vectors, and SciPy's LU solves with it.
 
     References
     ----------

@@ -1,6 +1,6 @@
-"""Events: the times at which a function of the solution is zero, as differentiable functions.
+"""Events: the times of zeros of a function of the solution, as differentiable functions.
 
-Owns the derivative of an event's time: with g(t, y(t; w), w) = 0, dt/dw = -(dg/dw at fixed t) / (dg/dt along the solution).
+Computes the derivative of an event's time: with g(t, y(t; w), w) = 0, dt/dw = -(dg/dw at fixed t) / (dg/dt along the solution).
 """
 
 from __future__ import annotations

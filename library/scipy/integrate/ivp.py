@@ -1,6 +1,6 @@
 """solve_ivp and odeint: SciPy's solvers of initial value problems, with derivatives of their solutions.
 
-Owns SciPy's signatures and results, and which times depend on what.
+Defines SciPy's signatures and results, and decides how times depend on inputs.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ def solve_ivp(
         numbers.  Its tensors have derivatives wherever they come from: `args`, which may be nests, or the place where it was
         written.
     t_span : pair of float or Tensor
-        Where to begin and to end.
+        Start and end.
     y0 : array_like or Tensor, shape (n,)
-        Real or complex; computed with in double precision.
+        Real or complex; converted to double precision.
     method : str or class
         "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit ones get
         exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, made of operators: "RK4",
         "Heun", "Midpoint" and "Euler".
     t_eval : array_like or Tensor, shape (m,), optional
-        Where the solution is wanted; by default where the solver's steps end.
+        Times of output; by default the ends of the solver's steps.
     dense_output : bool
-        Whether `sol` is to give the solution at any time.
+        Whether to return `sol`, the solution at any time.
     events : callable or list of callable, optional
         Of t, y and `args`, with SciPy's attributes `terminal` and `direction`; their times have derivatives.
     vectorized : bool
@@ -79,9 +79,9 @@ def solve_ivp(
     Returns
     -------
     OdeResult
-        SciPy's, in which t, y, t_events and y_events are tensors, and `sol` is a function that gives tensors.  `problem` counts
-        in `nfev_adjoint` how often derivatives have called `fun`.  Inside of a vmap that maps something of the problem each row
-        is solved by itself, at `t_eval`, and the result has t and y alone; a row that failed is NaN.
+        SciPy's result: t, y, t_events and y_events are tensors, and `sol` returns tensors.  `problem` counts in `nfev_adjoint`
+        how often derivatives have called `fun`.  If a vmap maps an input of the problem, each row is solved separately, at
+        `t_eval`, and the result has only t and y; a failed row is NaN.
 
     Raises
     ------
@@ -97,10 +97,10 @@ def solve_ivp(
     - "discrete": the gradient of the steps that an explicit method has chosen, which are taken again by operators;
     - "forward": forward sensitivities, the variational equations of all directions, for few parameters.
 
-    A tangent is the solution of the variational equation.  A gradient that is differentiated again is computed through the steps
-    of an explicit method, and by forward sensitivities of an implicit one.  Each is right to the tolerances that are given, so
-    ask for smaller ones where SciPy's default, rtol=1e-3, is too coarse.  Where steps end, and the order of a method, are
-    constants.  Of a solution that failed all derivatives are NaN.
+    A tangent is the solution of the variational equation.  For second derivatives, a gradient is computed through the steps of an
+    explicit method, and by forward sensitivities of an implicit method.  All are accurate to the given tolerances: reduce them if
+    SciPy's default, rtol=1e-3, is too coarse.  The ends of steps and the order of a method are constants.  Of a solution that
+    failed all derivatives are NaN.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class DenseSolution:
     Attributes
     ----------
     ts : ndarray
-        Where the steps end.
+        Ends of the steps.
     t_min, t_max : float
     """
 
@@ -248,9 +248,9 @@ def odeint(
     y0 : array_like or Tensor, shape (n,)
         Real.
     t : array_like or Tensor, shape (m,)
-        Where the solution is wanted; the first is where it begins.
+        Times of output; the first is the start.
     args : tuple
-        Further arguments of `func`: nests of anything.
+        Further arguments of `func`: arbitrary pytrees.
     Dfun, col_deriv, full_output, **options
         SciPy's.
     tfirst : bool

@@ -1,6 +1,6 @@
-"""An initial value problem: the function of the user, and what SciPy's solvers want of it.
+"""An initial value problem: the user's function, and its calls by SciPy's solvers.
 
-Owns how the function is called on arrays, its Jacobians, and the calls of `scipy.integrate`.  Knows no gradients of solutions.
+Calls the function on arrays, computes its Jacobians, and calls `scipy.integrate`.  Gradients of solutions are elsewhere.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Problem:
     Attributes
     ----------
     closed : list of Tensor
-        What `fun` and events compute with besides, as far as it has a derivative; known when the problem was solved.
+        Differentiable tensors that `fun` and the events close over; known when the problem has been solved.
     dense : OdeSolution or None
         The solution between its steps.
     nfev_adjoint : int
@@ -66,7 +66,7 @@ class Problem:
         return issubclass(known.get(self.method, object) if isinstance(self.method, str) else self.method, RungeKutta)
 
     def rate(self, t: Any, y: Any) -> Any:
-        """What the function gives, as a tensor of the shape of y."""
+        """The result of the function, as a tensor of the shape of y."""
         value = self.fun(t, y)
         if isinstance(value, (list, tuple)):
             value = ops.stack([ops.reshape(asarray(item), ()) for item in value])
@@ -82,7 +82,7 @@ class Problem:
         return ops.broadcast_to(value, y.shape)
 
     def explicit_rate(self) -> Callable[..., Any]:
-        """`rate` that takes, after its arguments, what is to stand for `closed`."""
+        """`rate` with the values of `closed` as further arguments."""
         return with_closed(self.rate, self.closed)
 
     # On arrays.
@@ -129,6 +129,6 @@ def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: 
             found = grad(value, given, units, create_graph=recorded, allow_unused=True, is_grads_batched=True)
         blocks = [ops.zeros((y.size, x.size), dtype=y.dtype) if part is None else ops.conj(ops.reshape(part, (y.size, x.size)))
                   for part, x in zip(found, given)]  # fmt: skip
-        for x in own:  # nobody else differentiates by them
+        for x in own:  # only used here
             x.requires_grad_(False)
     return [without_history(block) if constant else block for block in (value, *blocks)]

@@ -1,6 +1,7 @@
-"""Integrals of functions: quad and its kin, as differentiable functions of their ends and of all that the function computes with.
+"""Integrals of functions: quad and related functions, differentiable in their ends and in all captured values of the function.
 
-Owns the rule: the derivative by an end is the function there, that by a parameter an integral, which has derivatives itself.
+Defines the rule: the derivative by an end is the integrand's value there; the derivative by a parameter is an integral, itself
+differentiable.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
 
 
 class Integrand:
-    """A function of one number, and how its integrals are computed; it watches what the function closes over meanwhile."""
+    """A function of one number, and the computation of its integrals, during which the values it closes over are recorded."""
 
     def __init__(self, function: Callable[..., Any], options: dict) -> None:
         self.function, self.options, self.watch = function, options, Watch()
@@ -39,11 +40,11 @@ class Integrand:
         return value if value.ndim else value[()]
 
     def explicit(self) -> Callable[..., Any]:
-        """`value` that takes, after its argument, what is to stand for what it closes over."""
+        """`value` with the closed-over values as further arguments."""
         return with_closed(self.value, self.watch.closed)
 
     def integrated(self, a: Any, b: Any, integrate: Callable[..., Any]) -> tuple:
-        """What SciPy gives; the integral has its history."""
+        """The result of SciPy; the integral has its history."""
         found = integrate(self.array, a.item(), b.item())
         return (Integral.apply(self, found[0], a, b, *self.watch.closed), *found[1:])
 
@@ -89,7 +90,7 @@ class Integral(Function):
                     found = gradients(value, chosen, grad, create_graph=recorded, allow_unused=True)
                 parts = [ops.zeros_like(y) if part is None else part for part, y in zip(found, chosen)]
                 whole = ops.concat([ops.reshape(part, (-1,)) for part in parts])
-                for x in own:  # nobody else differentiates by them
+                for x in own:  # only used here
                     x.requires_grad_(False)
             return without_history(whole) if constant else whole
 
@@ -121,7 +122,8 @@ class Integral(Function):
 
 
 def _in_double(tensor: Any) -> Any:
-    """A tensor whose derivatives are not rounded to single precision, of which an integral to more digits would not converge."""
+    """The tensor in double precision: the integral of derivatives rounded to single precision would not converge to more digits.
+    """
     dtype = np.result_type(tensor.dtype, np.float64)
     return tensor if tensor.dtype == dtype else ops.astype(tensor, dtype)
 
@@ -161,7 +163,7 @@ def quad(
     Parameters
     ----------
     func : callable
-        Takes a Tensor of shape () and `args`, and returns a number: a Tensor where it has derivatives.  What it closes over has
+        Takes a Tensor of shape () and `args`, and returns a number: a Tensor if it has derivatives.  Closed-over tensors have
         derivatives as well.
     a, b : float or Tensor
         The ends; may be infinite.
@@ -180,8 +182,8 @@ def quad(
 
     Notes
     -----
-    A derivative by what `func` computes with is an integral of a vector, by `quad_vec` with the same tolerances, that by a finite
-    end the function there.  A derivative that does not converge is NaN.
+    The derivative by a parameter of `func` is an integral of a vector, by `quad_vec` with the same tolerances.  The derivative by
+    a finite end is the value of the function there.  A derivative that does not converge is NaN.
 
     Examples
     --------
@@ -384,7 +386,7 @@ def tplquad(
 
 
 def _between(low: Any, high: Any, extra: int) -> Callable[..., Any]:
-    """The ends of a variable, by functions of those further out, the outermost first."""
+    """The ends of a variable, as functions of the outer variables, the outermost first."""
 
     def ends(*values: Any) -> tuple:
         outer = values[: len(values) - extra][::-1]

@@ -1,8 +1,8 @@
-"""Integrals of samples: trapezoid, simpson, romb and the cumulative ones, made of operators.
+"""Integrals of samples: trapezoid, simpson, romb and the cumulative variants, built from operators.
 
-Owns Simpson's rule: over each interval the integral of the parabola through its ends and a neighbour.  Intervals 0 and 1 share a
-parabola, then 2 and 3, ...; a last one that is left over takes that of its left neighbour (Cartwright, Journal of Mathematical
-Sciences and Mathematics Education 12, 2017).
+Computes Simpson's rule: over each interval, the integral of the parabola through its ends and a neighbour.  Intervals 0 and 1
+share a parabola, then 2 and 3, ...; a single last interval uses its left neighbour's parabola (Cartwright, Journal of
+Mathematical Sciences and Mathematics Education 12, 2017).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     ----------
     y : array_like or Tensor
     x : array_like or Tensor, optional
-        Where the samples lie; `dx` apart otherwise.
+        Positions of the samples; by default at distance `dx`.
     dx : float or Tensor
     axis : int
 
@@ -87,7 +87,7 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
     y, x, dx, axis
         As for `trapezoid`.
     initial : array_like or Tensor, optional
-        Put it in front of the others, to which it is added.
+        Value that is prepended to the others and added to them.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Runge-Kutta steps of given lengths, made of operators: differentiable as they stand, in all modes and to any order.
+"""Runge-Kutta steps of given lengths, built from operators: differentiable in all modes and to any order.
 
-Owns the tableaus of fixed-step methods, and how steps meet the times that are asked for.
+Defines the tableaus of fixed-step methods, and how the steps meet the times of output.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, gr
     ts : Tensor, shape (m,)
         From t0 on in one direction.
     grid : ndarray
-        Where further steps end; they are constants.
+        Ends of further steps; constants.
 
     Returns
     -------

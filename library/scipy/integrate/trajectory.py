@@ -1,8 +1,8 @@
-"""The solution of an initial value problem at some times, as a differentiable function of all that it depends on.
+"""The solution of an initial value problem at some times, as a differentiable function of all its inputs.
 
-Owns its rules.  A gradient that is not differentiated again is a continuous adjoint on arrays (`adjoint.py`).  One that is
-differentiated again, and a tangent, are made of differentiable solutions: of the steps of an explicit method, taken again by
-operators, or of the variational equations, whose solution is a trajectory itself.  So there are derivatives of any order.
+Decides the derivative rule.  A gradient without further derivatives is a continuous adjoint on arrays (`adjoint.py`).  A gradient
+with further derivatives, and a tangent, use differentiable solutions: the steps of an explicit method, repeated with operators,
+or the variational equations, whose solution is again a trajectory.  So derivatives of any order exist.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .steps import walk
 
 
 def solved(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
-    """The solution at times ts, of which the last is where it ends: a tensor of shape (n, m)."""
+    """The solution at times ts, the last one being the end: a tensor of shape (n, m)."""
     times = ts.detach().numpy()
     start = t0.item()
     if not len(times) or (times == start).all():
-        problem.run((start, start + 1e-3), y0.detach().numpy(), dense=False)  # for what it closes over
+        problem.run((start, start + 1e-3), y0.detach().numpy(), dense=False)  # finds the tensors it closes over
         problem.dense = lambda t: y0.detach().numpy()
         values = np.repeat(y0.detach().numpy()[:, None], len(times), axis=1)
     else:
@@ -85,7 +85,7 @@ class Trajectory(Function):
 
 
 def apart(inputs: Any) -> list:
-    """Tensors of the same values and history at which a gradient can stop."""
+    """Tensors with the same values and history that can be the ends of a gradient."""
     return [tensor[...] for tensor in inputs]
 
 
@@ -126,7 +126,7 @@ def varied(problem: Problem, inputs: Any, tangents: list) -> Any:
 
     def both(t: Any, state: Any) -> Any:
         y, s = state[:n], state[n:]
-        now = [tensor[...] for tensor in closed]  # an operator's result: what stands in the place of one is found
+        now = [tensor[...] for tensor in closed]  # an operator's result: its replacement is found
 
         def at(y: Any, *values: Any) -> Any:
             given = list(now)
@@ -182,7 +182,7 @@ def sensitive(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
 
 
 def at_times(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
-    """`solved` at times in any order, of which some may be the same."""
+    """`solved` at times in any order, possibly with repetitions."""
     values = ts.detach().numpy()
     places, first, back = np.unique(np.abs(values - t0.item()), return_index=True, return_inverse=True)
     if len(places) == len(values) and (first == np.arange(len(values))).all():

@@ -1,6 +1,6 @@
-"""scipy.interpolate with derivatives: by values, by knots and by places, in both modes and to any order.
+"""scipy.interpolate with derivatives: by values, by knots and by evaluation points, in both modes and to any order.
 
-Owns the names, which are SciPy's.  What is interpolated is made of operators: gathers, polynomials and banded solves.
+Defines the names, which are SciPy's.  Interpolation is built from operators: gathers, polynomials and banded solves.
 """
 
 import gradspec  # noqa: F401 (waits for it)

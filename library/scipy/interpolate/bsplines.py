@@ -1,6 +1,6 @@
 """B-splines of tensors: values, derivatives, integrals, and splines through or near data.
 
-Owns de Boor's recursion and the system of interpolation, a banded one where its conditions are values alone.
+Computes de Boor's recursion and the interpolation system, which is banded if its conditions are only values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class BSpline:
     k : int
         The degree.
     extrapolate : bool or 'periodic'
-        Whether the first and the last piece go on outside of t[k] to t[n]; else the value there is NaN.
+        Whether to extend the first and the last piece beyond t[k] and t[n]; otherwise the value there is NaN.
     axis : int
 
     Examples
@@ -75,7 +75,7 @@ class BSpline:
         Returns
         -------
         Tensor
-            The axes of `x` stand where that of the coefficients stood.
+            The axes of `x` replace the coefficients' axis.
         """
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         x = floats(x)
@@ -98,7 +98,7 @@ class BSpline:
         return ops.moveaxis(value, tuple(range(x.ndim)), tuple(range(self.axis, self.axis + x.ndim)))
 
     def interval(self, places: Any) -> Any:
-        """The number of the knot before each place, of those between which there is something."""
+        """The index of the knot before each point, counting only nonempty intervals."""
         inner = self.t[self.k : self.n + 1].detach()
         places = places.detach()
         i = ops.searchsorted(inner, places, side="right") - 1
@@ -139,7 +139,7 @@ class BSpline:
         )
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """The integral from `a` to `b`; without `extrapolate` that of the part where the spline has values.
+        """The integral from `a` to `b`; without `extrapolate`, only over the part where the spline is defined.
 
         Parameters
         ----------
@@ -191,10 +191,10 @@ def make_interp_spline(
     k : int
         The degree.
     t : array_like, optional
-        Knots; without them those of SciPy, which are places of `x`.
+        Knots; by default SciPy's choice from the points in `x`.
     bc_type : str or pair, optional
-        'not-a-knot', 'natural', 'clamped', or for each end None, one of these, or a list of pairs of the order of a derivative
-        and its value.
+        'not-a-knot', 'natural', 'clamped', or for each end None, a name, or a list of pairs of the order of a derivative and its
+        value.
     axis : int
     check_finite : bool
         Refuse infinities and NaN.
@@ -284,8 +284,8 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     w : array_like, shape (n,), optional
         Weights of the squares.
     lam : float, optional
-        The weight of the integral of the square of the second derivative; without it that of the least generalized
-        cross-validation, of data with one axis, whose derivative by the data is taken as well.
+        The weight of the integral of the squared second derivative.  The default minimises generalized cross-validation, for data
+        with one axis; its derivative by the data is included.
     axis : int
 
     Returns

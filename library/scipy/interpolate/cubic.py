@@ -1,6 +1,6 @@
-"""Cubic interpolation along an axis: splines, monotone pieces, Akima's, and pieces of given slopes.
+"""Cubic interpolation along an axis: splines, monotone pieces, Akima's pieces, and pieces of given slopes.
 
-Owns the slopes that each kind gives to the breakpoints.  Those of a spline solve a banded system.
+Computes the slopes of each kind at the breakpoints.  The slopes of a spline solve a banded system.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Akima1DInterpolator", "CubicHermiteSpline", "CubicSpline", "PchipInt
 
 
 class _Cubic(PPoly):
-    """Cubic pieces through values at breakpoints, with the slopes that `slopes` gives."""
+    """Cubic pieces through values at breakpoints, with the slopes from `slopes`."""
 
     least = 2
 
@@ -86,10 +86,8 @@ class PchipInterpolator(_Cubic):
     axis : int
     extrapolate : bool or 'periodic', optional
 
-    Notes
-    -----
-    Slopes are weighted harmonic means of the differences beside (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984), 0
-    where these have different signs; the derivative by values is that of the case that holds.
+    Notes ----- Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5,
+    1984), or 0 if the differences have different signs; the derivative by values follows the active case.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
@@ -162,8 +160,8 @@ class CubicSpline(_Cubic):
         n along `axis`.
     axis : int
     bc_type : str or pair
-        'not-a-knot', 'periodic', 'clamped', 'natural', or for each end one of these or a pair of the order of a derivative, 1
-        or 2, and its value, which is differentiated by, too.
+        'not-a-knot', 'periodic', 'clamped', 'natural', or for each end a name, or a pair of the order of a derivative, 1 or 2,
+        and its value.  The value also has a derivative.
     extrapolate : bool or 'periodic', optional
 
     Examples

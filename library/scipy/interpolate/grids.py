@@ -1,6 +1,6 @@
 """Interpolation along lines and on grids: `interp1d`, `RegularGridInterpolator` and `interpn`.
 
-Owns what happens outside, and which neighbours count.
+Decides the values outside the grid, and which neighbours are used.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class interp1d:
         Returns
         -------
         Tensor
-            The axes of `x` stand where the interpolated axis stood.
+            The axes of `x` replace the interpolated axis.
         """
         x = floats(x)
         places = ops.reshape(x, (-1,))
@@ -121,7 +121,7 @@ class RegularGridInterpolator:
     points : tuple of array_like
         The places of the grid along each axis.
     values : array_like
-        Its first axes are those of the grid.
+        Its first axes are the axes of the grid.
     method : {'linear', 'nearest', 'slinear', 'cubic', 'quintic', 'pchip'}
     bounds_error : bool
         Refuse places outside.

@@ -1,6 +1,6 @@
 """Interpolation between scattered points: triangles, nearest neighbours and radial functions.
 
-Owns the radial functions.  Triangles are SciPy's, and have no derivative; coordinates inside of them are made of operators.
+Defines the radial functions.  Triangles are SciPy's, and have no derivative; coordinates inside them are built from operators.
 """
 
 from __future__ import annotations

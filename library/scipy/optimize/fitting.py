@@ -42,7 +42,7 @@ def least_squares(
         Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and those that it
         closes over, are parameters of the solution.
     x0 : array_like, or dict of nests of them
-        Where to begin; it has no derivative.  Of a dictionary `fun` gets one, and `x` of the result is one.
+        Starting point; it has no derivative.  Of a dictionary `fun` gets one, and `x` of the result is one.
     jac : callable, optional
         For SciPy's algorithm alone; the exact Jacobian without it.
     bounds : pair of array_like, or scipy.optimize.Bounds

@@ -37,7 +37,7 @@ def minimize(
         Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and those that it closes
         over, are parameters of the minimum.
     x0 : array_like, or dict of nests of them
-        Where to begin; it has no derivative.  Of a dictionary `fun` and the constraints get one, and `x` of the result is one.
+        Starting point; it has no derivative.  Of a dictionary `fun` and the constraints get one, and `x` of the result is one.
     jac, hess, hessp : optional
         As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
@@ -210,7 +210,7 @@ def differential_evolution(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As of `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -239,7 +239,7 @@ def dual_annealing(func: Callable[..., Any], bounds: Any, args: Any = (), *, pro
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As of `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -267,7 +267,7 @@ def shgo(func: Callable[..., Any], bounds: Any, args: Any = (), *, progress: boo
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As of `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -290,7 +290,7 @@ def basinhopping(func: Callable[..., Any], x0: Any, *, args: Any = (), progress:
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As of `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 

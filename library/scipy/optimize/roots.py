@@ -29,7 +29,7 @@ def root(
     fun : callable
         Takes a Tensor of the shape of `x0` and `args`; returns a Tensor with as many elements, which are 0 at the root.
     x0 : array_like
-        Where to begin; it has no derivative.
+        Starting point; it has no derivative.
     args : tuple
         Tensors among them are parameters of the root, as are those that `fun` closes over.
     jac : bool or callable, optional
@@ -289,7 +289,7 @@ def fixed_point(
         Takes a Tensor of the shape of `x0` and `args`, and returns one.  Tensors in `args`, and those that it closes over, are
         parameters.
     x0 : array_like
-        Where to begin; it has no derivative.
+        Starting point; it has no derivative.
     args, xtol, maxiter, method
         As of SciPy.
 

@@ -245,7 +245,7 @@ class Continuous(Distribution):
         *args, **kwds
             Shape parameters, `loc`, `scale`.
         size : int or tuple of int, optional
-            The shape of the result; that of the parameters without it.
+            The shape of the result; by default the parameters' shape.
         random_state : int, numpy.random.Generator or RandomState, optional
             As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
 

@@ -1,6 +1,6 @@
 """Families of whole numbers: bernoulli, binom, poisson and their kin.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0.
+Defines their formulas as in SciPy's documentation: for `loc` 0.
 """
 
 import math
@@ -148,7 +148,7 @@ zipf = Discrete(
 )  # fmt: skip
 
 
-_MOST = 1e7  # terms of a sum of powers; NaN beyond, and beyond 1e4 in a batch of `vmap`, whose numbers nobody can see
+_MOST = 1e7  # terms of a sum of powers; NaN beyond, and beyond 1e4 in a batch of `vmap`, whose numbers are unknown
 
 
 def _powers_between(a, low, high):

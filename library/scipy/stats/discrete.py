@@ -137,7 +137,7 @@ class Discrete(Distribution):
         *args, **kwds
             Shape parameters and `loc`.
         size : int or tuple of int, optional
-            The shape of the result; that of the parameters without it.
+            The shape of the result; by default the parameters' shape.
         random_state : int, numpy.random.Generator or RandomState, optional
             As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
 

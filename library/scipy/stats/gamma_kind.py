@@ -1,6 +1,6 @@
 """Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and their kin.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Families on the positive numbers, of powers and exponentials: expon, weibull_min, lognorm, pareto and their kin.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math

@@ -17,7 +17,7 @@ from .half_line import POSITIVE
 from .poisson_sums import extreme, last, log_poisson, log_sum, poisson_mean
 from .whole_line import LOG_2PI, log2, nan
 
-_SMALL = 0.1  # the least number of degrees in a batch of `vmap`, whose numbers nobody can see; NaN below
+_SMALL = 0.1  # the least number of degrees in a batch of `vmap`, whose numbers are unknown; NaN below
 
 
 # chi-squared

@@ -14,7 +14,7 @@ from ...generated.ops import exp, expand_dims, floor, logsumexp, maximum, sum, w
 from ...special import gammaln
 
 _TINY = 1e-290  # in the place of a mean of 0, at which the first term of a sum has a derivative
-_BATCHED = 1e4  # the greatest mode in a batch of `vmap`, whose numbers nobody can see; NaN beyond
+_BATCHED = 1e4  # the greatest mode in a batch of `vmap`, whose numbers are unknown; NaN beyond
 
 
 def extreme(values: Any, of: Callable[..., Any], otherwise: float) -> float:

@@ -1,6 +1,6 @@
 """Families on the whole line, and those whose place a location gives: norm, t, gumbel_r and their kin.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math
