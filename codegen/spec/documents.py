@@ -48,7 +48,7 @@ def _checked(source: str, file: str) -> Iterator[yaml.Node]:
 
 
 def _quick(source: str, file: str) -> list[yaml.Node] | None:
-    """All documents, by libyaml; None if PyYAML lacks it, or on an error, for which PyYAML has the message."""
+    """All documents, by libyaml; None if PyYAML lacks it, or on an error: PyYAML's own parser then gives the message."""
     if not yaml.__with_libyaml__ or "\t" in source:  # libyaml accepts more tabs than PyYAML
         return None
     loader, nodes = _Quick(source, file), []

@@ -352,7 +352,7 @@ def _partials(items: Items) -> bool:
 
 
 def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:
-    """The variants of an op: `method` if it is in place only, else `function` unless it is bound or a property; none if private."""
+    """The variants of an op: `method` if it is in place only, `function` unless it is bound or a property; none if private."""
     wanted = {*names, *(["method"] if op.inplace_only else [] if {"property", "bound"} & {*names} else ["function"])}
     wanted |= {"method"} if "bound" in wanted else set()
     return () if op.private else tuple(name for name in VARIANTS if name in wanted)

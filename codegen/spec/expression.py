@@ -178,7 +178,7 @@ def substituted(expression: Expression, values: Mapping[str, Expression]) -> Exp
 
 
 def wider(*kinds: str) -> str:
-    """The kind of a value that is computed from values of these kinds."""
+    """The kind of a value that is computed from values of the given kinds."""
     return next((kind for kind in (ARRAYS, ARRAY) if kind in kinds), STATIC)
 
 

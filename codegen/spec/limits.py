@@ -57,7 +57,7 @@ def literal(text: Text) -> Any:
 
 
 def bounded(tree: ast.expr) -> ast.expr:
-    """A copy in which each operation that can have an unbounded result is a call of one of OPERATIONS."""
+    """A copy that calls one of OPERATIONS for each operation that can have an unbounded result."""
     return ast.fix_missing_locations(_Bounded().visit(copy.deepcopy(tree)))
 
 
