@@ -1,8 +1,8 @@
 """Find the NumPy functions that an operator implements.
 
 Derives them from an entry: the function that its forward calls with unchanged arguments, and functions with the entry's names.
-The file numpy_functions.txt lists the functions of the oldest NumPy that gradspec supports, so the generated code does not depend on the
-installed NumPy.
+The file numpy_functions.txt lists the functions of the oldest NumPy that gradspec supports, so the generated code does not depend
+on the installed NumPy.
 """
 
 from __future__ import annotations
