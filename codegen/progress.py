@@ -1,6 +1,6 @@
-"""One line on stderr that says how far a long run is.
+"""Report the progress of a long run in one line on stderr.
 
-On a terminal the line is rewritten in place.  Elsewhere, as in the log of a CI run, a new line is written now and then.
+On a terminal the line is rewritten in place.  Elsewhere, as in the log of a CI run, a new line is written every few seconds.
 """
 
 from __future__ import annotations

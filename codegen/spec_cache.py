@@ -1,7 +1,7 @@
-"""The analysed spec of a checkout, kept between runs.
+"""Cache the analysed spec of a checkout between runs.
 
-Owns what reading and analysing rest on: the sources of the generator, the versions of what it runs on, the text of the spec, the
-names that the runtime has.  A family that is as it was is neither read nor analysed again.
+Computes the key from all inputs of reading and analysis: the generator's sources, the versions of Python and of the libraries it
+uses, the text of the spec and the runtime's sources.  An unchanged family is neither read nor analysed again.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], None]
 FILE = "build/spec.pickle"
 _SOURCES = (".py", ".pyx", ".pxd", ".txt")
-_READING = ("PyYAML", "numpy")  # whose versions say what a text means, and which names there are
+_READING = ("PyYAML", "numpy")  # their versions decide how a text is parsed and which names exist
 _HERE = Path(__file__).parent
 
 
 def analysed(package: Package, errors: ErrorList | None = None, progress: Progress | None = None, more: str = "") -> Spec:
-    """The spec of a checkout; refusals are raised together, or added to `errors`, and what is refused left out.
+    """The spec of a checkout; errors are raised together, or added to `errors`, and the rejected entries are left out.
 
-    `more` is the text of further families, as if it stood at the end of the spec; of these nothing is kept.
+    `more` is the text of further families, appended to the spec; with it nothing is stored.
     """
     collected = ErrorList("", "") if errors is None else errors
     with uncollected():
@@ -52,7 +52,7 @@ def analysed(package: Package, errors: ErrorList | None = None, progress: Progre
 
 
 def read(package: Package, progress: Progress | None = None) -> Spec:
-    """The spec as far as reading it goes, which is less where it is another than it was."""
+    """The spec, read but analysed only where the cache has the analysis: its unchanged families, or all of it."""
     errors = ErrorList("", "")
     with uncollected():
         reading = _Reading(package, progress)
@@ -62,7 +62,7 @@ def read(package: Package, progress: Progress | None = None) -> Spec:
 
 
 class _Reading:
-    """The reading of a spec with what was kept of the last time."""
+    """One reading of a spec, with the cached content of the last one."""
 
     def __init__(self, package: Package, progress: Progress | None, more: str = ""):
         self.package, self.file, self.progress, self.done = package, Path(package.spec).name, progress, 0
@@ -75,14 +75,14 @@ class _Reading:
         self.known: dict[str, bytes] = self.store.get("families", {})
 
     def kept(self) -> Spec | None:
-        """The analysed spec as it was kept, where nothing that it rests on is another."""
+        """The cached analysed spec, if all its inputs are unchanged; else None."""
         if self.store.get("whole") != self._whole():
             return None
         presets = unpacked(self.store["presets"])
         return Spec(tuple(self._unpacked().values()), self.file, self.source, presets, self.further)
 
     def read(self, errors: ErrorList) -> Spec:
-        """The spec, of which the families that are as they were are analysed already."""
+        """The spec; its unchanged families are already analysed."""
         from .spec.reader import Stale, read_text
 
         errors.expect(self.file, self.source, self.further)
@@ -91,7 +91,7 @@ class _Reading:
             spec = read_text(self.source, self.file, self.further, errors, kept, self._step, self.offered)
         except Stale:
             wrong = True
-        else:  # a refusal that is of no entry may be of what was not read
+        else:  # an error outside entries may come from a family that was not read
             wrong = bool(kept) and not all(error.op for error in errors.errors[before:])
         if wrong:
             del errors.errors[before:]
@@ -107,7 +107,7 @@ class _Reading:
 
         before = self.read(errors)
         library = self._library(errors)
-        if not all(error.op for error in errors.errors):  # what there is to analyse is not known
+        if not all(error.op for error in errors.errors):  # the set of entries to analyse is not known
             errors.raise_if_any()
         answers = {name: said for name, said in self.store.get("answers", {}).items() if name in self._names(before, self.known)}
         spec = analyze(before, self.package, library, errors, answers, self._step)
@@ -133,11 +133,11 @@ class _Reading:
         return _digest([self.runtime, self.source, *self.further, *self.further.values()])
 
     def _unpacked(self) -> dict[range, Family]:
-        """The families that are as they were, by their lines."""
+        """The unchanged families, by their lines."""
         return {lines: unpacked(self.known[key], lines.start) for lines, key in self.keys.items() if key in self.known}
 
     def _names(self, spec: Spec, keys: Container[str]) -> dict[str, range]:
-        """The families whose keys are among some, with their lines."""
+        """The families whose keys are in `keys`, with their lines."""
         parts = [lines for lines, key in self.keys.items() if key in keys]
         return {family.name: lines for family in spec.families for lines in parts if family.location.line in lines}
 
@@ -154,9 +154,9 @@ class _Reading:
 
 
 class _Store(dict[str, Any]):
-    """The file of what is kept; what is damaged, or another generator's, is as good as nothing.
+    """The cache file; a damaged file, or one of another generator version, counts as empty.
 
-    Of another package, which is small, nothing is kept.
+    Specs of other packages are small, and are not cached.
     """
 
     def __init__(self, package: Package):
@@ -169,7 +169,7 @@ class _Store(dict[str, Any]):
             super().__init__()
 
     def write(self, content: dict[str, Any]) -> None:
-        """Keeps this, where there is a folder of builds; another run sees all of it or nothing."""
+        """Write the content if the build folder exists; a concurrent run reads all of it or nothing."""
         if self._keeps and self._file.parent.is_dir():
             data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
             beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
@@ -178,7 +178,7 @@ class _Store(dict[str, Any]):
 
 
 def _families(source: str, further: Mapping[str, str]) -> Iterator[tuple[range, str]]:
-    """The lines of each document that holds a family, from 1, and a number for its texts and what stands outside of families."""
+    """The line range of each document with a family, from 1, and a digest of its texts and of the text outside families."""
     lines = source.split("\n")
     starts = [number for number, line in enumerate(lines) if re.match(r"---(\s|$)", line)]
     parts = {range(a + 1, b + 1): "\n".join(lines[a:b]).rstrip() for a, b in zip([0, *starts], [*starts, len(lines)])}
@@ -189,7 +189,7 @@ def _families(source: str, further: Mapping[str, str]) -> Iterator[tuple[range, 
 
 
 def _own_sources() -> Iterator[str]:
-    """What reads and analyses: this module and those below it."""
+    """Text or digests of the modules that read and analyse: this module and the modules it uses."""
     for name in ("spec_cache.py", "errors.py", "package.py"):
         yield (_HERE / name).read_text(encoding="utf-8")
     for folder in ("spec", "rules"):

@@ -1,6 +1,6 @@
-"""What the analysis of entries asks of other entries and of the library, so that it need not be repeated while the answers hold.
+"""Queries: record the entries and library names that an analysis reads, so that it is repeated only when they change.
 
-Owns which questions there are and what counts as the same answer.  Must not know why analysis asks.
+Defines the kinds of queries and when two answers are equal.  Must not depend on the purpose of a query.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OP, OPERATOR, HELPER, KERNEL = "op", "operator", "helper", "kernel"
 
 
 class Asked:
-    """A vocabulary and a library that note what they are asked for."""
+    """A vocabulary and a library that record queries."""
 
     def __init__(self, ops: Iterable[Op], library: Library):
         self._vocabulary, self._library = Vocabulary.of(ops, library.helpers, library.operators.values()), library
@@ -30,13 +30,13 @@ class Asked:
         self.library = replace(library, **kernels)
 
     def answers(self) -> Answers:
-        """The answers to what was asked since the last time."""
+        """The answers to the queries since the last call."""
         found = {question: self._answer(*question) for question in self._noted}
         self._noted.clear()
         return found
 
     def same(self, answers: Answers) -> bool:
-        """Whether the same would be answered now."""
+        """Whether all queries still have these answers."""
         return all(self._answer(*question) == answer for question, answer in answers.items())
 
     def _answer(self, kind: str, name: str) -> str:
@@ -51,7 +51,7 @@ class Asked:
 
 
 def _said(op: Op) -> str:
-    """What an entry says of its operator to those who call it: not how it is computed or derived."""
+    """The part of an entry that its callers depend on, without its formulas and rules."""
     return f"{op.signature.source}: {op.name} {op.operator} {op.form} {op.view} {op.shape}"
 
 

@@ -1,7 +1,6 @@
-"""Trees of Python's expressions, walked.
+"""Walk Python's expression trees, in two orders.
 
-Owns the two orders in which their nodes are looked at.  `ast` has them too, as generators of generators, which take thrice as
-long: to read the spec is to look at a million nodes.
+`ast` has both orders, as nested generators that take three times as long: reading the spec visits a million nodes.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import ast
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly inside, as they are read."""
+    """The child nodes, in the order of the source."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -22,16 +21,16 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def by_depth(tree: ast.AST) -> list[ast.AST]:
-    """The tree and all inside it, what is less deep first: the order of `ast.walk`."""
+    """The tree and all its nodes, breadth first: the order of `ast.walk`."""
     found = [tree]
     for node in found:
-        if node._fields:  # contexts and operators have none
+        if node._fields:  # false for contexts and operators
             found += children(node)
     return found
 
 
 def in_order(tree: ast.AST) -> list[ast.AST]:
-    """The tree and all inside it, from left to right."""
+    """The tree and all its nodes, depth first and from left to right."""
     found, pending = [], [tree]
     while pending:
         node = pending.pop()

@@ -1,7 +1,7 @@
-"""What was read and analysed of one document, as bytes.
+"""Serialise the parsed and analysed content of a document.
 
-Owns that places in the document move with its first line, and that the tree of a formula stays bytes until something reads it.
-Knows nothing of files, nor of how long what is packed holds.
+Stores places relative to the first line of their document, so that a document can move in its file.  The tree of a formula stays
+serialised until it is read.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from .ast_walk import by_depth
 from .model import Formula, Location, Span, Text
 
 _OURS = __name__.removesuffix("spec.cache_format")
-_NAMES = ("codegen.", "gradspec.codegen.")  # in a checkout and installed: what is packed by one name is read by the other
-_PARTS = ("ast", "_ast", "builtins", "functools")  # beside our own modules: those of the classes that a spec is made of
+_NAMES = ("codegen.", "gradspec.codegen.")  # the package in a checkout and installed; each reads the data of the other
+_PARTS = ("ast", "_ast", "builtins", "functools")  # modules outside this package with classes that a spec contains
 
 
 def packed(value: Any, file: str = "", first: int = 1) -> bytes:
-    """The bytes of a value; places in `file` from line `first` on are kept as distances from it."""
+    """The bytes of a value; places in `file` from line `first` on are stored relative to that line."""
     buffer = io.BytesIO()
     _Packer(buffer, file, first).dump(value)
     return buffer.getvalue()
 
 
 def unpacked(data: bytes, first: int = 1) -> Any:
-    """The value again, its document beginning with line `first`; pickle.UnpicklingError where it is none of a spec."""
+    """The value, whose document now begins at line `first`; pickle.UnpicklingError if the data is not part of a spec."""
     with uncollected():
         return _Unpacker(data, first).load()
 
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Inside nothing looks for circles of objects that are gone: of a spec nothing is, and looking takes a third of the time."""
+    """Disable garbage collection: a spec has no garbage cycles, and searching for them takes a third of the time."""
     collecting = gc.isenabled()
     try:
         gc.disable()

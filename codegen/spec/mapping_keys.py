@@ -1,6 +1,6 @@
-"""Pairs of a mapping: keys that are known, in their order, each once.
+"""Read the pairs of a mapping: report keys that are unknown, repeated or out of order.
 
-Owns the refusal of the others.  Knows nothing of what a key means, but that every partial derivative has the place of dy/dx.
+Depends on no key's meaning, except that every partial derivative has the position of dy/dx.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 
 
 class Pairs(Nodes):
-    """Reads mappings, and reports what is wrong with their keys."""
+    """Reads mappings and reports errors in their keys."""
 
     def __init__(self, errors: ErrorList):
         self.errors = errors
@@ -28,7 +28,7 @@ class Pairs(Nodes):
 
     def items(self, node: yaml.Node, known: tuple[str, ...] = (), *,
                op: str = "", key: str = "", what: str = "", ordered: bool = True) -> Items:  # fmt: skip
-        """The pairs of a mapping; keys that are unknown, repeated or out of order are refused."""
+        """The pairs of a mapping; keys that are unknown, repeated or out of order are reported."""
         if not isinstance(node, yaml.MappingNode):
             raise SpecError(f"{what or f'{key!r}'} is a mapping", self._location(node))
         items: Items = {}
@@ -50,5 +50,5 @@ class Pairs(Nodes):
 
 
 def slot_of(key: str) -> str:
-    """The place of a key in the fixed order: every partial stands where dy/dx does."""
+    """The position of a key in the fixed order: every partial has the position of dy/dx."""
     return PARTIAL if PARTIAL_KEY.match(key) else key

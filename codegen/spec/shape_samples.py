@@ -1,7 +1,7 @@
-"""Given samples: an entry has them by its `shape:`, so that it writes only what is special.
+"""Samples by shape: select samples for an entry by its `shape:`, so that the entry writes only special ones.
 
-Owns which shapes are alike (`a, b -> broadcast(a, b)` and `x, target -> broadcast(x, target)`), and which calls of a list fit the
-signature, dtype and domain of an entry.  Knows nothing of what the calls make.
+Decides which shapes are equivalent (`a, b -> broadcast(a, b)` and `x, target -> broadcast(x, target)`), and which calls of a list
+fit the signature, dtype and domain of an entry.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LITERALS = {"int": (int,), "float": (int, float), "Scalar": (int, float), "Arra
 
 
 def alike(shape: str) -> str:
-    """A shape with its names in the order of the alphabet: equal for shapes that say the same."""
+    """A shape with its names numbered in order: equal for equivalent shapes."""
     names: dict[str, str] = {}
 
     def renamed(match: re.Match[str]) -> str:
@@ -31,7 +31,7 @@ def alike(shape: str) -> str:
 
 
 def fitting(calls: Iterable[Formula], op: Op) -> tuple[Formula, ...]:
-    """The calls that an op takes; nothing can be drawn into a domain that is an equality, so that its entry says how."""
+    """The calls that an op takes; none if its domain has an equality, because no values can be drawn into it."""
     comparisons = [n for n in ast.walk(op.domain.tree) if isinstance(n, ast.Compare)] if op.domain else []
     if any(isinstance(operator, ast.Eq) for n in comparisons for operator in n.ops):
         return ()
@@ -49,7 +49,7 @@ def _fits(call: ast.Call, op: Op) -> bool:
 
 
 def _no_axis(value: ast.expr) -> bool:
-    """Whether it is a maker of a 0-d array."""
+    """Whether an expression is a maker of a 0-d array."""
     return isinstance(value, ast.Call) and not value.args
 
 
@@ -68,7 +68,7 @@ def _takes(op: Op, argument: Argument, value: ast.expr) -> bool:
 
 
 def repeated(own: Iterable[Formula], given: Iterable[Formula], op: Op) -> Iterator[Formula]:
-    """The samples of an entry that are given already, or that it writes twice, however they are spelled."""
+    """The samples of an entry that are already given or written twice, in any spelling."""
     seen = {_spelled(call, op) for call in given}
     for call in own:
         spelled = _spelled(call, op)
@@ -78,12 +78,12 @@ def repeated(own: Iterable[Formula], given: Iterable[Formula], op: Op) -> Iterat
 
 
 def _spelled(call: Formula, op: Op) -> str:
-    """A call with all arguments by name, those that are the default left out."""
+    """A call with all arguments by name, without arguments that equal their default."""
     if not isinstance(call.tree, ast.Call):
         return call.source
     try:
         bound = bind_call(call.tree, op.signature)
-    except SpecError:  # which is refused elsewhere
+    except SpecError:  # reported elsewhere
         return call.source
     defaults = {a.name: a.default and ast.unparse(ast.parse(a.default, mode="eval")) for a in op.signature.arguments}
     return ", ".join(f"{name}={ast.unparse(v)}" for name, v in sorted(bound.items()) if ast.unparse(v) != defaults[name])

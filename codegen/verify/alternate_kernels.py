@@ -1,6 +1,6 @@
-"""Kernels that an entry has beside its forward, compared with that: one that writes in place, and one for a backward pass.
+"""Check the further kernels of an entry against its forward: the in-place kernel, and the kernel for a backward pass.
 
-Owns the comparison; the case knows the call, its arguments and what forward gave.
+Only compares: the case has the call, its arguments and the results of forward.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from .case import Case
 
 
 def check_inplace(case: Case) -> None:
-    """What `inplace` writes into the first argument, where the result fits there, is what forward gives."""
+    """Check that `inplace` writes forward's result into the first argument, if shape and dtype match."""
     first = case.op.signature.arguments[0].name
     target = np.array(case.arguments[first])
     if target.shape != case.outputs[0].shape or target.dtype != case.outputs[0].dtype:
@@ -23,7 +23,7 @@ def check_inplace(case: Case) -> None:
 
 
 def check_placed(case: Case) -> None:
-    """What `placed` gives is, as a whole, what forward gives."""
+    """Check that `placed` returns forward's result."""
     found = case.run(lambda: case.evaluator.value(case.op.placed.expression, case.arguments), "placed", case.op.placed)
     if not np.array_equal(np.asarray(found), case.outputs[0], equal_nan=case.outputs[0].dtype.kind in "fc"):
         case.report(f"is something else than forward gives at {case.call}", "placed", case.op.placed)

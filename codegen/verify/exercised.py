@@ -1,6 +1,6 @@
-"""What all calls of an op together have tried: arguments, branches, conditions and words.
+"""Report arguments, branches, conditions and words of an op that none of its calls tries.
 
-Owns the refusals of what samples leave out.  `coverage` lists what there is to try.
+`coverage` lists the parts to try.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .loops import axis_arguments
 
 
 def check_tried(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
-    """Refuses what no sample has tried."""
+    """Report the parts that no sample tries."""
     stated, of_kernel = {example.call.source for example in op.examples}, arguments_of_kernels(op)
     for argument in op.signature.arguments:
         if argument.default is not None:
@@ -40,7 +40,7 @@ def check_tried(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[Bou
 
 
 def check_shown(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
-    """Every function has an example that help() can show, unless it draws, or gives nothing that could be stated."""
+    """Report a function without an example for help(), unless its results are random or empty."""
     if op.private or "function" not in op.variants or op.signature.generators:
         return
     typed = [example for example in op.examples if sum(isinstance(node, ast.Call) for node in ast.walk(example.call.tree)) == 1]
@@ -50,10 +50,10 @@ def check_shown(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[Bou
 
 
 def arguments_of_kernels(op: Op) -> set[str]:
-    """The arguments that a kernel gets and that are proved by examples alone.
+    """The arguments that a kernel gets and that only examples prove.
 
-    An axis is proved by the law of axes.  What is drawn at random has no value to state, dtypes are compared at every sample, and
-    a private operator is proved by those that call it.
+    The law of axes proves an axis.  Random results have no value to state, and dtypes are compared at every sample.  A private
+    operator is proved by its callers.
     """
     if op.private or op.forward is None or op.signature.generators:
         return set()
@@ -65,7 +65,7 @@ def arguments_of_kernels(op: Op) -> set[str]:
 
 
 def check_words(op: Op, name: str, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
-    """Every word that a string argument is compared with is given by a sample, and any other is refused."""
+    """Report words that a string argument is compared with and no sample gives, and an argument that accepts any word."""
     word, given = coverage.Word(), {call.arguments[name] for call in calls}
     at = op.signature.argument(name).location
     try:

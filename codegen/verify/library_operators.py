@@ -1,6 +1,6 @@
-"""Operators of the library in the formulas of another package: run as users run them.
+"""Run gradspec's operators in the formulas of another package, through the public functions.
 
-Owns the way from arrays to the library's functions and back.  They are proved where they come from, so nothing is checked here.
+Converts arrays to tensors and back.  The operators are proved by gradspec's own check, so nothing is checked here.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 
 from ..spec.table import OWNER, table
 
-Given = Sequence[tuple[Any] | None]  # an argument for each parameter, None where its default stands
+Given = Sequence[tuple[Any] | None]  # an argument for each parameter, None for its default
 
 
 def value(name: str, given: Given) -> Any:
-    """What an operator gives for arrays."""
+    """The result of an operator for arrays."""
     library = importlib.import_module(OWNER)
     with library.no_grad():
         return _arrays(_call(name, given))
 
 
 def tangent(name: str, given: Given, tangents: Sequence[Any]) -> Any:
-    """How what it gives changes where some arguments do; None for what does not."""
+    """The tangent of the result for tangents of some arguments; None if the result does not change."""
     forward_ad = importlib.import_module(f"{OWNER}.autograd.forward_ad")
     with forward_ad.dual_level():
         moving = [part and (_dual(part[0], t, forward_ad),) for part, t in zip(given, tangents)]

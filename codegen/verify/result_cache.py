@@ -1,8 +1,8 @@
-"""Entries that passed the check and are still what they were, so that another one is added without running all again.
+"""Cache passed checks: skip entries whose checks passed and whose dependencies are unchanged.
 
-Owns what an entry's check rests on: its text and that of the entries whose operators its formulas call, the sources of the
-kernels and helpers that these name, what stands outside of entries in the spec, the sources of the generator, the versions of
-what computes.  Where any of these is another, the entry is checked again.
+An entry's check depends on its text, on the entries that its formulas call, and on the sources of their kernels and helpers.  It
+also depends on the text of the spec outside entries, the generator's sources, the compiler flags of kernels, and the versions of
+Python, NumPy and SciPy.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ..spec.source_files import entries, further
 from .sources import Sources
 
 _GENERATOR = Path(__file__).parents[1]
-_CHECKING = ("errors.py", "package.py", "spec/*", "rules/*", "verify/*")  # its parts that a verdict depends on
-_FLAGS = ("meson.build", "runtime/kernels/meson.build")  # what kernels are compiled with
+_CHECKING = ("errors.py", "package.py", "spec/*", "rules/*", "verify/*")  # the parts of the generator that a verdict depends on
+_FLAGS = ("meson.build", "runtime/kernels/meson.build")  # the files with the compiler flags of kernels
 _COMPUTING = ("numpy", "scipy")
 
 
 class Passed:
-    """What passed in a checkout; kept, when leaving it, in the folder of builds, which may go at any time."""
+    """The passed entries of a checkout; on exit they are stored in the build folder, which may be deleted at any time."""
 
     def __init__(self, spec: Spec, place: Package | Path | str):
         package = Package.at(place)
         self.file = package.path("build") / "checked.txt"
-        self.keeps = package.is_library and self.file.parent.is_dir()  # another package is small
+        self.keeps = package.is_library and self.file.parent.is_dir()  # other packages are small
         lines = self.file.read_text().splitlines() if self.keeps and self.file.exists() else []
         self.known = dict(words for line in lines if len(words := line.split()) == 2)
         self._spec, self._texts, self._sources = spec, entries(spec), Sources(package)
@@ -45,7 +45,7 @@ class Passed:
         self._mark = functools.cache(lambda name: _digest(self._own(other)[0] for other in sorted(reached(name, self._called))))
 
     def holds(self, op: Op) -> bool:
-        """Whether an entry passed as it is."""
+        """Whether an entry passed and is unchanged since."""
         return self.known.get(op.name) == self.mark(op)
 
     def note(self, op: Op) -> None:
@@ -58,26 +58,26 @@ class Passed:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Keeps what is known of the entries that there are: all of it or nothing."""
+        """Store the passed entries that still exist; a concurrent run reads all or nothing."""
         if self.keeps:
             beside = self.file.with_name(f"{self.file.name}.{os.getpid()}")
             beside.write_text("".join(f"{name} {mark}\n" for name, mark in self.known.items() if name in self._texts))
             beside.replace(self.file)
 
     def callers(self, names: Collection[str]) -> set[str]:
-        """The entries whose formulas call any of some."""
+        """The entries whose formulas call any of `names`."""
         return {name for name in self._spec.ops if not self._called(name).isdisjoint(names)}
 
     def unbuilt(self, op: Op) -> bool:
-        """Whether a kernel that its check runs is built from an older source."""
+        """Whether a kernel that the check runs was built from an older source."""
         return any(self._own(name)[1] for name in reached(op.name, self._called))
 
     def mark(self, op: Op) -> str:
-        """A number for an entry and all that its formulas call."""
+        """A digest of an entry and of everything that its formulas call."""
         return self._mark(op.name)
 
     def _find_own(self, name: str) -> tuple[str, bool]:
-        """A number for what one entry rests on by itself, and whether a kernel of it is older than its source."""
+        """A digest of the direct dependencies of one entry, and whether one of its kernels is older than its source."""
         op, sources = self._spec.ops[name], self._sources
         files = frozenset().union(*map(sources.of_kernel, kernels_of(op)), *map(sources.of_helper, helpers_of(op)))
         own = [self._outside, self._texts[name], self._further.get(name, ""), sources.digest(files)]
@@ -85,7 +85,7 @@ class Passed:
 
 
 def _world(package: Package) -> Iterator[str]:
-    """Everything outside of the spec and the kernels."""
+    """All dependencies outside the spec and the kernels."""
     yield platform.python_version()
     for name in _COMPUTING:
         try:

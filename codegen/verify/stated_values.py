@@ -1,10 +1,8 @@
-"""What an entry states: the values of examples, and derivatives at points where differences do not settle (ties, zeros,
-infinities).
+"""Check stated values: the values of examples, and the derivatives at kinks, where differences do not settle.
 
-Owns the comparison of values and of both modes with what is stated.  Also compares a stated derivative with the derivatives
-from either side: if both exist, it must lie between them, as a subgradient does.
+Compares the values, and the derivatives of both modes, with the entry's statements.  Also compares a stated derivative with the
+one-sided derivatives: if both exist, it must be between them, like a subgradient.
 """
-
 from __future__ import annotations
 
 import math
@@ -23,11 +21,11 @@ from .composites import bend_of, cotangent_of, tangents_of
 from .evaluate import Evaluator, as_arrays
 from .numeric import Value
 
-_TOLERANCE = 1e-4  # of differences from one side, which have an error of first order
+_TOLERANCE = 1e-4  # for one-sided differences, which have an error of first order
 
 
 def check_stated(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
-    """Reports the examples and kinks that do not hold; returns the calls that were made."""
+    """Report the examples and kinks that do not hold; return the calls that were made."""
     calls = []
     for key, stated in [*(("examples", e) for e in op.examples), *(("kinks", k) for k in op.kinks)]:
         try:
@@ -49,7 +47,7 @@ class _StatedCase(Case):
     """One op at one example or kink."""
 
     def check_example(self, example: Stated) -> None:
-        """Every output has the shape and the values that are stated."""
+        """Check that every output has the stated shape and values."""
         outputs = self.op.signature.visible
         values = self._evaluated(example, len(outputs), "examples")
         for output, got, wanted in zip(outputs, self.outputs, values):
@@ -97,7 +95,7 @@ class _StatedCase(Case):
             raise Stop from None
 
     def _array(self, value: Any, stated: Stated, key: str) -> np.ndarray:
-        """A stated value as an array; lists of no one shape and what is no number are refused."""
+        """A stated value as an array; an error for ragged lists and for non-numbers."""
         try:
             return numeric.numbers(np.asarray(value))
         except (ValueError, TypeError) as error:
@@ -105,7 +103,7 @@ class _StatedCase(Case):
             raise Stop from None
 
     def _check_sides(self, kink: Stated, name: str, stated: np.ndarray) -> None:
-        """Where there are derivatives from both sides, what is stated lies between them."""
+        """Check that a stated derivative is between the derivatives from both sides, if both exist."""
         for direction, wanted in _directions(stated):
             low, high = sorted([self._slope(name, direction) + 0.0, 0.0 - self._slope(name, -direction)])
             margin = _TOLERANCE * (1 + abs(low) + abs(high))
@@ -116,7 +114,7 @@ class _StatedCase(Case):
                 raise Stop
 
     def _slope(self, name: str, direction: np.ndarray) -> float:
-        """The derivative of the sum of the outputs from one side, NaN where there is none."""
+        """The derivative of the sum of the outputs from one side, NaN if there is none."""
         start = self._total(self.at({}))
 
         def slope(step: float) -> float:
@@ -127,7 +125,7 @@ class _StatedCase(Case):
         return fine if abs(coarse - fine) <= _TOLERANCE * (1 + abs(fine)) else math.nan
 
     def _check_reverse(self, name: str, stated: np.ndarray) -> None:
-        """With ones as cotangents the vjp is what is stated."""
+        """Check that the vjp of ones is the stated derivative."""
         key, formula = self.vjp_rule(name)
         grads = [np.ones_like(self.outputs[i]) for i in self.differentiable]
         found = self.run(lambda: numeric.reduced(self.vjp(name, grads), stated), key, formula)
@@ -135,7 +133,7 @@ class _StatedCase(Case):
         self._compare(key, formula, found if np.iscomplexobj(stated) else np.real(found), stated)
 
     def _check_forward(self, name: str, stated: np.ndarray) -> None:
-        """Along each unit vector the tangents sum to what is stated."""
+        """Check that the tangents along each unit vector sum to the stated derivative."""
         for direction, wanted in _directions(stated):
             tangents = []
             for output in self.differentiable:
@@ -144,7 +142,7 @@ class _StatedCase(Case):
             self._compare(key, formula, self._total(tangents), wanted)
 
     def _check_calls(self, name: str, stated: np.ndarray) -> None:
-        """The rules of what a composite calls give what is stated, in both modes."""
+        """Check that the rules of a composite's calls give the stated derivative, in both modes."""
         key, formula = self.forward_key, self.forward_formula
         grads = [np.ones_like(self.outputs[i]) for i in self.differentiable]
         found = self.run(lambda: cotangent_of(self, name, grads), key, formula)
@@ -155,7 +153,7 @@ class _StatedCase(Case):
             self._compare(key, formula, self._total(tangents), wanted)
 
     def _check_bend(self, name: str) -> None:
-        """What a rule drops, as the other side of a condition, does not make its own derivative NaN in reverse mode."""
+        """Check that a term which a rule drops, such as a branch not taken, does not give a NaN in reverse mode."""
         for output in self.differentiable:
             key, formula = self.jvp_rule(name, output)
             both = self.run(lambda: bend_of(self, name, output), key, formula)  # noqa: B023
@@ -179,7 +177,7 @@ class _StatedCase(Case):
 
 
 def _directions(stated: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Unit vectors, each with the derivative along it; an element that is complex moves both ways."""
+    """Unit vectors, each with the derivative along it; a complex element moves along both axes."""
     for place in np.ndindex(stated.shape):
         for unit in (1, 1j) if stated.dtype.kind == "c" else (1,):
             direction = np.zeros_like(stated)
