@@ -1895,35 +1895,36 @@ def scatter_add_(x, axis, indices, source):
 
 def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
     kind = formulas.checked_scatter(reduce)
+    numbers = _places_along(indices, axis, np.shape(x))
+    given = getitem(source, formulas.corner(np.shape(source), np.shape(numbers)))
     if kind == 'sum':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-        return scatter_add(start, axis, indices, source)
+        return scatter_add(start, axis, indices, given)
     if kind == 'mean':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         counts = scatter_add(
-            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(source)
+            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(given)
         )
-        return scatter_add(start, axis, indices, source) / maximum(counts, 1)
+        return scatter_add(start, axis, indices, given) / maximum(counts, 1)
     if kind == 'amax' or kind == 'amin':
-        return _scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+        return _scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
     if include_self:
         start = x
     else:
         start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-    numbers = _places_along(indices, axis, np.shape(x))
     order = argsort(numbers, axis)
     places = take_along_axis(numbers, order, axis)
     return (
         start
         * scatter(
             ones(np.shape(x), dtype=np.result_type(source)), axis, places,
-            _products(take_along_axis(source, order, axis), places, axis)
+            _products(take_along_axis(given, order, axis), places, axis)
         )
     )
 

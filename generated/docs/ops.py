@@ -1259,33 +1259,37 @@ describe({
     "scatter": docstring(
         'A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.',
         'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is written, broadcast to the indices.',
+        '    Integers, negative ones from the end.\n' 'source : array_like\n'
+        '    What is written, broadcast to the indices; where it is longer than they are, what stands first is.',
         'scatter(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = scatter(grad, axis, indices, 0)\n'
-        'grad_source = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)',
+        'grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else\n'
+        '  taken\n' 'where taken = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)',
         examples='>>> gs.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 5.0])\n' 'tensor([5., 0., 1.])'),
     "scatter_add": docstring(
         'A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.', 'x : array_like\n'
         'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
         '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is added.',
         'scatter_add(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = grad\n'
-        'grad_source = gather(grad, axis, indices)', examples='>>> gs.scatter_add([0.0, 0.0, 0.0], 0, [2, 2], [1.0, 5.0])\n'
-        'tensor([0., 0., 6.])'),
+        'grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else\n'
+        '  taken\n' 'where taken = gather(grad, axis, indices)',
+        examples='>>> gs.scatter_add([0.0, 0.0, 0.0], 0, [2, 2], [1.0, 5.0])\n' 'tensor([0., 0., 6.])'),
     "scatter_reduce": docstring(
         'A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index;\n'
         'equal extremes share the gradient.', 'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n'
         'indices : index\n' '    Integers, negative ones from the end.\n' 'source : array_like\n'
-        '    What is reduced, of the shape of the indices.\n' 'reduce : str\n' "    'sum', 'prod', 'mean', 'amax' or 'amin'.\n"
-        'include_self : bool, default True\n' '    Whether the elements of `x` that are written to take part.',
+        '    What is reduced, of the shape of the indices; where it is longer than they are, what stands first is.\n'
+        'reduce : str\n' "    'sum', 'prod', 'mean', 'amax' or 'amin'.\n" 'include_self : bool, default True\n'
+        '    Whether the elements of `x` that are written to take part.',
         'scatter_reduce(x, int axis, Index indices, source, str reduce, *, bool include_self=True) -> y\n'
-        "composite: scatter_add(start, axis, indices, source) if kind == 'sum' else scatter_add(start, axis, indices,\n"
-        "  source) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, source, kind == 'amax',\n"
+        "composite: scatter_add(start, axis, indices, given) if kind == 'sum' else scatter_add(start, axis, indices,\n"
+        "  given) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, given, kind == 'amax',\n"
         "  include_self) if kind == 'amax' or kind == 'amin' else start * scatter(ones(x.shape, dtype=source.dtype),\n"
-        '  axis, places, _products(take_along_axis(source, order, axis), places, axis))\n'
-        'where kind = checked_scatter(reduce)\n'
+        '  axis, places, _products(take_along_axis(given, order, axis), places, axis))\n' 'where kind = checked_scatter(reduce)\n'
         "where start = x if include_self else scatter(x, axis, indices, 1 if kind == 'prod' else 0)\n"
+        'where numbers = _places_along(indices, axis, x.shape)\n'
+        'where given = getitem(source, corner(source.shape, numbers.shape))\n'
         'where counts = scatter_add(full(x.shape, 1 if include_self else 0, dtype=x.dtype), axis, indices,\n'
-        '  ones_like(source))\n' 'where numbers = _places_along(indices, axis, x.shape)\n'
-        'where order = argsort(numbers, axis)\n' 'where places = take_along_axis(numbers, order, axis)',
+        '  ones_like(given))\n' 'where order = argsort(numbers, axis)\n' 'where places = take_along_axis(numbers, order, axis)',
         examples=">>> gs.scatter_reduce([1.0, 2.0, 3.0], 0, [0, 0, 2], [5.0, 7.0, 11.0], 'sum')\n" 'tensor([13.,  2., 14.])'),
     "select": docstring('View of slice `index` of `x` along `axis`, without that axis.', 'x : array_like\n' 'axis : int\n'
         '    Axis along which the slices lie.\n' 'index : int\n' '    Which slice, counted from the end where it is negative.',
