@@ -320,7 +320,7 @@ class Tensor(ArrayTensor):
         """a * b."""
     mul = multiply
     def pow(self, b: Operand) -> Tensor:
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
     power = pow
     def remainder(self, b: Operand) -> Tensor:
         """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
@@ -329,7 +329,7 @@ class Tensor(ArrayTensor):
         """a - b."""
     sub = subtract
     def xlogy(self, b: Operand) -> Tensor:
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
     def allclose(self, b: Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether isclose holds everywhere."""
     def bitwise_and(self, b: Operand) -> Tensor:
@@ -846,7 +846,7 @@ class Tensor(ArrayTensor):
         """a * b. In place."""
     mul_ = multiply_
     def pow_(self, b: Operand) -> Tensor:
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0. In place."""
     power_ = pow_
     def remainder_(self, b: Operand) -> Tensor:
         """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to. In place."""
@@ -855,7 +855,7 @@ class Tensor(ArrayTensor):
         """a - b. In place."""
     sub_ = subtract_
     def xlogy_(self, b: Operand) -> Tensor:
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0. In place."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf. In place."""
     def bitwise_and_(self, b: Operand) -> Tensor:
         """a & b, bit by bit. In place."""
     def bitwise_invert_(self) -> Tensor:
@@ -1031,7 +1031,7 @@ class Tensor(ArrayTensor):
     def spherical_bessel_j0_(self) -> Tensor:
         """Spherical Bessel function of the first kind of order 0, sin(x) / x. In place."""
     def xlog1py_(self, b: Operand) -> Tensor:
-        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1. In place."""
+        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf. In place."""
     def y0_(self) -> Tensor:
         """Bessel function of the second kind of order 0. In place."""
     def y1_(self) -> Tensor:
@@ -1288,7 +1288,7 @@ def multiply(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
 def polar(a: Operand, b: Operand) -> Tensor:
     """Complex numbers of modulus `a` and argument `b`."""
 def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
 def rsub(a: Operand, b: Operand, *, alpha: complex = 1) -> Tensor:
@@ -1298,7 +1298,7 @@ def subtract(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tenso
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
     """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
 def allclose(a: Operand, b: Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether isclose holds everywhere."""
 def array_equal(a: Operand, b: Operand, equal_nan: _bool = False) -> Tensor:

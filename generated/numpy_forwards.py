@@ -304,14 +304,14 @@ def polar(a, b):
 def pow(a, b):
     return kernels.power(a, b)
 
-def _scaled_pow(c, a, b, n=0):
-    return kernels.scaled_pow(c, a, b, n)
-
 def remainder(a, b):
     return np.remainder(a, b)
 
 def rsub(a, b, *, alpha=1):
     return b - alpha * a
+
+def _scaled_pow(c, a, b, n=0):
+    return kernels.scaled_pow(c, a, b, n)
 
 def subtract(a, b):
     return np.subtract(a, b)

@@ -158,10 +158,11 @@ describe({
         '    Upper end of the integral.', 'stdtr(df, t) -> y\n' 'dy/ddf = _stdtr_derivative(df, t, 1, 0)\n'
         'dy/dt = _stdtr_derivative(df, t, 0, 1)', examples='>>> gs.special.stdtr(1.0, 1.0)\n' 'tensor(0.75)',
         references='NIST Digital Library of Mathematical Functions, chapter 8.'),
-    "xlog1py": docstring('a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1.', 'a : array_like\n'
-        'b : array_like', 'xlog1py(a, b) -> y\n' 'dy/da = log1p(beyond)\n' 'dy/db = a / (1 + safe)\n'
-        'where invalid = b == -1 if is_complex(b.dtype) else b <= -1\n' 'where safe = where((a == 0) & invalid, 0, b)\n'
-        'where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)',
+    "xlog1py": docstring(
+        'a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf.',
+        'a : array_like\n' 'b : array_like', 'xlog1py(a, b) -> y\n' 'dy/da = log1p(beyond)\n'
+        'dy/db = _scaled_pow(a, 1 + b, -1)\n' 'where known = b if is_complex(b.dtype) else where((a == 0) & (b < -1), 0, b)\n'
+        'where beyond = known if b.dtype == y.dtype else astype(known, y.dtype)',
         examples='>>> gs.special.xlog1py([0.0, 2.0], [-1.0, 1.0])\n' 'tensor([0.        , 1.38629436])'),
     "y0": docstring('Bessel function of the second kind of order 0.', 'x : array_like', 'y0(x) -> y\n' 'dy/dx = -y1(x)',
         examples='>>> gs.special.y0([1.0, 2.0])\n' 'tensor([0.08825696, 0.51037567])',

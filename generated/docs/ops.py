@@ -236,11 +236,11 @@ describe({
         'where unit = astype(complex(cos(b), sin(b)), y.dtype)\n' 'y_t = unit * a_t + 1j * y * b_t',
         examples='>>> gs.polar([2.0, 3.0], [0.5, 0.25])\n'
         'tensor([1.75516512+0.95885108j, 2.90673727+0.74221188j], dtype=complex128)'),
-    "pow": docstring('a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.', 'a : array_like\n'
-        'b : array_like\n' + OUT, 'pow(a, b) -> y\n' 'dy/da = _scaled_pow(b, a, b, 1)\n' 'dy/db = y * log(base)\n'
-        'where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)\n' 'where nonzero = where(vanishing, 1, a)\n'
-        'where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)', examples='>>> gs.pow([2.0, 3.0], 2.0)\n'
-        'tensor([4., 9.])'),
+    "pow": docstring('a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'pow(a, b) -> y\n' 'dy/da = _scaled_pow(b, a, b, 1)\n'
+        'dy/db = y * log(base)\n' 'where vanishing = (a == 0) & (real(b) > 0) | isinf(a) & (real(b) < 0)\n'
+        'where nonzero = where(vanishing, 1, a)\n' 'where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)',
+        examples='>>> gs.pow([2.0, 3.0], 2.0)\n' 'tensor([4., 9.])'),
     "remainder": docstring(
         'a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'remainder(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -(a // b)',
@@ -255,10 +255,11 @@ describe({
         'mask : array_like of bool\n' '    Where to take `a`.\n' 'a : array_like\n' 'b : array_like',
         'where(Mask mask, a, b) -> y\n' 'linear in a, b\n' 'grad_a = where(mask, grad, 0)\n' 'grad_b = where(mask, 0, grad)',
         examples='>>> gs.where([True, False], 1.0, 2.0)\n' 'tensor([1., 2.])'),
-    "xlogy": docstring('a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0.', 'a : array_like\n'
-        'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n' 'dy/db = a / safe\n'
-        'where invalid = b == 0 if is_complex(b.dtype) else b <= 0\n' 'where safe = where((a == 0) & invalid, 1, b)\n'
-        'where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)', examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n'
+    "xlogy": docstring(
+        'a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n' 'dy/db = _scaled_pow(a, b, -1)\n'
+        'where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)\n'
+        'where base = known if b.dtype == y.dtype else astype(known, y.dtype)', examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n'
         'tensor([0.        , 2.19722458])'),
     "allclose": docstring('Whether isclose holds everywhere.', 'a : array_like\n' 'b : array_like\n'
         'rtol : float, default 1e-05\n' '    Tolerance relative to the modulus of `b`.\n' 'atol : float, default 1e-08\n'

@@ -13,6 +13,7 @@ from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfcx", 1)
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
@@ -23,11 +24,10 @@ cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward4 forward__beta_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_beta_derivative", 4)
 cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
@@ -1627,61 +1627,57 @@ cdef class StdtrDerivativeBackward(Node):
         self.released, self.saved_df, self.saved_t = True, None, None
 
 
-cdef Program xlog1py_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 0, b)")
+cdef Program xlog1py_known = Program("a, b -> known", "known = where(bitwise_and(equal(a, 0), less(b, -1)), 0, b)")
 cdef Program xlog1py_grad_a = Program("grad, beyond -> grad_a", "grad_a = multiply(grad, conj(log1p(beyond)))")
-cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, add(1, safe))))")
 
 cdef class Xlog1pyBackward(Node):
     """xlog1py(a, b) -> y
 
     dy/da = log1p(beyond)
-    dy/db = a / (1 + safe)
-    where invalid = b == -1 if is_complex(b.dtype) else b <= -1
-    where safe = where((a == 0) & invalid, 0, b)
-    where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)
+    dy/db = _scaled_pow(a, 1 + b, -1)
+    where known = b if is_complex(b.dtype) else where((a == 0) & (b < -1), 0, b)
+    where beyond = known if b.dtype == y.dtype else astype(known, y.dtype)
     """
     saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = forward_equal(b, -1)
-        else:
-            invalid = forward_less_equal(b, -1)
-        safe = xlog1py_safe.run((a, invalid, b))
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                beyond = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                beyond = forward_astype(safe, y_dtype)
+                known = xlog1py_known.run((a, b))
+            if b_dtype == y_dtype:
+                beyond = known
+            else:
+                beyond = forward_astype(known, y_dtype)
             grad_a = xlog1py_grad_a.run((grad, beyond))
         if wanted_ & 2:
-            grad_b = xlog1py_grad_b.run((grad, a, safe))
+            grad_b = forward_multiply(grad, forward_conj(forward__scaled_pow(a, forward_add(1, b), -1, 0)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = b == -1
-        else:
-            invalid = b <= -1
-        safe = ops.where((a == 0) & invalid, 0, b)
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                beyond = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                beyond = ops.astype(safe, y_dtype)
+                known = ops.where((a == 0) & (b < -1), 0, b)
+            if b_dtype == y_dtype:
+                beyond = known
+            else:
+                beyond = ops.astype(known, y_dtype)
             grad_a = grad * conj_of(ops.log1p(beyond))
         if wanted_ & 2:
-            grad_b = grad * conj_of(a / (1 + safe))
+            grad_b = grad * conj_of(ops._scaled_pow(a, 1 + b, -1))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

@@ -1947,9 +1947,10 @@ cdef object op_xlog1py(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Xlog1pyBackward.__new__(Xlog1pyBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(0):
+            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlog1py(array_of(a), array_of(b)))
 
@@ -1963,19 +1964,18 @@ cdef object op_xlog1py(object a, object b):
 
 cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    if formulas.is_complex(dtype_of(b)):
-        invalid = b == -1
-    else:
-        invalid = b <= -1
-    safe = ops.where((a == 0) & invalid, 0, b)
     if a_t is not None:
-        if dtype_of(b) == dtype_of(y):
-            beyond = safe
+        if formulas.is_complex(dtype_of(b)):
+            known = b
         else:
-            beyond = ops.astype(safe, dtype_of(y))
+            known = ops.where((a == 0) & (b < -1), 0, b)
+        if dtype_of(b) == dtype_of(y):
+            beyond = known
+        else:
+            beyond = ops.astype(known, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log1p(beyond)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (a / (1 + safe)))
+        y_t = plus(y_t, b_t * ops._scaled_pow(a, 1 + b, -1))
     return (y_t,)
 
 cdef object op_xlog1py_(object a, object b):
@@ -1987,7 +1987,8 @@ cdef object op_xlog1py_(object a, object b):
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
 
 def xlog1py(a, b):
-    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
+    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1
+    is -inf."""
     return op_xlog1py(a, b)
 
 
