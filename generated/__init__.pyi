@@ -405,7 +405,7 @@ class Tensor(ArrayTensor):
     def count_nonzero(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """Number of elements that are not 0."""
     def logsumexp(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
     def max(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
     def mean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
@@ -1368,7 +1368,7 @@ def count_nonzero(x: Operand, axis: _int | Sequence[_int] | None = None, keepdim
 def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
 def max(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
 def mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:

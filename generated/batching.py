@@ -622,7 +622,7 @@ BATCHING = {
     "_softmax_where": ('elements', 'aa'),
     "softmax": ('along', 'aX'),
     "_softmax_backward": ('along', 'aaX'),
-    "_softmax_or_zero": ('along', 'aX'),
+    "_softmax_or_zero": ('along', 'aX.'),
     "softmin": ('parts', 'aX'),
     "_standardize": ('along', 'aX..'),
     "_standardize_affine": ('beside', 'a....'),

@@ -2785,7 +2785,7 @@ def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
 def _softmax_where(x, mask):
-    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1)
+    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False)
 
 def softmax(x, axis=-1):
     return kernels.softmax(x, axis)
@@ -2793,8 +2793,8 @@ def softmax(x, axis=-1):
 def _softmax_backward(a, y, axis=-1):
     return kernels.softmax_backward(a, y, axis)
 
-def _softmax_or_zero(x, axis=-1):
-    return kernels.softmax_or_zero(x, axis)
+def _softmax_or_zero(x, axis=-1, shared=False):
+    return kernels.softmax_or_zero(x, axis, shared)
 
 def softmin(x, axis=-1):
     return softmax(-x, axis)
@@ -3137,7 +3137,7 @@ def exp1(x):
     return kernels.special('exp1', x)
 
 def exp10(x):
-    return kernels.special('exp10', x)
+    return np.power(10.0, x)
 
 def expi(x):
     return kernels.special('expi', x)
@@ -3167,13 +3167,13 @@ def gammasgn(x):
     return kernels.special('gammasgn', x)
 
 def i0(x):
-    return kernels.special('i0', x)
+    return kernels.modified_bessel('i0', x)
 
 def i0e(x):
     return kernels.special('i0e', x)
 
 def i1(x):
-    return kernels.special('i1', x)
+    return kernels.modified_bessel('i1', x)
 
 def i1e(x):
     return kernels.special('i1e', x)
@@ -3245,7 +3245,7 @@ def rel_entr(a, b):
     return kernels.rel_entr(a, b)
 
 def rgamma(x):
-    return kernels.special('rgamma', x)
+    return kernels.rgamma(x)
 
 def spherical_bessel_j0(x):
     return kernels.bessel('spherical_jn', 0, x)

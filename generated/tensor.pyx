@@ -1103,7 +1103,7 @@ cdef class Tensor(ArrayTensor):
 
     def logsumexp(self, axis=None, keepdims=False):
         """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
-        0."""
+        0, and infinities share it."""
         return op_logsumexp(self, axis, keepdims)
 
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):

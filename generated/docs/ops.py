@@ -54,7 +54,7 @@ describe({
         'dy/dx = sqrt(pi) / 2 * exp(y * y)', examples='>>> gs.erfinv([0.0, 0.5])\n' 'tensor([0.        , 0.47693628])'),
     "exp": docstring('Exponential.', 'x : array_like\n' + OUT, 'exp(x) -> y\n' 'dy/dx = y', examples='>>> gs.exp([0.0, 1.0])\n'
         'tensor([1.        , 2.71828183])'),
-    "exp2": docstring('2 to the power x.', 'x : array_like\n' + OUT, 'exp2(x) -> y\n' 'dy/dx = log(2) * y',
+    "exp2": docstring('2 to the power x.', 'x : array_like\n' + OUT, 'exp2(x) -> y\n' 'dy/dx = 2 * log(2) * exp2(x - 1)',
         examples='>>> gs.exp2([-1.0, 3.0])\n' 'tensor([0.5, 8. ])'),
     "expm1": docstring('exp(x) - 1 without cancellation.', 'x : array_like\n' + OUT, 'expm1(x) -> y\n' 'dy/dx = exp(x)',
         examples='>>> gs.expm1([0.0, 1.0])\n' 'tensor([0.        , 1.71828183])'),
@@ -362,12 +362,12 @@ describe({
         'composite: logsumexp(x, axis, keepdims) - log_of(reduced_count(x.shape, axis))',
         examples='>>> gs.logmeanexp([0.0, 0.0])\n' 'tensor(0.)'),
     "logsumexp": docstring(
-        'log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.',
-        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        'log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and\n'
+        'infinities share it.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes stay, with length 1.', 'logsumexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)\n'
-        'y_t = sum(_softmax_or_zero(x, axes_tuple(axis, x.ndim)) * x_t, axis, keepdims)',
+        'y_t = sum(_softmax_or_zero(x, axes_tuple(axis, x.ndim), True) * x_t, axis, keepdims)',
         examples='>>> gs.logsumexp([0.0, 0.0])\n' 'tensor(0.69314718)'),
     "max": docstring(
         'Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',
@@ -702,11 +702,11 @@ describe({
         examples='>>> gs.ediff1d([[1.0, 4.0], [9.0, 16.0]])\n' 'tensor([3., 5., 7.])'),
     "logcumsumexp": docstring('log(cumsum(exp(x))) along `axis`, without overflow.', 'x : array_like\n' 'axis : int\n'
         '    Axis along which it runs.\n' + OUT, 'logcumsumexp(x, int axis) -> y\n'
-        'grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), _divide_or_zero(grad, conj(total)), axis,\n'
-        '  reverse=True)\n' 'where top = cummax(real(x), axis)[0]\n' 'where base = where(isinf(top), 0, top)\n'
-        'where part = exp(x - base)\n' 'where rate = exp(_shift(top, 1, axis, -inf) - base)\n'
-        'where total = _linear_recurrence(rate, part, axis)\n'
-        'y_t = _divide_or_zero(_linear_recurrence(rate, part * x_t, axis), total)',
+        'grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), grad / conj(divisor), axis, reverse=True)\n'
+        'where top = cummax(real(x), axis)[0]\n' 'where base = where(top == -inf, 0, top)\n'
+        'where part = exp(where(x == inf, 0, x - base))\n' 'where before = _shift(top, 1, axis, -inf)\n'
+        'where rate = exp(where(before == inf, 0, before - base))\n' 'where total = _linear_recurrence(rate, part, axis)\n'
+        'where divisor = where(top == -inf, 1, total)\n' 'y_t = _linear_recurrence(rate, part * x_t, axis) / divisor',
         examples='>>> gs.logcumsumexp([0.0, 0.0, 0.0], 0)\n' 'tensor([0.        , 0.69314718, 1.09861229])'),
     "nancumprod": docstring('cumprod with 1 for NaN.', 'x : array_like\n' 'axis : int or None, default None\n'
         '    Axis along which it runs.\n' 'dtype, out : optional\n' '    As `numpy.nancumprod` takes them.',

@@ -401,10 +401,11 @@ cdef class Exp10Backward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(exp(x), x)))")
+cdef Program expi_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(exp(divide(x, 2)), divide(exp(divide(x, 2)), x))))""")
 
 cdef class ExpiBackward(Node):
-    """expi(x) -> y; dy/dx = exp(x) / x"""
+    """expi(x) -> y; dy/dx = exp(x / 2) * (exp(x / 2) / x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -413,7 +414,7 @@ cdef class ExpiBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * conj_of(ops.exp(x) / x)
+        return grad * conj_of(ops.exp(x / 2) * (ops.exp(x / 2) / x))
 
     cdef bint takes_batch(self):
         return True
@@ -703,10 +704,11 @@ cdef class I0eBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program i1_grad_x = Program("grad, given_1, given_2 -> grad_x", "grad_x = multiply(grad, divide(add(given_1, given_2), 2))")
+cdef Program i1_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, add(divide(given_1, 2), divide(given_2, 2)))""")
 
 cdef class I1Backward(Node):
-    """i1(x) -> y; dy/dx = (i0(x) + iv(2.0, x)) / 2"""
+    """i1(x) -> y; dy/dx = i0(x) / 2 + iv(2.0, x) / 2"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -715,7 +717,7 @@ cdef class I1Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ((ops.i0(x) + ops.iv(2.0, x)) / 2)
+        return grad * (ops.i0(x) / 2 + ops.iv(2.0, x) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -750,10 +752,10 @@ cdef class I1eBackward(Node):
 
 
 cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
-    grad_x = multiply(grad, divide(conj(add(given_1, given_2)), 2))""")
+    grad_x = multiply(grad, conj(add(divide(given_1, 2), divide(given_2, 2))))""")
 
 cdef class IvBackward(Node):
-    """iv(float v, x) -> y; dy/dx = (iv(v - 1, x) + iv(v + 1, x)) / 2"""
+    """iv(float v, x) -> y; dy/dx = iv(v - 1, x) / 2 + iv(v + 1, x) / 2"""
     saves = ("v", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -764,7 +766,7 @@ cdef class IvBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (conj_of(ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2)
+        return grad * conj_of(ops.iv(v - 1, x) / 2 + ops.iv(v + 1, x) / 2)
 
     cdef bint takes_batch(self):
         return True

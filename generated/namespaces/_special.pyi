@@ -159,7 +159,7 @@ def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
 def log_expit(x: Operand, inplace: _bool = False) -> Tensor:
     """log(sigmoid(x)) without overflow."""
 def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:

@@ -464,7 +464,7 @@ cdef object op_expi(object x):
 
 cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (ops.exp(x) / x),)
+    return (x_t * (ops.exp(x / 2) * (ops.exp(x / 2) / x)),)
 
 cdef object op_expi_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -857,7 +857,7 @@ cdef object op_i1(object x):
 
 cdef tuple jvp_i1(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * ((ops.i0(x) + ops.iv(2.0, x)) / 2),)
+    return (x_t * (ops.i0(x) / 2 + ops.iv(2.0, x) / 2),)
 
 cdef object op_i1_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -935,7 +935,7 @@ cdef object op_iv(object v, object x):
 
 cdef tuple jvp_iv(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, v, x = tangents_[1], inputs_[0], inputs_[1]
-    return (x_t * ((ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2),)
+    return (x_t * (ops.iv(v - 1, x) / 2 + ops.iv(v + 1, x) / 2),)
 
 def iv(v, x):
     """Modified Bessel function of the first kind."""
