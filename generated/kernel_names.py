@@ -171,7 +171,7 @@ PYTHON = {
         "exprel_derivative", "log1p_ratio_derivative",
     ),
     "special_functions.scipy_backed": (
-        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special",
+        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special",
     ),
     "special_functions.zeta": (
         "zeta_slope",

@@ -304,14 +304,14 @@ def polar(a, b):
 def pow(a, b):
     return kernels.power(a, b)
 
-def _scaled_pow(c, a, b, n=0):
-    return kernels.scaled_pow(c, a, b, n)
-
 def remainder(a, b):
     return np.remainder(a, b)
 
 def rsub(a, b, *, alpha=1):
     return b - alpha * a
+
+def _scaled_pow(c, a, b, n=0):
+    return kernels.scaled_pow(c, a, b, n)
 
 def subtract(a, b):
     return np.subtract(a, b)
@@ -1895,35 +1895,36 @@ def scatter_add_(x, axis, indices, source):
 
 def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
     kind = formulas.checked_scatter(reduce)
+    numbers = _places_along(indices, axis, np.shape(x))
+    given = getitem(source, formulas.corner(np.shape(source), np.shape(numbers)))
     if kind == 'sum':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-        return scatter_add(start, axis, indices, source)
+        return scatter_add(start, axis, indices, given)
     if kind == 'mean':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         counts = scatter_add(
-            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(source)
+            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(given)
         )
-        return scatter_add(start, axis, indices, source) / maximum(counts, 1)
+        return scatter_add(start, axis, indices, given) / maximum(counts, 1)
     if kind == 'amax' or kind == 'amin':
-        return _scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+        return _scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
     if include_self:
         start = x
     else:
         start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-    numbers = _places_along(indices, axis, np.shape(x))
     order = argsort(numbers, axis)
     places = take_along_axis(numbers, order, axis)
     return (
         start
         * scatter(
             ones(np.shape(x), dtype=np.result_type(source)), axis, places,
-            _products(take_along_axis(source, order, axis), places, axis)
+            _products(take_along_axis(given, order, axis), places, axis)
         )
     )
 
@@ -2784,7 +2785,7 @@ def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
 def _softmax_where(x, mask):
-    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1)
+    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False)
 
 def softmax(x, axis=-1):
     return kernels.softmax(x, axis)
@@ -2792,8 +2793,8 @@ def softmax(x, axis=-1):
 def _softmax_backward(a, y, axis=-1):
     return kernels.softmax_backward(a, y, axis)
 
-def _softmax_or_zero(x, axis=-1):
-    return kernels.softmax_or_zero(x, axis)
+def _softmax_or_zero(x, axis=-1, shared=False):
+    return kernels.softmax_or_zero(x, axis, shared)
 
 def softmin(x, axis=-1):
     return softmax(-x, axis)
@@ -3136,7 +3137,7 @@ def exp1(x):
     return kernels.special('exp1', x)
 
 def exp10(x):
-    return kernels.special('exp10', x)
+    return np.power(10.0, x)
 
 def expi(x):
     return kernels.special('expi', x)
@@ -3166,13 +3167,13 @@ def gammasgn(x):
     return kernels.special('gammasgn', x)
 
 def i0(x):
-    return kernels.special('i0', x)
+    return kernels.modified_bessel('i0', x)
 
 def i0e(x):
     return kernels.special('i0e', x)
 
 def i1(x):
-    return kernels.special('i1', x)
+    return kernels.modified_bessel('i1', x)
 
 def i1e(x):
     return kernels.special('i1e', x)
@@ -3244,7 +3245,7 @@ def rel_entr(a, b):
     return kernels.rel_entr(a, b)
 
 def rgamma(x):
-    return kernels.special('rgamma', x)
+    return kernels.rgamma(x)
 
 def spherical_bessel_j0(x):
     return kernels.bessel('spherical_jn', 0, x)

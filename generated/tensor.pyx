@@ -1161,12 +1161,13 @@ cdef class Tensor(ArrayTensor):
         return op_multiply_(self, other) if is_operand(other) else NotImplemented
 
     def pow(self, b):
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
         return op_pow(self, b)
     power = pow
 
     def pow_(self, b):
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0. In
+        place."""
         return op_pow_(self, b)
     power_ = pow_
 
@@ -1224,11 +1225,13 @@ cdef class Tensor(ArrayTensor):
         return op_subtract_(self, other) if is_operand(other) else NotImplemented
 
     def xlogy(self, b):
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
+        -inf."""
         return op_xlogy(self, b)
 
     def xlogy_(self, b):
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0. In place."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
+        -inf. In place."""
         return op_xlogy_(self, b)
 
     def allclose(self, b, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -1475,7 +1478,7 @@ cdef class Tensor(ArrayTensor):
 
     def logsumexp(self, axis=None, keepdims=False):
         """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
-        0."""
+        0, and infinities share it."""
         return op_logsumexp(self, axis, keepdims)
 
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
@@ -2506,7 +2509,8 @@ cdef class Tensor(ArrayTensor):
         return op_spherical_bessel_j0_(self)
 
     def xlog1py_(self, b):
-        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1. In place."""
+        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1
+        is -inf. In place."""
         return op_xlog1py_(self, b)
 
     def y0_(self):

@@ -206,7 +206,7 @@ cdef class SoftmaxBackwardBackward(Node):
 
 
 cdef class SoftmaxOrZeroBackward(Node):
-    """_softmax_or_zero(x, int[] axis=-1) -> y
+    """_softmax_or_zero(x, int[] axis=-1, bool shared=False) -> y
 
     grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
     """

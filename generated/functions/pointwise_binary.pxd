@@ -97,14 +97,14 @@ cdef class PowBackward(Node):
     cdef readonly uint32_t version_b, version_a, version_y
     cdef readonly object saved_a_dtype, saved_y_dtype
 
+cdef class RemainderBackward(Node):
+    cdef public object saved_a, saved_b
+    cdef readonly uint32_t version_a, version_b
+
 cdef class ScaledPowBackward(Node):
     cdef public object saved_a, saved_b, saved_c, saved_y
     cdef readonly uint32_t version_a, version_b, version_c, version_y
     cdef readonly object saved_n, saved_a_dtype, saved_y_dtype
-
-cdef class RemainderBackward(Node):
-    cdef public object saved_a, saved_b
-    cdef readonly uint32_t version_a, version_b
 
 cdef class SubtractBackward(Node):
     pass

@@ -32,10 +32,8 @@ cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -963,7 +961,7 @@ cdef class PolarBackward(Node):
 
 
 cdef Program pow_nonzero = Program("a, given_1 -> nonzero", """
-    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
+    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
     nonzero = where(vanishing, 1, a)""")
 cdef Program pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
@@ -972,7 +970,7 @@ cdef class PowBackward(Node):
 
     dy/da = _scaled_pow(b, a, b, 1)
     dy/db = y * log(base)
-    where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
+    where vanishing = (a == 0) & (real(b) > 0) | isinf(a) & (real(b) < 0)
     where nonzero = where(vanishing, 1, a)
     where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
     """
@@ -1006,7 +1004,7 @@ cdef class PowBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
-            vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
+            vanishing = (a == 0) & (ops.real(b) > 0) | ops.isinf(a) & (ops.real(b) < 0)
             nonzero = ops.where(vanishing, 1, a)
             if a_dtype == y_dtype:
                 base = nonzero
@@ -1023,76 +1021,6 @@ cdef class PowBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
-
-
-cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
-cdef Program scaled_pow_nonzero = Program("a, given_1, n -> nonzero", """
-    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, n)), 1, a)""")
-cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
-
-cdef class ScaledPowBackward(Node):
-    """_scaled_pow(c, a, b, int n=0) -> y
-
-    dy/dc = _scaled_pow(1, a, b, n)
-    dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
-    dy/db = y * log(base)
-    where nonzero = where((a == 0) & (real(b) >= n), 1, a)
-    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
-    """
-    saves = ("a", "b", "n", "c", "a_dtype", "y_dtype", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        n = self.saved_n
-        if wanted_ & 1:
-            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b, n)))
-        if wanted_ & 2:
-            c = saved_array(self, self.saved_c, self.version_c, "c")
-            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(scaled_pow_grad_a.run((c, b, n)), a, b, n + 1)))
-        if wanted_ & 4:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-            a_dtype = self.saved_a_dtype
-            y_dtype = self.saved_y_dtype
-            nonzero = scaled_pow_nonzero.run((a, forward_real(b), n))
-            if a_dtype == y_dtype:
-                base = nonzero
-            else:
-                base = forward_astype(nonzero, y_dtype)
-            grad_b = scaled_pow_grad_b.run((grad, y, base))
-        return grad_c, grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_c = grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        n = self.saved_n
-        if wanted_ & 1:
-            grad_c = grad * conj_of(ops._scaled_pow(1, a, b, n))
-        if wanted_ & 2:
-            c = saved_tensor(self, self.saved_c, self.version_c, "c")
-            grad_a = grad * conj_of(ops._scaled_pow(c * (b - n), a, b, n + 1))
-        if wanted_ & 4:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            a_dtype = self.saved_a_dtype
-            y_dtype = self.saved_y_dtype
-            nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-            if a_dtype == y_dtype:
-                base = nonzero
-            else:
-                base = ops.astype(nonzero, y_dtype)
-            grad_b = grad * conj_of(y * ops.log(base))
-        return grad_c, grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
 
 
 cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
@@ -1129,6 +1057,78 @@ cdef class RemainderBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
+cdef Program scaled_pow_nonzero = Program("a, given_1, n, c -> nonzero", """
+    nonzero = where(bitwise_or(bitwise_and(equal(a, 0), greater(given_1, n)), equal(c, 0)), 1, a)""")
+cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
+
+cdef class ScaledPowBackward(Node):
+    """_scaled_pow(c, a, b, int n=0) -> y
+
+    dy/dc = _scaled_pow(1, a, b, n)
+    dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
+    dy/db = y * log(base)
+    where nonzero = where((a == 0) & (real(b) > n) | (c == 0), 1, a)
+    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
+    """
+    saves = ("a", "b", "n", "c", "a_dtype", "y_dtype", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b, n)))
+        if wanted_ & 6:
+            c = saved_array(self, self.saved_c, self.version_c, "c")
+        if wanted_ & 2:
+            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(scaled_pow_grad_a.run((c, b, n)), a, b, n + 1)))
+        if wanted_ & 4:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
+            y_dtype = self.saved_y_dtype
+            nonzero = scaled_pow_nonzero.run((a, forward_real(b), n, c))
+            if a_dtype == y_dtype:
+                base = nonzero
+            else:
+                base = forward_astype(nonzero, y_dtype)
+            grad_b = scaled_pow_grad_b.run((grad, y, base))
+        return grad_c, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_c = grad * conj_of(ops._scaled_pow(1, a, b, n))
+        if wanted_ & 6:
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
+        if wanted_ & 2:
+            grad_a = grad * conj_of(ops._scaled_pow(c * (b - n), a, b, n + 1))
+        if wanted_ & 4:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
+            y_dtype = self.saved_y_dtype
+            nonzero = ops.where((a == 0) & (ops.real(b) > n) | (c == 0), 1, a)
+            if a_dtype == y_dtype:
+                base = nonzero
+            else:
+                base = ops.astype(nonzero, y_dtype)
+            grad_b = grad * conj_of(y * ops.log(base))
+        return grad_c, grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
 
 
 cdef class SubtractBackward(Node):
@@ -1190,61 +1190,57 @@ cdef class WhereBackward(Node):
             self.released, self.saved_mask = True, None
 
 
-cdef Program xlogy_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 1, b)")
+cdef Program xlogy_known = Program("a, b -> known", "known = where(bitwise_and(equal(a, 0), less(b, 0)), 1, b)")
 cdef Program xlogy_grad_a = Program("grad, base -> grad_a", "grad_a = multiply(grad, conj(log(base)))")
-cdef Program xlogy_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, safe)))")
 
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y
 
     dy/da = log(base)
-    dy/db = a / safe
-    where invalid = b == 0 if is_complex(b.dtype) else b <= 0
-    where safe = where((a == 0) & invalid, 1, b)
-    where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)
+    dy/db = _scaled_pow(a, b, -1)
+    where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)
+    where base = known if b.dtype == y.dtype else astype(known, y.dtype)
     """
     saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = forward_equal(b, 0)
-        else:
-            invalid = forward_less_equal(b, 0)
-        safe = xlogy_safe.run((a, invalid, b))
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                base = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                base = forward_astype(safe, y_dtype)
+                known = xlogy_known.run((a, b))
+            if b_dtype == y_dtype:
+                base = known
+            else:
+                base = forward_astype(known, y_dtype)
             grad_a = xlogy_grad_a.run((grad, base))
         if wanted_ & 2:
-            grad_b = xlogy_grad_b.run((grad, a, safe))
+            grad_b = forward_multiply(grad, forward_conj(forward__scaled_pow(a, b, -1, 0)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = b == 0
-        else:
-            invalid = b <= 0
-        safe = ops.where((a == 0) & invalid, 1, b)
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                base = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                base = ops.astype(safe, y_dtype)
+                known = ops.where((a == 0) & (b < 0), 1, b)
+            if b_dtype == y_dtype:
+                base = known
+            else:
+                base = ops.astype(known, y_dtype)
             grad_a = grad * conj_of(ops.log(base))
         if wanted_ & 2:
-            grad_b = grad * conj_of(a / safe)
+            grad_b = grad * conj_of(ops._scaled_pow(a, b, -1))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

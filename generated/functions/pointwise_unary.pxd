@@ -109,8 +109,8 @@ cdef class ExpBackward(Node):
     cdef readonly uint32_t version_y
 
 cdef class Exp2Backward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class Expm1Backward(Node):
     cdef public object saved_x

@@ -677,19 +677,20 @@ cdef class ExpBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program exp2_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, multiply(0.6931471805599453, conj(y)))")
+cdef Program exp2_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, multiply(1.3862943611198906, conj(exp2(subtract(x, 1)))))""")
 
 cdef class Exp2Backward(Node):
-    """exp2(x) -> y; dy/dx = log(2) * y"""
-    saves = ("y",)
+    """exp2(x) -> y; dy/dx = 2 * log(2) * exp2(x - 1)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return exp2_grad_x.run((grad, y))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return exp2_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (0.6931471805599453 * conj_of(y))
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (1.3862943611198906 * conj_of(ops.exp2(x - 1)))
 
     cdef bint takes_batch(self):
         return True
@@ -698,7 +699,7 @@ cdef class Exp2Backward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_x = True, None
 
 
 cdef Program expm1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(exp(x)))")

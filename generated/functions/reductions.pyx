@@ -32,7 +32,7 @@ cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
-cdef Forward2 forward__softmax_or_zero = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "_softmax_or_zero", 2)
+cdef Forward3 forward__softmax_or_zero = <Forward3> load_forward("gradspec.generated.kernels.normalisers", "_softmax_or_zero", 3)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 
 
@@ -112,7 +112,7 @@ cdef class LogsumexpBackwardBackward(Node):
     grad_a = sum(conj(weight) * grad, axis, keepdims)
     grad_x = _softmax_backward(grad * conj(_unreduce(a, x.shape, axis, keepdims)), conj(weight), axes)
     where axes = axes_tuple(axis, x.ndim)
-    where weight = _softmax_or_zero(x, axes)
+    where weight = _softmax_or_zero(x, axes, True)
     """
     saves = ("axis", "x_ndim", "x", "keepdims", "a", "x_shape")
 
@@ -123,7 +123,7 @@ cdef class LogsumexpBackwardBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
         axes = formulas.axes_tuple(axis, x_ndim)
-        weight = forward__softmax_or_zero(x, axes)
+        weight = forward__softmax_or_zero(x, axes, True)
         if wanted_ & 1:
             grad_a = forward_sum(forward_multiply(forward_conj(weight), grad), axis, keepdims)
         if wanted_ & 2:
@@ -141,7 +141,7 @@ cdef class LogsumexpBackwardBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
         axes = formulas.axes_tuple(axis, x_ndim)
-        weight = ops._softmax_or_zero(x, axes)
+        weight = ops._softmax_or_zero(x, axes, True)
         if wanted_ & 1:
             grad_a = ops.sum(conj_of(weight) * grad, axis, keepdims)
         if wanted_ & 2:

@@ -156,11 +156,11 @@ cdef object forward_scaled_dot_product_attention(
     if formulas.checked_causal(is_causal, attn_mask is None):
         weights = forward__softmax_where(scores, forward__earlier(shape_of(query)[-2], shape_of(key)[-2]))
     elif attn_mask is None:
-        weights = forward__softmax_or_zero(scores, -1)
+        weights = forward__softmax_or_zero(scores, -1, False)
     elif formulas.is_bool(dtype_of(attn_mask)):
         weights = forward__softmax_where(scores, attn_mask)
     else:
-        weights = forward__softmax_or_zero(forward_add(scores, attn_mask), -1)
+        weights = forward__softmax_or_zero(forward_add(scores, attn_mask), -1, False)
     if dropout_p == 0:
         return forward_matmul(weights, values)
     return forward_matmul(forward_dropout(weights, dropout_p, True, generator), values)
@@ -173,7 +173,7 @@ cdef object forward__earlier(object rows, object columns):
 
 cdef object forward__softmax_where(object x, object mask):
     try:
-        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1))
+        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
 
@@ -189,11 +189,11 @@ cdef object forward__softmax_backward(object a, object y, object axis):
     except Exception as error_:
         raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
 
-cdef object forward__softmax_or_zero(object x, object axis):
+cdef object forward__softmax_or_zero(object x, object axis, object shared):
     try:
-        return as_array(kernels.softmax_or_zero(x, axis))
+        return as_array(kernels.softmax_or_zero(x, axis, shared))
     except Exception as error_:
-        raise explain(error_, "_softmax_or_zero", x=x, axis=axis) from None
+        raise explain(error_, "_softmax_or_zero", x=x, axis=axis, shared=shared) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

@@ -51,10 +51,10 @@ cdef object forward_multiply(object a, object b)
 cdef object forward_polar(object a, object b)
 cdef Ufunc pow_ufunc
 cdef object forward_pow(object a, object b)
-cdef object forward__scaled_pow(object c, object a, object b, object n)
 cdef Ufunc remainder_ufunc
 cdef object forward_remainder(object a, object b)
 cdef object forward_rsub(object a, object b, object alpha)
+cdef object forward__scaled_pow(object c, object a, object b, object n)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
 cdef Ufunc where_ufunc

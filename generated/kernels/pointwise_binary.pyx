@@ -147,12 +147,6 @@ pow_ufunc = offer(Ufunc(kernels.power, "pow"))
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
-cdef object forward__scaled_pow(object c, object a, object b, object n):
-    try:
-        return as_array(kernels.scaled_pow(c, a, b, n))
-    except Exception as error_:
-        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
-
 remainder_ufunc = offer(Ufunc(np.remainder, "remainder", REALS))
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
@@ -160,6 +154,12 @@ cdef object forward_remainder(object a, object b):
 cdef Program rsub_y = Program("b, alpha, a -> y", "y = subtract(b, multiply(alpha, a))")
 cdef object forward_rsub(object a, object b, object alpha):
     return rsub_y.run((b, alpha, a))
+
+cdef object forward__scaled_pow(object c, object a, object b, object n):
+    try:
+        return as_array(kernels.scaled_pow(c, a, b, n))
+    except Exception as error_:
+        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
 
 subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):

@@ -254,7 +254,7 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
 def constant_pad_nd(x: Operand, pad: _int | Sequence[_int], value: complex = 0) -> Tensor:
     """Constants before and behind the last axes, cut off where a length is negative."""
 __all__ = [

@@ -882,6 +882,7 @@ cdef object op_scatter(object x, object axis, object indices, object source):
         node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         if node_.needs(1):
             node_.saved_x_shape = shape_of(x)
+            node_.saved_source_shape = shape_of(source)
 
     y = wrap_forward(forward_scatter(array_of(x), axis, index_of(indices), array_of(source)))
 
@@ -921,6 +922,7 @@ cdef object op_scatter_(object x, object axis, object indices, object source):
         node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         if node_.needs(1):
             node_.saved_x_shape = shape_of(x)
+            node_.saved_source_shape = shape_of(source)
 
     begin_write(state_, written_, recording_)
     try:
@@ -970,6 +972,7 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
         if node_.needs(1):
             node_.saved_axis = axis
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+            node_.saved_source_shape = shape_of(source)
 
     y = wrap_forward(forward_scatter_add(array_of(x), axis, index_of(indices), array_of(source)))
 
@@ -1008,6 +1011,7 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
         if node_.needs(1):
             node_.saved_axis = axis
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+            node_.saved_source_shape = shape_of(source)
 
     begin_write(state_, written_, recording_)
     try:
@@ -1039,35 +1043,36 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
     try:
         if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             kind = formulas.checked_scatter(reduce)
+            numbers = ops._places_along(indices, axis, shape_of(x))
+            given = ops.getitem(source, formulas.corner(shape_of(source), shape_of(numbers)))
             if kind == 'sum':
                 if include_self:
                     start = x
                 else:
                     start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-                return ops.scatter_add(start, axis, indices, source)
+                return ops.scatter_add(start, axis, indices, given)
             if kind == 'mean':
                 if include_self:
                     start = x
                 else:
                     start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
                 counts = ops.scatter_add(
-                    ops.full(shape_of(x), 1 if include_self else 0, dtype=dtype_of(x)), axis, indices, ops.ones_like(source)
+                    ops.full(shape_of(x), 1 if include_self else 0, dtype=dtype_of(x)), axis, indices, ops.ones_like(given)
                 )
-                return ops.scatter_add(start, axis, indices, source) / ops.maximum(counts, 1)
+                return ops.scatter_add(start, axis, indices, given) / ops.maximum(counts, 1)
             if kind == 'amax' or kind == 'amin':
-                return ops._scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+                return ops._scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
             if include_self:
                 start = x
             else:
                 start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-            numbers = ops._places_along(indices, axis, shape_of(x))
             order = ops.argsort(numbers, axis)
             places = ops.take_along_axis(numbers, order, axis)
             return (
                 start
                 * ops.scatter(
                     ops.ones(shape_of(x), dtype=dtype_of(source)), axis, places,
-                    ops._products(ops.take_along_axis(source, order, axis), places, axis)
+                    ops._products(ops.take_along_axis(given, order, axis), places, axis)
                 )
             )
         return wrap_forward(forward_scatter_reduce(array_of(x), axis, index_of(indices), array_of(source), reduce, include_self))

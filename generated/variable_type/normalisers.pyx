@@ -611,37 +611,38 @@ def _softmax_backward(a, y, axis=-1):
     return op__softmax_backward(a, y, axis)
 
 
-cdef object op__softmax_or_zero(object x, object axis):
+cdef object op__softmax_or_zero(object x, object axis, object shared):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxOrZeroBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x, axis))
+        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x, axis, shared))
     x = as_operand(x, "_softmax_or_zero", "x")
     axis = as_ints(axis, "_softmax_or_zero", "axis", -1)
+    shared = as_bool(shared, "_softmax_or_zero", "shared")
 
     if needs_grad(state_, x):
         node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
         connect_one(node_, state_, x)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__softmax_or_zero(array_of(x), axis))
+    y = wrap_forward(forward__softmax_or_zero(array_of(x), axis, shared))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y_dtype = dtype_of(y)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__softmax_or_zero, (y,), (x, axis))
+        push_forward(jvp__softmax_or_zero, (y,), (x, axis, shared))
     return y
 
 cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
     return (ops._softmax_backward(x_t, y, axis),)
 
-def _softmax_or_zero(x, axis=-1):
-    """softmax along `axis`, zeros where every element is -inf."""
-    return op__softmax_or_zero(x, axis)
+def _softmax_or_zero(x, axis=-1, shared=False):
+    """softmax along `axis`, zeros where every element is -inf; where some are inf NaN, or shared among these."""
+    return op__softmax_or_zero(x, axis, shared)
 
 
 cdef object op_softmin(object x, object axis):

@@ -57,10 +57,10 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     multiply_ufunc,
     forward_polar,
     forward_pow,
-    forward__scaled_pow,
     forward_remainder,
     remainder_ufunc,
     forward_rsub,
+    forward__scaled_pow,
     forward_subtract,
     subtract_ufunc,
     forward_where,
@@ -91,8 +91,8 @@ from gradspec.generated.functions.pointwise_binary cimport (
     MultiplyBackward,
     PolarBackward,
     PowBackward,
-    ScaledPowBackward,
     RemainderBackward,
+    ScaledPowBackward,
     SubtractBackward,
     WhereBackward,
     XlogyBackward,
@@ -1424,7 +1424,7 @@ cdef object op_pow(object a, object b):
 cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     if b_t is not None:
-        vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
+        vanishing = (a == 0) & (ops.real(b) > 0) | ops.isinf(a) & (ops.real(b) < 0)
         nonzero = ops.where(vanishing, 1, a)
         if dtype_of(a) == dtype_of(y):
             base = nonzero
@@ -1451,65 +1451,10 @@ cdef object into_pow(object a, object b, object out):
     return write_out(target_, op_pow(a, b), "pow")
 
 def pow(a, b, *, out=None):
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
     if out is not None:
         return into_pow(a, b, out)
     return op_pow(a, b)
-
-
-cdef object op__scaled_pow(object c, object a, object b, object n):
-    cdef ThreadState* state_ = thread_state()
-    cdef ScaledPowBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_scaled_pow", <void*> op__scaled_pow, (c, a, b, n))
-    c = as_operand(c, "_scaled_pow", "c")
-    a = as_operand(a, "_scaled_pow", "a")
-    b = as_operand(b, "_scaled_pow", "b")
-    n = as_int(n, "_scaled_pow", "n")
-
-    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
-        connect_all(node_, state_, (c, a, b))
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_n = n
-        if node_.needs(1):
-            node_.saved_c = save_input(state_, c, &node_.version_c)
-        if node_.needs(2):
-            node_.saved_a_dtype = dtype_of(a)
-
-    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        if node_.needs(2):
-            node_.saved_y_dtype = dtype_of(y)
-            node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
-    return y
-
-cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b, n, y = (
-        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
-    )
-    if b_t is not None:
-        nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-        if dtype_of(a) == dtype_of(y):
-            base = nonzero
-        else:
-            base = ops.astype(nonzero, dtype_of(y))
-    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
-    if a_t is not None:
-        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
-    if b_t is not None:
-        y_t = plus(y_t, b_t * (y * ops.log(base)))
-    return (y_t,)
-
-def _scaled_pow(c, a, b, n=0):
-    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
-    return op__scaled_pow(c, a, b, n)
 
 
 cdef object op_remainder(object a, object b):
@@ -1580,6 +1525,61 @@ cdef object op_rsub(object a, object b, object alpha):
 def rsub(a, b, *, alpha=1):
     """b - alpha * a."""
     return op_rsub(a, b, alpha)
+
+
+cdef object op__scaled_pow(object c, object a, object b, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScaledPowBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_scaled_pow", <void*> op__scaled_pow, (c, a, b, n))
+    c = as_operand(c, "_scaled_pow", "c")
+    a = as_operand(a, "_scaled_pow", "a")
+    b = as_operand(b, "_scaled_pow", "b")
+    n = as_int(n, "_scaled_pow", "n")
+
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
+        connect_all(node_, state_, (c, a, b))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_n = n
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
+        if node_.needs(2):
+            node_.saved_a_dtype = dtype_of(a)
+
+    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(2):
+            node_.saved_y_dtype = dtype_of(y)
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
+    return y
+
+cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b, n, y = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    )
+    if b_t is not None:
+        nonzero = ops.where((a == 0) & (ops.real(b) > n) | (c == 0), 1, a)
+        if dtype_of(a) == dtype_of(y):
+            base = nonzero
+        else:
+            base = ops.astype(nonzero, dtype_of(y))
+    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
+    if a_t is not None:
+        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (y * ops.log(base)))
+    return (y_t,)
+
+def _scaled_pow(c, a, b, n=0):
+    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
+    return op__scaled_pow(c, a, b, n)
 
 
 cdef object op_subtract(object a, object b):
@@ -1675,9 +1675,10 @@ cdef object op_xlogy(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = XlogyBackward.__new__(XlogyBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(0):
+            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
@@ -1691,19 +1692,18 @@ cdef object op_xlogy(object a, object b):
 
 cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    if formulas.is_complex(dtype_of(b)):
-        invalid = b == 0
-    else:
-        invalid = b <= 0
-    safe = ops.where((a == 0) & invalid, 1, b)
     if a_t is not None:
-        if dtype_of(b) == dtype_of(y):
-            base = safe
+        if formulas.is_complex(dtype_of(b)):
+            known = b
         else:
-            base = ops.astype(safe, dtype_of(y))
+            known = ops.where((a == 0) & (b < 0), 1, b)
+        if dtype_of(b) == dtype_of(y):
+            base = known
+        else:
+            base = ops.astype(known, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (a / safe))
+        y_t = plus(y_t, b_t * ops._scaled_pow(a, b, -1))
     return (y_t,)
 
 cdef object op_xlogy_(object a, object b):
@@ -1722,7 +1722,8 @@ cdef object into_xlogy(object a, object b, object out):
     return write_out(target_, op_xlogy(a, b), "xlogy")
 
 def xlogy(a, b, *, out=None):
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
+    -inf."""
     if out is not None:
         return into_xlogy(a, b, out)
     return op_xlogy(a, b)
@@ -1736,6 +1737,6 @@ register({
     "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod":
     divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot,
     "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply":
-    multiply, "polar": polar, "pow": pow, "_scaled_pow": _scaled_pow, "remainder": remainder, "rsub": rsub, "subtract":
+    multiply, "polar": polar, "pow": pow, "remainder": remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "subtract":
     subtract, "where": where, "xlogy": xlogy,
 })

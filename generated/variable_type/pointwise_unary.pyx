@@ -1267,25 +1267,25 @@ cdef object op_exp2(object x):
     if needs_grad(state_, x):
         node_ = Exp2Backward.__new__(Exp2Backward)
         connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_exp2(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_exp2, jvp_exp2, False, (y,), (x,))
     return y
 
 cdef tuple jvp_exp2(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (0.6931471805599453 * y),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (1.3862943611198906 * ops.exp2(x - 1)),)
 
 cdef object op_exp2_(object x):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "exp2_", <void*> op_exp2_, (x,))
-    return inplace_unary(op_exp2, exp2_ufunc, x, 0b0, "exp2_")
+    return inplace_unary(op_exp2, exp2_ufunc, x, 0b1, "exp2_")
 
 cdef object into_exp2(object x, object out):
     cdef ThreadState* state_ = thread_state()

@@ -319,11 +319,11 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
 
 cdef tuple jvp_logsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
-    return (ops.sum(ops._softmax_or_zero(x, formulas.axes_tuple(axis, ndim_of(x))) * x_t, axis, keepdims),)
+    return (ops.sum(ops._softmax_or_zero(x, formulas.axes_tuple(axis, ndim_of(x)), True) * x_t, axis, keepdims),)
 
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
-    0."""
+    0, and infinities share it."""
     return op_logsumexp(x, axis, keepdims)
 
 
@@ -360,14 +360,15 @@ cdef object op__logsumexp_backward(object a, object x, object axis, object keepd
 cdef tuple jvp__logsumexp_backward(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, x_t, a, x, axis, keepdims = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
     axes = formulas.axes_tuple(axis, ndim_of(x))
-    weight = ops._softmax_or_zero(x, axes)
+    weight = ops._softmax_or_zero(x, axes, True)
     y_t = None if a_t is None else weight * ops._unreduce(a_t, shape_of(x), axis, keepdims)
     if x_t is not None:
         y_t = plus(y_t, ops._unreduce(a, shape_of(x), axis, keepdims) * ops._softmax_backward(x_t, weight, axes))
     return (y_t,)
 
 def _logsumexp_backward(a, x, axis=None, keepdims=False):
-    """softmax(x) * a, 0 where all of `x` is -inf; the adjoint of logsumexp, `a` having the shape of its result."""
+    """softmax(x) * a, 0 where all of `x` is -inf, and infinities share it; the adjoint of logsumexp, `a` having the
+    shape of its result."""
     return op__logsumexp_backward(a, x, axis, keepdims)
 
 

@@ -365,11 +365,13 @@ cdef object op_logcumsumexp(object x, object axis):
 cdef tuple jvp_logcumsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis = tangents_[0], inputs_[0], inputs_[1]
     top = ops.cummax(ops.real(x), axis)[0]
-    base = ops.where(ops.isinf(top), 0, top)
-    part = ops.exp(x - base)
-    rate = ops.exp(ops._shift(top, 1, axis, -math.inf) - base)
+    base = ops.where(top == -math.inf, 0, top)
+    part = ops.exp(ops.where(x == math.inf, 0, x - base))
+    before = ops._shift(top, 1, axis, -math.inf)
+    rate = ops.exp(ops.where(before == math.inf, 0, before - base))
     total = ops._linear_recurrence(rate, part, axis)
-    return (ops._divide_or_zero(ops._linear_recurrence(rate, part * x_t, axis), total),)
+    divisor = ops.where(top == -math.inf, 1, total)
+    return (ops._linear_recurrence(rate, part * x_t, axis) / divisor,)
 
 cdef object into_logcumsumexp(object x, object axis, object out):
     cdef ThreadState* state_ = thread_state()

@@ -30,6 +30,11 @@ def combination_places(shape, r, with_replacement):
     return tuple(choose(range(shape[0]), r))
 
 
+def corner(shape, within):
+    """The index of what stands first in an array, as long as `within` is along each of its last axes."""
+    return (Ellipsis, *(slice(m if n > m else None) for n, m in _last_lengths(shape, within)))
+
+
 def cut_ends(pad, ndim):
     """The index that leaves out what negative lengths of padding take away; they begin with the last axis."""
     return tuple(slice(-min(before, 0), min(behind, 0) or None) for before, behind in _ends(pad, ndim))
@@ -51,6 +56,12 @@ def each_axis(values, ndim):
     return tuple(values) * (ndim - 2) if len(values) == 1 else tuple(values)
 
 
+def ends_beyond(shape, within):
+    """How much is missing before and behind each axis of `within`, which `shape` is longer than along some axes."""
+    ends = [(0, max(n - m, 0)) for n, m in _last_lengths(shape, within)]
+    return ((0, 0),) * (len(within) - len(ends)) + tuple(ends)
+
+
 def insert_count(index, length, shape, ndim, axis):
     """How many slices values of the given shape are, inserted at `index` along an axis of an array of `ndim` axes."""
     if isinstance(index, slice):
@@ -67,6 +78,11 @@ def inserted_shape(shape, axis, count):
     """The shape with another length along one axis."""
     _length(shape, axis)
     return (*shape[: axis % len(shape)], count, *shape[axis % len(shape) + 1 :])
+
+
+def is_longer(shape, within):
+    """Whether a source is longer along some of its axes than the indices whose shape is `within`."""
+    return any(n > m for n, m in _last_lengths(shape, within))
 
 
 def is_single(index):
@@ -125,3 +141,12 @@ def _ends(pad, ndim):
         raise ValueError(f"constant_pad_nd: pad has two lengths for each of at most {ndim} axes, got {len(pad)} lengths")
     ends = list(zip(pad[::2], pad[1::2]))
     return [(0, 0)] * (ndim - len(ends)) + ends[::-1]
+
+
+def _last_lengths(shape, within):
+    """The lengths of a source and of the indices that it goes with, by axes."""
+    lengths = list(zip(shape, within[max(len(within) - len(shape), 0) :]))
+    if len(shape) > len(within) or any(n < m and n != 1 for n, m in lengths):
+        raise ValueError(f"a source of shape {tuple(shape)} does not go with indices of shape {tuple(within)}: each of its axes "
+                         "is as long as that of the indices, or longer, or 1 long, and there are no more axes")  # fmt: skip
+    return lengths

@@ -145,11 +145,26 @@ class TestPow:
         assert reverse(lambda x: x**exponent, x, 2) == [second]
 
     def test_of_zero_by_the_exponent(self):
-        np.testing.assert_array_equal(reverse(lambda b: 0.0**b, np.array([0.0, 1.0, 2.5])), [0, 0, 0])
+        np.testing.assert_array_equal(reverse(lambda b: 0.0**b, np.array([0.0, 1.0, 2.5])), [-np.inf, 0, 0])  # at 0 from 1 to 0
         assert reverse(lambda b: 0.0**b, np.array([-1.0])) == [-np.inf]
 
     def test_of_a_negative_number(self):
         assert reverse(lambda x: x**3, np.array([-2.0]), 2) == [-12.0]
+
+
+class TestBothFactorsMove:
+    """The limits of t**t and t * log(t), whose slopes grow as log(t)."""
+
+    @pytest.mark.parametrize("function, limit", [
+        (lambda t: t**t, -np.inf), (lambda t: gs.special.xlogy(t, t), -np.inf), (lambda t: gs.special.xlog1py(t, t - 1), -np.inf),
+        (lambda t: gs.special.entr(t), np.inf), (lambda t: gs.nn.kl_div(np.log(0.5), t, "sum"), -np.inf),
+    ])  # fmt: skip
+    def test_both_factors_move(self, function, limit):
+        with np.errstate(all="ignore"):
+            assert np.sign(reverse(function, np.array(1e-3))) == np.sign(limit)
+            assert reverse(function, np.array(0.0)) == limit
+            assert forward(function, np.array(0.0), np.array(1.0)) == limit
+            assert not np.isfinite(reverse(function, np.array(0.0), 2))
 
 
 class TestNorms:

@@ -102,6 +102,9 @@ def direction(a, b):
     """
     distance = np.hypot(a, b)
     y = np.where(np.isfinite(b) & np.isinf(a), np.sign(a), divide_or_zero(a, distance))
+    lost = np.isinf(distance) & np.isfinite(a) & np.isfinite(b)
+    if lost.any():
+        y = np.where(lost, a / 4 / np.hypot(a / 4, b / 4), y)
     return y.astype(distance.dtype)
 
 

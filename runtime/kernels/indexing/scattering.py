@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ...formulas.indices import corner
 from . import scattering_loops as loops
 from .gathering import axis_index, integers, is_number, open_index
 
@@ -44,6 +45,12 @@ def add_at(x, index, values):
     values = np.broadcast_to(values, positions.shape).astype(x.dtype, copy=False)
     if not loops.add_along(x.reshape(-1), 0, positions, values):
         np.add.at(x.reshape(-1), positions.reshape(-1), values.reshape(-1))
+
+
+def first_of(source, shape):
+    """What stands first in a source that is longer than the indices along some axes; others broadcast to their shape."""
+    source = np.asarray(source)
+    return source if source.shape == shape or source.ndim == 0 else source[corner(source.shape, shape)]
 
 
 def index_add(x, axis, indices, source):
@@ -118,8 +125,7 @@ def scatter_(x, axis, indices, source):
     ndarray
     """
     indices = integers(indices)
-    if np.ndim(source) > indices.ndim:
-        raise ValueError(f"the source has {np.ndim(source)} axes, the indices have {indices.ndim}")
+    source = first_of(source, indices.shape)
     if is_number(x.shape, indices):
         scatter_(x.reshape(1), axis, indices.reshape(-1), source)
         return x
@@ -146,13 +152,14 @@ def scatter_add_(x, axis, indices, source):
     indices : ndarray of int
         As many axes as `x`, none of them longer except `axis`.
     source : ndarray
-        Broadcasts to the shape of `indices`.
+        Broadcasts to the shape of `indices`; of axes that are longer what stands first.
 
     Returns
     -------
     ndarray
     """
     indices = integers(indices)
+    source = first_of(source, indices.shape)
     if is_number(x.shape, indices):
         scatter_add_(x.reshape(1), axis, indices.reshape(-1), source)
     elif not loops.add_across(x, axis, indices, source):

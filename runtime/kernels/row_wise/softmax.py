@@ -74,10 +74,9 @@ def logsumexp_backward(grad, x, axis, keepdims):
     Returns
     -------
     ndarray
-        Zero where all of `x` is -inf.
+        Zero where all of `x` is -inf, and shared among infinities.
     """
-    highest = _highest(x, axis)
-    weights = np.exp(x - np.where(highest == -np.inf, 0, highest))
+    weights = _weights(x, axis, True)
     total = np.sum(weights, axis=axis, keepdims=True)
     return weights * (unreduce(grad, np.shape(total), axis, keepdims) / np.where(total == 0, 1, total))
 
@@ -118,21 +117,22 @@ def softmax_backward(grad, y, axis):
     return y * (grad - np.sum(y * grad, axis=axis, keepdims=True))
 
 
-def softmax_or_zero(x, axis):
+def softmax_or_zero(x, axis, shared):
     """``exp(x) / sum(exp(x))`` along `axis`, zeros where every element is -inf.
 
     Parameters
     ----------
     x : ndarray
     axis : int or tuple of int
+    shared : bool
+        Where some elements are inf, whether these share the sum; else it is NaN there.
 
     Returns
     -------
     ndarray
     """
     axis = _own_axes(x, axis)
-    highest = _highest(x, axis)
-    y = np.asarray(np.exp(x - np.where(highest == -np.inf, 0, highest)))
+    y = np.asarray(_weights(x, axis, shared))
     total = np.sum(y, axis=axis, keepdims=True)
     y /= np.where(total == 0, 1, total)
     return y
@@ -152,3 +152,12 @@ def _highest(x, axis):
     """The maximum of the real parts, -inf of nothing, with the reduced axes kept."""
     x = x.real
     return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
+
+
+def _weights(x, axis, shared):
+    """exp(x) over that of the highest one, 0 where it is -inf; where it is inf NaN, or 1 of each infinity if shared."""
+    highest = _highest(x, axis)
+    if shared and np.any(highest == np.inf):
+        x = np.where(highest == np.inf, np.where(x.real == np.inf, 0, -np.inf), x).astype(x.dtype)
+        highest = np.where(highest == np.inf, 0, highest)
+    return np.exp(x - np.where(highest == -np.inf, 0, highest))

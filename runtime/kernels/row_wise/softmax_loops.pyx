@@ -95,10 +95,10 @@ def softmax(x, axis):
     return expressions.softmax(x, axis) if y is None else y
 
 
-def softmax_or_zero(x, axis):
+def softmax_or_zero(x, axis, shared):
     """softmax along `axis`, zeros where every element is -inf, as `softmax.softmax_or_zero`."""
     y = mapped(SOFTMAX, x, axis)
-    return expressions.softmax_or_zero(x, axis) if y is None else y
+    return expressions.softmax_or_zero(x, axis, shared) if y is None else y
 
 
 def softmax_backward(grad, y, axis):

@@ -78,7 +78,7 @@ def _mean(function, x):
 def _far_exprel(x, n):
     """n < abs(x)."""
     half = np.exp(x / 2)  # whose square may be beyond the range
-    y = half / x * half - 1 / x
+    growing, rest = 1 / x, -1 / x  # the factors of exp(x) and of 1
     for k in range(1, n + 1):
-        y = half / x * half - k * y / x
-    return np.where(x == np.inf, np.inf, np.where(x == -np.inf, 0.0, y))
+        growing, rest = (1 - k * growing) / x, -k * rest / x
+    return np.where(x == np.inf, np.inf, np.where(x == -np.inf, 0.0, half * growing * half + rest))

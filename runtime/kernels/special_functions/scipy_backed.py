@@ -9,7 +9,7 @@ from ..elementwise import error_function
 from ..fusion_engine.program import Program
 from ..loops.scipy_fallback import one_by_one, scipy_function
 
-__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special"]
+__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special"]
 
 
 def bessel(name, v, x):
@@ -36,6 +36,9 @@ def bessel(name, v, x):
     if x.dtype.kind != "c" and far.any():
         limit = (np.inf if v % 2 != 1 else np.copysign(np.inf, x)) if name == "iv" else 0
         y = np.where(far, limit, y).astype(y.dtype)
+    if x.dtype.kind != "c" and name in ("iv", "kv"):
+        lost = np.isinf(y) if name == "iv" else y == 0
+        y = _to_the_end(y, lost, x, lambda x: scipy_function(name + "e")(v, x), 1 if name == "iv" else -1)
     return y
 
 
@@ -95,7 +98,8 @@ def erfcx(x, n):
 
 
 def ive(v, x, n):
-    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, that of ``iv``. Needs SciPy.
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs
+    SciPy.
 
     Parameters
     ----------
@@ -116,7 +120,7 @@ def ive(v, x, n):
     y = 0  # by the rule of Leibniz, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
-        y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
+        y += math.comb(n, k) * (-np.sign(near) if (n - k) % 2 else 1) * slope
     inverse = 1 / np.where(far, np.abs(x), 1e3)
     series = _far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi))
     if v % 1 == 0 and (v + n) % 2:
@@ -233,6 +237,45 @@ def polygamma(n, x):
     return scale * scipy_function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
 
 
+def modified_bessel(name, x):
+    """i0 or i1 of scipy.special, to the end of the range of numbers. Needs SciPy.
+
+    Parameters
+    ----------
+    name : {'i0', 'i1'}
+    x : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    y, x = special(name, x), np.asarray(x)
+    return _to_the_end(y, np.isinf(y), x, scipy_function(name + "e"), 1)
+
+
+def rgamma(x):
+    """One over the gamma function; from 170 on by its recurrence, for SciPy's is 0 too early. Needs SciPy.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    y, x = special("rgamma", x), np.asarray(x)
+    far = (np.abs(x.real - 175) < 5) & (x.imag == 0)
+    if not far.any():
+        return y
+    near = np.where(far, x.real, 170).astype(np.float64) - 20
+    exact = scipy_function("rgamma")(near)
+    for k in range(20):
+        exact = exact / (near + k)
+    return np.where(far, exact, y).astype(y.dtype)
+
+
 def special(name, *arguments):
     """A function of scipy.special. Needs SciPy.
 
@@ -246,6 +289,17 @@ def special(name, *arguments):
     ndarray
     """
     return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
+
+
+def _to_the_end(y, lost, x, scaled, sign):
+    """SciPy's modified Bessel functions leave the range of numbers too early, but not where they are scaled."""
+    lost &= (np.abs(x) > 80) & (np.abs(x) < 1e4)
+    if not lost.any():
+        return y
+    wide = np.where(lost, x, 1).astype(np.float64)
+    half = np.exp(sign * np.abs(wide) / 2)  # whose square may be out of range
+    with np.errstate(over="ignore"):
+        return np.where(lost, scaled(wide) * half * half, y).astype(y.dtype)
 
 
 def _bessel_near_0(name, v, x):
