@@ -3,7 +3,7 @@
 Decides which laws apply to an entry, and checks them at its samples:
 
     memory  the memory layout of an array (axis order, strides, read-only) changes no value
-    axes    moving the named axes to the end of the array does not change the result
+    axes    moving the named axes to the end of an array moves the axes of the result, and changes no value
     parts   a part along the loop axes gives the same result alone
 
 An entry that breaks a law on purpose states it, with the reason, under `breaks:`.  Does not depend on derivatives.

@@ -23,7 +23,7 @@ from .wrapper import OpText
 
 MODULE = "operators"  # the module of all families of another package
 
-# The folders with one module for each family; later folders call earlier ones.
+# The folders with one module for each family, in the order of their calls.
 _FOLDERS = {
     "kernels": "Forwards on arrays, a module for each family.",
     "functions": "Backward nodes, a module for each family.",

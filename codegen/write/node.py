@@ -46,7 +46,7 @@ class NodeText(Bindings):
             self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(Recorded)
 
     def spell(self, spelling: type[Spelled], saved: Iterable[Saved] = (), returned: str = "return {}") -> Spelled:
-        """A speller of one kind, for the formulas of this operator."""
+        """An instance of a Spelling class, for the formulas of this operator."""
         found = spelling(self.signatures, saved, returned)
         found.own = self.own
         return found
