@@ -1,7 +1,7 @@
 """Write the Cython modules of a package's operators, from gradspec's own templates with the package's names.
 
-Decides the differences: the operators are the package's own, a forward's result is checked for shared memory, and the public
-functions are in the module beside them.
+Decides the differences: the operators are the package's own, a forward's result is copied if it shares memory with an argument,
+and the public functions are in the module beside them.
 """
 
 from __future__ import annotations
