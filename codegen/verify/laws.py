@@ -34,7 +34,7 @@ class Broken(Exception):
 
 
 def check_laws(op: Op, evaluator: Evaluator, report: Report, calls: Iterable[BoundCall]) -> None:
-    """Report the laws that do not hold at the calls of samples, and exceptions without need."""
+    """Report the laws that do not hold at the calls of samples, and needless entries of `breaks:`."""
     check_equations(op, evaluator, report)
     laws = Laws(op, evaluator, calls)
     key, drawn = "composite" if op.composite else "forward" if op.forward else "inplace", op.signature.generators
