@@ -3,6 +3,7 @@
 Decides the facts in a record and their compact layout: the first facts have no field name, and empty or usual facts are left out.
 Samples that begin with a preset of the spec name the preset.  Does not depend on templates.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

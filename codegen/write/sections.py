@@ -3,6 +3,7 @@
 Words the types for readers, describes the arguments, and lays out the lines in generated/docs.  Other modules word the notes and
 the example.  `gradspec.support.docstrings` adds the headings.
 """
+
 from __future__ import annotations
 
 import textwrap
