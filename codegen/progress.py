@@ -15,7 +15,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """Called with (steps done, steps in all, what is being done)."""
+    """A callable that takes (steps done, total steps, current step)."""
 
     def __init__(self, label: str):
         self.label = label

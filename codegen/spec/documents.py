@@ -61,7 +61,7 @@ def _quick(source: str, file: str) -> list[yaml.Node] | None:
 
 
 class _Composed(yaml.composer.Composer):
-    """Composes nodes from events, and rejects what a spec does not use."""
+    """Composes nodes from events, and rejects constructs that a spec does not use."""
 
     _depth = 0
 

@@ -2,15 +2,15 @@
 
 Defines their grammar and computes the dtype of a result:
 
-        dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers receive)
-        OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" for the default)
+    dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers receive)
+    OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" for the default)
            | ("real" | "complex") "(" (NAME | "_" | "either") ")" | NAME
 
-By default a Mask is bool and an Index intp.  All other outputs have the promotion of the Array inputs, where Python numbers are
-weak.  `real(x)` is the real counterpart of the dtype of x, and `complex(x)` the complex one.  `real(_)` and `complex(_)` are the
-counterparts of the default, and `x` is that dtype itself.  The name of a DType argument is the requested dtype, or the default if
-the argument is None.  From integers alone, an entry with `float` or `real` computes floats, like sin.  With `given` it computes
-integers, like dot; with `either` or `real(either)` the dtype depends on other arguments.
+By default a Mask is bool and an Index intp.  All other outputs have the promoted dtype of the Array inputs; Python numbers are
+weak in it.  `real(x)` is the real counterpart of the dtype of x, `complex(x)` the complex one, and `x` the dtype of x itself.
+`real(_)` and `complex(_)` are the counterparts of the default.  The name of a DType argument is the requested dtype, or the
+default if the argument is None.  From integers alone, an entry with `float` or `real` computes floats, like sin.  With `given`
+it computes integers, like dot; with `either` or `real(either)` the dtype depends on other arguments.
 """
 
 from __future__ import annotations

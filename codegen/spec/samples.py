@@ -3,8 +3,9 @@
 Defines the makers (`x(3, 4)`, `pos(2)`, `psd(3)`, ...), their seeds and the domain.  `check` uses it, and so does the test suite,
 through the generated op_info.  It depends on NumPy and on plain strings only.
 
-The same seed gives the same values.  Default values differ by 0.1 from every multiple of 0.5 and from one another, so that sign,
-floor, round and maximum are smooth there.  Comparisons of a domain hold by a margin that is larger than the differences.
+The same seed gives the same values.  Default values are distinct and at least 0.1 away from every multiple of 0.5, so that
+sign, floor, round and maximum are smooth there.  Comparisons of a domain hold by a margin that is larger than the steps of
+differences.
 """
 
 from __future__ import annotations

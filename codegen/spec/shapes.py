@@ -3,7 +3,7 @@
 Defines their grammar:
 
     shape   := "_" | [pattern {"," pattern}] "->" result {"," result}
-        pattern := (NAME | "_" | "(" [dim {"," dim}] ")") ["[]"]  one for each Array, Index or Mask argument; "[]" for a list
+    pattern := (NAME | "_" | "(" [dim {"," dim}] ")") ["[]"]  one for each Array, Index or Mask argument; "[]" for a list
     dim     := NAME ["?"] | INTEGER | "_" | "..."             "_" is any size; "..." only at the front
     result  := pattern | ("broadcast" | "reduce") "(" NAME {"," NAME} ")"
 

@@ -3,7 +3,7 @@
 Defines their grammar:
 
     signature := ["_"] name "(" [argument {"," argument}] ")" "->" output {"," output}
-        argument  := [type] name ["=" literal]  |  "*"            (arguments after "*" are keyword-only)
+    argument  := [type] name ["=" literal]  |  "*"            (arguments after "*" are keyword-only)
                | type "[]" "*" name                           (a list, or its items one by one)
     output    := [type] ["_"] name                            (hidden ones last)
     type      := base ["[" [length] "]"] ["|str"] ["?"]       (no type means Array)

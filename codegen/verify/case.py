@@ -61,7 +61,7 @@ def make_call(op: Op, source: str, dtype: Any, domain: str | None = None, seed: 
 
 
 def dtypes_of(op: Op) -> list[type]:
-    """The dtypes in which a check runs an op."""
+    """The dtypes of an op's checks."""
     if op.dtype in ("int", "bool"):
         return [np.int64 if op.dtype == "int" else np.bool_]
     if op.dtype == "complex":

@@ -93,7 +93,7 @@ class Evaluator:
         return False
 
     def defers_rules(self, op: Op) -> bool:
-        """Whether an operator that the op's own rules call has rules with a kernel that is not built."""
+        """Whether an operator that the op's own rules call is deferred."""
         called = {node.op for e in _expressions_of(op) for node in walk(e) if isinstance(node, Call) and node.op}
         return any(self.deferred(self.ops[name]) for name in called if name in self.ops)
 

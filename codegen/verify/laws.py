@@ -3,7 +3,7 @@
 Decides which laws apply to an entry, and checks them at its samples:
 
     memory  the memory layout of an array (axis order, strides, read-only) changes no value
-    axes    moving the named axes to the end of the array does not change the result
+    axes    moving the named axes to the end of an array moves the axes of the result, and changes no value
     parts   a part along the loop axes gives the same result alone
 
 An entry that breaks a law on purpose states it, with the reason, under `breaks:`.  Does not depend on derivatives.
@@ -34,7 +34,7 @@ class Broken(Exception):
 
 
 def check_laws(op: Op, evaluator: Evaluator, report: Report, calls: Iterable[BoundCall]) -> None:
-    """Report the laws that do not hold at the calls of samples, and exceptions without need."""
+    """Report the laws that do not hold at the calls of samples, and needless entries of `breaks:`."""
     check_equations(op, evaluator, report)
     laws = Laws(op, evaluator, calls)
     key, drawn = "composite" if op.composite else "forward" if op.forward else "inplace", op.signature.generators

@@ -59,7 +59,7 @@ def _inside(op: Op, names: dict[str, Any]) -> bool:
 
 
 def _kinks(op: Op, name: str) -> set[float]:
-    """The numbers where the entry states a kink."""
+    """The arguments of the kinks that the entry states."""
     positional = [a.name for a in op.signature.arguments if not a.keyword_only]
     found: set[float] = set()
     for kink in op.kinks:

@@ -3,6 +3,7 @@
 Checks three promises, with a hint at the likely cause.  A result has the dtype that spec/results.py computes.  It shares no
 memory with an input unless it is a view.  Its random numbers come from the given generator.
 """
+
 from __future__ import annotations
 
 import ast

@@ -128,7 +128,7 @@ class Reference:
         return self.of(formula.expression, names)
 
     def digits(self, op: Op) -> int:
-        """The highest useful number of digits."""
+        """The largest number of digits that may be requested."""
         if op.reference is not None:
             called = {node.func.id for node in ast.walk(op.reference.tree) if isinstance(node, ast.Call)}
             return 10**4 if called <= ELEMENTARY else FEW_DIGITS
@@ -223,7 +223,7 @@ def derivatives(function: Callable[[Any], Any], x: float, inside: Callable[[Any]
     """
     if math.isinf(x):
         return _at_infinity(function, x, inside, limit, beside)
-    # Digits that distinguish 1 + x * x from 1, for a step that is small compared to 1.
+    # Enough digits to distinguish 1 + x * x from 1, and for a step from x that is small compared to 1.
     decades = _decades(x) + _decades(beside)
     first, second = 50 + int(6.2 * decades), 70 + int(6.5 * decades)
     tried = [first, second, *(digits for digits in MORE_DIGITS if digits > second)]

@@ -3,6 +3,7 @@
 Compares the values, and the derivatives of both modes, with the entry's statements.  Also compares a stated derivative with the
 one-sided derivatives: if both exist, it must be between them, like a subgradient.
 """
+
 from __future__ import annotations
 
 import math

@@ -1,7 +1,6 @@
-"""Bindings: how an operator is called, and how the arguments of users are converted.
+"""Bindings: spell an operator's parameter lists, the conversions of users' arguments, methods and Python operators.
 
-Owns parameter lists, conversions, methods, Python's operators and the names of the in-place form, all on the op alone.
-Knows nothing of formulas, nodes or stubs.
+Also names the in-place form.  Depends on the op alone, not on formulas, nodes or stubs.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 
 
 class Bindings:
-    """The signature of one op as the templates see it."""
+    """The signature of one op, for the templates."""
 
     def __init__(self, op: Op):
         self.op = op
@@ -31,7 +30,7 @@ class Bindings:
 
     @staticmethod
     def array_argument(argument: Argument) -> str:
-        """What a forward on arrays takes for a converted argument."""
+        """The argument of a forward on arrays, as an expression of a converted argument."""
         name, base, is_list = argument.name, argument.type.base, argument.type.is_list
         if base == "Array":
             return f"{'arrays_of' if is_list else 'array_of'}({name})"
@@ -39,13 +38,13 @@ class Bindings:
 
     @property
     def is_creation(self) -> bool:
-        """No value of an array goes in, as in `zeros_like`, which takes its shape and dtype: the result is a leaf."""
+        """Whether the op reads no array values, like `zeros_like`, which reads a shape and dtype: then the result is a leaf."""
         if any(a.type.base in ("Index", "Mask") for a in self.arguments):
             return False
         return not self.arrays or any(a.type.base == "DType" for a in self.arguments) and self._reads_no_values()
 
     def _reads_no_values(self) -> bool:
-        """Whether a composite names arrays for their shape and dtype alone; what is nondifferentiable is taken to."""
+        """Whether a composite reads only metadata of arrays; a nondifferentiable op is assumed to."""
         if self.op.composite is None:
             return self.op.form == "nondifferentiable"
         described = {id(node.value) for node in ast.walk(self.op.composite.tree) if isinstance(node, ast.Attribute)}
@@ -54,7 +53,7 @@ class Bindings:
         return all(id(node) in described for node in read)
 
     def conversion(self, entry: str) -> dict[str, str]:
-        """Argument name -> the call that makes of what users pass what the forward takes; errors name `entry`."""
+        """Argument name -> the call that converts a user's argument for the forward; errors name `entry`."""
         where = f'"{entry}"'
         operand = "as_operand" if self.op.takes_every_dtype else f"as_{self.op.dtype}_operand"
         calls = {}
@@ -72,12 +71,12 @@ class Bindings:
                 calls[a.name] = f'as_{base.lower()}({a.name}, {where}, "{a.name}")'
             if a.type.or_word:
                 calls[a.name] = f"{a.name} if isinstance({a.name}, str) else {calls[a.name]}"
-            if a.type.optional and a.name in calls and base != "Generator":  # of which None is one
+            if a.type.optional and a.name in calls and base != "Generator":  # None is a valid generator
                 calls[a.name] = f"None if {a.name} is None else {calls[a.name]}"
         return calls
 
     def inplace_conversion(self, entry: str) -> dict[str, str]:
-        """`conversion` for an in-place operator: what is written to has to be a tensor, of a dtype that is claimed."""
+        """`conversion` for an in-place operator: its target must be a tensor of a dtype that the op takes."""
         calls, first = self.conversion(entry), self.arguments[0].name
         if self.op.takes_every_dtype:
             del calls[first]
@@ -91,13 +90,13 @@ class Bindings:
 
     @property
     def adapted(self) -> list[tuple[str, str, str]]:
-        """Of keywords beside the operator's arguments: name, array, and the function that makes the operator's array of both."""
+        """Keywords beside the operator's arguments: (name, array, function that computes the operator's array from both)."""
         found = [(*self.op.factor, "multiplied")] if self.op.factor else []
         return [*found, *([("dtype", self.op.cast, "converted")] if self.op.cast else [])]
 
     @property
     def may_overwrite(self) -> bool:
-        """Whether the function takes PyTorch's `inplace=`, as its activations do."""
+        """Whether the function takes PyTorch's `inplace=`, like PyTorch's activations."""
         return self.op.namespace == "nn" and "inplace" in self.op.variants
 
     @property
@@ -109,7 +108,7 @@ class Bindings:
 
     @property
     def takes_star(self) -> bool:
-        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are all that there is, and None where they are left out."""
+        """`x.reshape(2, 3)` is `x.reshape((2, 3))`: the integers are the only argument, and None if they are left out."""
         rest = self.arguments[1:]
         ints = len(rest) == 1 and rest[0].type.is_list and rest[0].type.base == "int"
         return ints and rest[0].default in (None, "None")
@@ -119,7 +118,7 @@ class Bindings:
 
     def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> str:
         parts, starred = [], False
-        inplace = ["inplace=False"] if out and self.may_overwrite else []  # where PyTorch has it, behind all that stand by place
+        inplace = ["inplace=False"] if out and self.may_overwrite else []  # PyTorch's position: after all positional parameters
         for a in arguments:
             starred = starred or a.variadic
             if a.keyword_only and not starred:
@@ -144,7 +143,7 @@ class Bindings:
 
     @property
     def result_class(self) -> str | None:
-        """`EighResult`, the class of several results; None where callers get one."""
+        """`EighResult`, the class of several results; None for a single result."""
         if len(self.visible) == 1 or self.name.startswith("_"):
             return None
         return "".join(part.title() for part in self.name.split("_")) + "Result"
@@ -155,7 +154,7 @@ class Bindings:
 
     @property
     def public_arguments(self) -> list[str]:
-        """What the public function passes on."""
+        """The arguments that the public function passes to the operator."""
         return [f'star({a.name}, keyword_, "{self.name}", "{a.name}", False)' if self._takes_ints(a)
                 else f"listed({a.name})" if a.variadic else a.name for a in self.arguments]  # fmt: skip
 
@@ -169,7 +168,7 @@ class Bindings:
 
     @property
     def reflected(self) -> str | None:
-        """`__radd__` for `__add__`; comparisons and item access have none."""
+        """`__radd__` for `__add__`; None for comparisons and item access."""
         operator = self.op.operator
         if not operator or not self.binary or operator in COMPARISONS or operator.endswith("item__"):
             return None
@@ -201,7 +200,7 @@ class Bindings:
 
     @property
     def method_arguments(self) -> str:
-        """What the method passes on."""
+        """The arguments that the method passes to the operator."""
         if self.takes_star:
             only = self.arguments[1]
             optional = only.default is not None

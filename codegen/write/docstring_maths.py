@@ -1,7 +1,7 @@
-"""The mathematics of an entry as people read it: docstrings of nodes, notes of functions, rows of OPS.md.
+"""Word the mathematics of an entry for readers: docstrings of nodes, notes of functions, rows of OPS.md.
 
-Owns how rules are worded: a line for each, then a line for each name of `let` that they need.  It prints the formulas of the
-entry, derives none of its own, and must not know where the lines go.
+Prints one line for each rule, then one line for each `let` that the rules need.  Prints the formulas of the entry only, and must
+not depend on the place of the lines.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from ..spec.formula import lets_in
 from ..spec.model import Formula, Op
 
-WIDTH = 112  # of a docstring's text
-ON_ONE_LINE = 3  # rules, with the signature, where there is room
+WIDTH = 112  # characters in a line of a docstring
+ON_ONE_LINE = 3  # most rules on one line with the signature, if there is space
 
 
 def backward(op: Op) -> list[str]:
-    """The rule of each input, as the entry writes it, and the names that the rules need."""
+    """The rule of each input, as written in the entry, and the lets that the rules need."""
     if op.partials:
         return _with_lets(op, {f"d{output}/d{name}": f for (output, name), f in op.partials.items()})
     if op.composite:
@@ -32,7 +32,7 @@ def backward(op: Op) -> list[str]:
 
 
 def forward(op: Op) -> list[str]:
-    """The tangent of each output, with the names that it needs; empty where the operators of a composite know."""
+    """The tangent of each output, with the lets that it needs; empty for a composite, whose operators have rules."""
     if op.jvp:
         return _with_lets(op, {f"{output}_t": formula for output, formula in op.jvp.items()})
     if op.partials:
@@ -48,7 +48,7 @@ def forward(op: Op) -> list[str]:
 
 
 def docstring(op: Op) -> str:
-    """The text of a node's docstring, its lines indented by four from the second on."""
+    """The text of a node's docstring; lines after the first are indented by four."""
     rules = backward(op)
     short = f"{op.signature.source}; {'; '.join(rules)}"
     if len(short) <= WIDTH and len(rules) <= ON_ONE_LINE:
@@ -59,7 +59,7 @@ def docstring(op: Op) -> str:
 
 
 def notes(op: Op) -> list[str]:
-    """What the documentation of a function says of its maths: with the rule of its tangent, where the entry writes one."""
+    """The mathematics in a function's documentation; includes the rule of its tangent if the entry writes one."""
     rules = backward(op)
     if op.jvp:
         rules += [line for line in forward(op) if line not in rules]
@@ -76,7 +76,7 @@ def _with_lets(op: Op, rules: dict[str, Formula]) -> list[str]:
 
 
 def _lets(op: Op, formulas: Iterable[Formula]) -> list[str]:
-    """The lets that formulas read, through other lets too, in the order in which the entry defines them."""
+    """The lets that formulas read, directly or through other lets, in the order of their definition."""
     needed = {let for formula in formulas for let in lets_in(formula, op.lets)}
     return [f"where {name} = {formula.source}" for name, formula in op.lets.items() if name in needed]
 

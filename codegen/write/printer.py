@@ -1,7 +1,7 @@
-"""Spelling: resolved expressions and statements as the text of the generated code.
+"""Spelling: convert resolved expressions and statements to the text of the generated code.
 
-Owns the three ways to write an expression: as the entry writes it, on arrays through the forwards, and on tensors through the
-operators.  Decides nothing: the statements say what stands where.
+Defines three spellings of an expression: as in the entry, on arrays through the forwards, and on tensors through the operators.
+The statements determine the order of the code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BOOLEAN = {"and": ast.And, "or": ast.Or}
 
 
 class Spelling:
-    """As the entry writes it."""
+    """Spells an expression like the entry does."""
 
     def __init__(self, signatures: dict[str, Signature]):
         self.signatures = signatures
@@ -113,17 +113,17 @@ class Spelling:
 
 
 class OnTensors(Spelling):
-    """Through the operators, which record and push tangents forward."""
+    """Spells expressions with the operators, which record and push tangents forward."""
 
     mode = "tensor"
-    elementwise: Elementwise | None = None  # what finds the parts that are programs
-    target = ""  # what the statement computes
+    elementwise: Elementwise | None = None  # finds the parts that are programs
+    target = ""  # the name that the statement assigns
     plus, minus = "plus", "minus"
-    own: frozenset[str] = frozenset()  # the operators of another package, which are not among the library's
+    own: frozenset[str] = frozenset()  # the operators of another package, which are not in gradspec's `ops`
 
     def __init__(self, signatures: dict[str, Signature], saved: Iterable[Saved] = (), returned: str = "return {}"):
         super().__init__(signatures)
-        self.returned = returned  # how a result is handed back
+        self.returned = returned  # the form of a return statement
         self.fields = {saved.field for saved in saved}
 
     def op(self, name: str) -> ast.expr:
@@ -140,14 +140,14 @@ class OnTensors(Spelling):
 
 
 class Recorded(OnTensors):
-    """In a backward formula that is recorded; a number that was given stays one when it is conjugated, without a dtype."""
+    """Spells a recorded backward formula; its `conj` keeps a Python number, which has no dtype."""
 
     def op(self, name: str) -> ast.expr:
         return _name("conj_of") if name == CONJ else super().op(name)
 
 
 class OnArrays(OnTensors):
-    """Through the forwards on arrays and programs; `forwards` and `programs` collect those that are called."""
+    """Spells expressions with forwards on arrays and programs; `forwards` and `programs` collect the called ones."""
 
     mode = "array"
     plus, minus = "plus_array", "minus_array"
@@ -157,7 +157,7 @@ class OnArrays(OnTensors):
         self.forwards: set[str] = set()
         self.programs: list[Program] = []
         self.owner = ""  # the op
-        self.spent: dict[int, Expression] = {}  # id of a call -> what computes it in the cotangent's memory, if that is spare
+        self.spent: dict[int, Expression] = {}  # id of a call -> the kernel call that may reuse the cotangent's buffer for it
 
     def tree(self, expression: Expression) -> ast.expr:
         if isinstance(expression, Shared):
@@ -166,7 +166,7 @@ class OnArrays(OnTensors):
             return super().tree(expression)
         count = sum(p.results == [self.target] for p in self.programs)
         name = "_".join(part for part in (self.owner.lstrip("_"), self.target, str(count + 1) if count else "") if part)
-        # One instruction costs what its forward costs, if it is one: a function of NumPy's with a number is not.
+        # A program of one instruction is not faster than a forward; but a NumPy function with a constant is not a forward.
         numpy = isinstance(expression, Foreign) and expression.root == "np"
         least = 1 if numpy and any(isinstance(argument, Constant) for argument in expression.arguments or ()) else 2
         program = self.elementwise.program(name, self.target, expression, least)
@@ -189,13 +189,13 @@ class OnArrays(OnTensors):
         ], [])  # fmt: skip
         if signature.outputs == signature.visible:
             return found
-        # A forward gives the hidden outputs too, which a formula does not see.
+        # A forward also returns the hidden outputs, which a formula does not see.
         count = len(signature.visible)
         return ast.Subscript(found, ast.Constant(0) if count == 1 else ast.Slice(None, ast.Constant(count)), ast.Load())
 
 
 def lines(statements: Iterable[Statement], spell: OnTensors, op: Op) -> list[str]:
-    """Statements as lines of code, blocks indented by four."""
+    """Statements as lines of code, with blocks indented by four."""
     found: list[str] = []
     if spell.elementwise is not None:
         statements = spell.elementwise.fused(tuple(statements))

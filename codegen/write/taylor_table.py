@@ -1,7 +1,6 @@
-"""What an op makes of Taylor coefficients: in which of a few ways it takes series.
+"""Select the rule that propagates Taylor coefficients through an op.
 
-Owns the ways, and how one follows from the form of an entry.  The ways themselves are
-the runtime's (`runtime/transforms/taylor/rules.py`).
+Derives the rule from the form of an entry.  The rules themselves are in `runtime/transforms/taylor/rules.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from ..spec.expression import Call, Constant, Expression, Name, names_of, substituted, terms, walk
 from ..spec.model import Op
 
-# Way -> how the coefficients of the outputs follow from those of the inputs.
+# Rule -> the computation of the outputs' coefficients from the inputs' coefficients.
 WAYS = {
     "parts": "a composite operator runs through its parts",
     "terms": "the operator, which is linear, on each coefficient",
@@ -24,9 +23,9 @@ WAYS = {
 
 
 def series(op: Op) -> tuple[object, ...]:
-    """The way of an op, and the places of the arguments that it differentiates by; of a solution that of the right side first.
+    """The rule of an op, and the positions of the arguments that it is differentiated by; the right side of an equation first.
 
-    Behind them stands what `jet:` says.
+    The values of `jet:` follow.
     """
     places = [i for i, a in enumerate(op.signature.arguments) if a in op.signature.arrays]
     if op.linear or op.multilinear:
@@ -59,7 +58,7 @@ def _way(op: Op) -> str:
 
 
 def _is_product(op: Op) -> bool:
-    """Whether the partial by each of two factors is the other one."""
+    """Whether the op has two factors, and the partial by each is the other."""
     names = [a.name for a in op.signature.arrays]
     slopes = {name: formula.expression for (_, name), formula in op.partials.items()}
     return len(names) == 2 and all(
@@ -68,9 +67,9 @@ def _is_product(op: Op) -> bool:
 
 
 def right_side(op: Op) -> str:
-    """The input z of an op y = F(b, z) that is linear in it, and whose jvp is F(b, z_t) and terms made of F(b, ...); else empty.
+    """The input z of an op y = F(b, z) that is linear in z, and whose jvp is F(b, z_t) plus terms with F(b, ...); else empty.
 
-    So y solves an equation M(b, y) = z that is linear in both, and those terms are - F(b, M(b_t, y)): an op that is a quotient.
+    So y solves an equation M(b, y) = z that is linear in both, and the terms are - F(b, M(b_t, y)): a generalised quotient.
     """
     if op.derived is None or len(op.derived.jvp) != 1 or len(op.signature.arrays) < 2:
         return ""
@@ -86,9 +85,9 @@ def right_side(op: Op) -> str:
 
 
 def _again(op: Op, side: str, part: Expression, of_result: bool = False) -> str:
-    """Where a part of a rule is the op of the same operands, but for one: the name of that, or what stands for a formula.
+    """If part of a rule is the op with one operand replaced: the name of the replacement, or "_" for a formula; else "".
 
-    `of_result` asks for a formula of the op's own result.
+    `of_result` requires a formula of the op's own result.
     """
     if not isinstance(part, Call) or part.op != op.name:
         return ""
@@ -105,5 +104,5 @@ def _again(op: Op, side: str, part: Expression, of_result: bool = False) -> str:
 
 
 def how(op: Op) -> str:
-    """The way as `show` and OPS.md say it."""
+    """The rule, as in `show` and OPS.md."""
     return _way(op)

@@ -1,7 +1,7 @@
-"""What a vmap makes of an op: in which of a few ways it takes batches.
+"""Select the batching rule of an op.
 
-Owns the ways, and how one follows from an entry: from its shape, its axis arguments, its form.  An entry states `vmap:` where
-that is not so.  The ways themselves are the runtime's (`runtime/transforms/batching/rules.py`).
+Derives it from an entry: from its shape, its axis arguments and its form.  An entry states `vmap:` if the derived rule is wrong.
+The rules themselves are in `runtime/transforms/batching/rules.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..spec.shapes import Pattern, Shape, shape_of
 from ..verify.loops import axis_arguments
 from .printer import OnTensors, Spelling
 
-# Way -> what becomes of an operand whose batch is its first axis.
+# Rule -> its treatment of an operand whose first axis is the batch.
 WAYS = {
     "parts": "a composite operator runs through its parts, any other one through what `vmap:` says that it is made of",
     "elements": "operands are aligned at their last axes",
@@ -45,18 +45,18 @@ _ARRAYS = ("Array", "Index", "Mask")
 
 @dataclass(frozen=True)
 class Mapped:
-    """The way of one op, and what the runtime has to know of its arguments.
+    """The batching rule of one op, with the facts about its arguments that the runtime needs.
 
-    A role is a letter for each argument: `a` an array, `k` a kernel of a convolution or its bias, `l` a list of arrays, `i` an
-    index, `x` an axis, `X` several of them, `s` a shape, `g` a generator, `.` anything else.
+    A role is a letter for each argument: `a` an array, `k` a kernel of a convolution or its bias, `l` a list of arrays, `i`
+    an index, `x` an axis, `X` several axes, `s` a shape, `g` a generator, `.` anything else.
     """
 
     way: str
     roles: str
-    inputs: tuple[tuple[str, ...], ...] = ()  # of each array the axes behind the `...`
+    inputs: tuple[tuple[str, ...], ...] = ()  # for each array, the axes after the `...`
     results: tuple[tuple[str, ...], ...] = ()
-    all_axes: bool = False  # no axes stand for all of them
-    formula: str = ""  # what it is made of, as a function of its arguments
+    all_axes: bool = False  # whether a missing axis argument means all axes
+    formula: str = ""  # the decomposition, as a function of the op's arguments
 
     @property
     def record(self) -> str:
@@ -71,14 +71,14 @@ class Mapped:
 
 
 class _OnRows(OnTensors):
-    """On tensors, in Python."""
+    """Spells expressions on tensors, in Python."""
 
     def metadata(self, name: str, attribute: str) -> ast.expr:
         return Spelling.metadata(self, name, attribute)
 
 
 def mapped(op: Op, signatures: dict[str, Signature] | None = None) -> Mapped | None:
-    """None of an op that never gets a batch: it takes no arrays and draws nothing."""
+    """The batching rule of an op; None for an op that never gets a batch, since it takes no arrays and draws no numbers."""
     roles = "".join(_role(op, a) for a in op.signature.arguments)
     if op.parts is not None:
         whole = substituted(op.parts.expression, op.let_expressions)
@@ -130,7 +130,7 @@ def _role(op: Op, argument: Argument) -> str:
 
 
 def _elements(op: Op, roles: str, shape: Shape) -> Mapped | None:
-    """All operands, and all results, have one shape or broadcast to it."""
+    """The rule for operands and results that have one shape, or broadcast to it."""
     names = {name for pattern in shape.inputs for name in pattern.whole}
     fits = all(_is_whole(pattern) and set(pattern.whole) <= names for pattern in (*shape.inputs, *shape.results))
     whole = op.inplace_only or len(shape.inputs) == 1 or all(set(pattern.whole) == names for pattern in shape.results)
@@ -138,7 +138,7 @@ def _elements(op: Op, roles: str, shape: Shape) -> Mapped | None:
 
 
 def _leaves_axes_alone(op: Op, roles: str) -> bool:
-    """Whether no argument names axes or a shape, and what an axis holds is the same alone."""
+    """Whether no argument names axes or a shape, and each part along an axis is computed independently."""
     return not set("xXsl") & set(roles) and not {"parts", "axes"} & set(op.breaks)
 
 
@@ -147,7 +147,7 @@ def _is_whole(pattern: Pattern) -> bool:
 
 
 def _leading(op: Op, roles: str, shape: Shape) -> Mapped | None:
-    """Each operand and each result has the `...`, and axes of its own behind it."""
+    """The rule for operands and results that all have the `...`, followed by axes of their own."""
     patterns = (*shape.inputs, *shape.results)
     if not _leaves_axes_alone(op, roles) or any(pattern.dims[:1] != ("...",) or pattern.is_list for pattern in patterns):
         return None
@@ -156,7 +156,7 @@ def _leading(op: Op, roles: str, shape: Shape) -> Mapped | None:
 
 
 def _along(op: Op, roles: str, shape: Shape) -> Mapped | None:
-    """An array with axes that are named, or several of one shape."""
+    """The rule for an array with named axes, or several arrays of one shape."""
     if not set("xX") & set(roles) or "s" in roles or "axes" in op.breaks:
         return None
     named = {name for pattern in shape.inputs for name in pattern.whole}
@@ -166,14 +166,14 @@ def _along(op: Op, roles: str, shape: Shape) -> Mapped | None:
 
 
 def _shaped(op: Op, roles: str, shape: Shape) -> Mapped | None:
-    """One array, and the shape that is to come out."""
+    """The rule for one array and the shape of the result."""
     if roles.count("s") != 1 or roles.count("a") != 1 or "l" in roles or not roles.startswith("a"):
         return None
     return Mapped("shaped", roles) if shape.results[0].whole == ("shape",) else None
 
 
 def how(op: Op) -> str:
-    """The way as `show` and OPS.md say it."""
+    """The rule, as in `show` and OPS.md."""
     found = mapped(op)
     return "-" if found is None else found.way
 
