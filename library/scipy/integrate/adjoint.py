@@ -5,8 +5,9 @@ the rate,
 
     dl/dt = -(df/dy)^H l,    dm/dt = -(df/dw)^H l,    l -> l + grad_i at t_i,
 
-and l(t0), m(t0) are the gradients by y0 and w.  (See Pontryagin et al., The mathematical theory of optimal processes, 1962).
-y(t) is SciPy's dense output of the forward solution, so only the adjoint is integrated backward in time, its stable direction.
+and l(t0), m(t0) are the gradients by y0 and w (Pontryagin et al., The mathematical theory of optimal processes, 1962). The
+solution y(t) is SciPy's dense output of the forward solve, so that only the adjoint is integrated backward in time, its stable
+direction.
 """
 
 from __future__ import annotations

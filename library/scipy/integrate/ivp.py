@@ -99,8 +99,8 @@ def solve_ivp(
 
     A tangent is the solution of the variational equation.  For second derivatives, a gradient is computed through the steps of an
     explicit method, and by forward sensitivities of an implicit method.  All are accurate to the given tolerances: reduce them if
-    SciPy's default, rtol=1e-3, is too coarse.  The ends of steps and the order of a method are constants.  Of a solution that
-    failed all derivatives are NaN.
+    SciPy's default, rtol=1e-3, is too coarse.  The ends of steps and the order of a method are constants.  All derivatives of a
+    failed solution are NaN.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Functions of matrices under SciPy's names: logm, fractional_matrix_power, cosm and their kin.
+"""Functions of matrices under SciPy's names: logm, fractional_matrix_power, cosm and related functions.
 
-Owns their derivative: along E it is a block of the function of [[A, E], [0, A]], and its adjoint is that at the adjoint of A.
+Computes their derivative: along E it is a block of the function of [[A, E], [0, A]]; its adjoint is the derivative at the adjoint
+of A.
 
 References
 ----------

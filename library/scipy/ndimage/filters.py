@@ -1,6 +1,6 @@
 """Filters of images: sums over windows with weights.
 
-Owns SciPy's signatures, and the weights of Gaussians.
+Defines SciPy's signatures, and the weights of Gaussians.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def correlate1d(
     output : None
         A result is a new tensor.
     mode : str
-        What stands beyond the edges: "reflect", "constant", "nearest", "mirror", "wrap", or SciPy's "grid-" names for them.
+        Extension beyond the edges: "reflect", "constant", "nearest", "mirror", "wrap", or SciPy's "grid-" names for them.
     cval : number or Tensor
         With mode="constant".
     origin : int
@@ -119,7 +119,7 @@ def gaussian_filter1d(
     truncate : float
         At how many standard deviations the window ends.
     radius : int, optional
-        Where it ends otherwise.
+        Radius of the window instead of `truncate`.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def uniform_filter(
 
 
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
-    """Sobel's filter: a difference along `axis` of what is smoothed along the others.
+    """Sobel's filter: a difference along `axis` after smoothing along the other axes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Images at other places: map_coordinates and the transforms that are made of it.
+"""Resample images: map_coordinates, and the transforms that are built from it.
 
-Owns the prefilter of splines and its adjoint, the weights of splines, and how a place beyond the edges is looked up.
+Computes the prefilter of splines and its adjoint, the weights of splines, and the lookup beyond the edges.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ...support.dispatch import ops
 from ..values import computed
 from .edges import MODES, each_axis, extended, floats, inside
 
-_PREPADDED = 12  # how far SciPy lets an image go on before it is filtered, where its spline has no such edges
+_PREPADDED = 12  # number of samples by which SciPy extends an image before filtering, for modes that its spline does not have
 
 
 class SplineFilter(Function):
     """The coefficients of the spline through samples along an axis: the inverse of the sampling of splines.
 
-    With edges that mirror the first sample, the sampling has half of the weight at an edge towards the inside, so the adjoint
-    is the same filter between weights of the edges; with other edges the filter is its own adjoint.
+    If the edges mirror the first sample, an edge sample has half the inward weight: the adjoint is the same filter between
+    weights of the edges.  For other edges the filter is its own adjoint.
     """
 
     pure = True
@@ -65,7 +65,7 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     axis : int
     output : dtype
     mode : {"mirror", "reflect", "grid-wrap"}
-        What stands beyond the edges; of SciPy's other modes "grid-mirror" and "nearest" are filtered as "reflect", the rest as
+        Extension beyond the edges; of SciPy's other modes "grid-mirror" and "nearest" are filtered as "reflect", the rest as
         "mirror".
 
     Returns
@@ -122,7 +122,7 @@ def map_coordinates(
     order : int, from 0 to 5
         Of the spline.  One of order 0 has no derivative by the coordinates; that of order 1 jumps at samples.
     mode : str
-        What stands beyond the edges: "constant", "nearest", "mirror", "reflect" or "grid-mirror", "wrap", "grid-constant",
+        Extension beyond the edges: "constant", "nearest", "mirror", "reflect" or "grid-mirror", "wrap", "grid-constant",
         "grid-wrap".
     cval : number or Tensor
         With mode="constant" and "grid-constant".
@@ -282,8 +282,8 @@ def zoom(
     zoom : float or sequence of float
         Constant: the shape of the result follows from it.
     grid_mode : bool
-        Whether a sample is the middle of a pixel, and `zoom` the ratio of the widths of images with their pixels; else that of
-        the distances between the first and the last sample.
+        Whether samples are centres of pixels, and `zoom` is the ratio of the images' widths in pixels; otherwise `zoom` is the
+        ratio of the distances between first and last samples.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Measurements of labelled regions: sums, means, spreads, extremes and centres, with derivatives in the image.
 
-Owns how labels and an index choose regions.  Labels are whole numbers and have no derivative.
+Selects regions by labels and an index.  Labels are integers and have no derivative.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["center_of_mass", "extrema", "maximum", "mean", "minimum", "standard_
 
 
 class _Regions:
-    """The regions of an image that labels and an index choose; without an index all that is labelled above 0 is one."""
+    """The regions of an image that labels and an index select; without an index, all positive labels form one region."""
 
     def __init__(self, name: str, input: Any, labels: Any, index: Any) -> None:
         must_be_constant(f"ndimage.{name}: labels and index", [asarray(v) for v in (labels, index) if v is not None])
@@ -104,7 +104,7 @@ minimum = _measure("minimum", "The smallest number of each region, 0 of an empty
 
 
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple:
-    """The smallest and the largest number of each region, and where they stand.
+    """The smallest and the largest number of each region, and their positions.
 
     Parameters
     ----------

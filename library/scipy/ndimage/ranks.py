@@ -1,6 +1,6 @@
-"""Filters of images by the order of what a window holds: its largest, its median.
+"""Filters of images by the order of a window's elements: maximum, median and other ranks.
 
-Owns SciPy's signatures.
+Defines SciPy's signatures.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fits: scipy.optimize's least squares, linear and not, as functions of the data.
 
-Owns their signatures, the losses as operators, and the covariance of fitted parameters from the exact Jacobian.
+Defines their signatures, the losses as operators, and the covariance of fitted parameters from the exact Jacobian.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .attached import Problem, attach, bounds_of, called, convert, in_box, numbe
 
 __all__ = ["curve_fit", "least_squares", "lsq_linear", "nnls"]
 
-# Of z, the square of a residual: what it counts as.
+# Loss as a function of z, the square of a residual.
 LOSSES: dict[str, Callable[[Any], Any]] = {
     "linear": lambda z: z,
     "soft_l1": lambda z: 2 * (ops.sqrt(1 + z) - 1),
@@ -42,9 +42,9 @@ def least_squares(
         Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and those that it
         closes over, are parameters of the solution.
     x0 : array_like, or dict of nests of them
-        Starting point; it has no derivative.  Of a dictionary `fun` gets one, and `x` of the result is one.
+        Starting point; it has no derivative.  If it is a dictionary, `fun` gets a dictionary, and so is `x` of the result.
     jac : callable, optional
-        For SciPy's algorithm alone; the exact Jacobian without it.
+        Only for SciPy's algorithm; by default the exact Jacobian.
     bounds : pair of array_like, or scipy.optimize.Bounds
         Tensors among them are parameters, too.
     loss : {'linear', 'soft_l1', 'huber', 'cauchy', 'arctan'}
@@ -121,11 +121,11 @@ def curve_fit(
     f : callable
         `f(xdata, *parameters)` returns a Tensor of the shape of `ydata`, the parameters one Tensor of one element each.
     xdata, ydata : array_like
-        The fit is differentiated by them, and by what `f` closes over.
+        The fit has derivatives by them, and by captured values of `f`.
     p0 : array_like, optional
-        Where to begin, ones without it; it has no derivative.
+        Starting point, ones by default; it has no derivative.
     sigma : array_like, shape (m,) or (m, m), optional
-        Standard deviations of `ydata`, or their covariance; the fit is differentiated by it, too.
+        Standard deviations of `ydata`, or their covariance; the fit has derivatives by it, too.
     absolute_sigma, check_finite, bounds, method, full_output, **kwargs
         As of SciPy.
     jac : callable, optional
@@ -190,7 +190,7 @@ def curve_fit(
 
 
 def _inside(lower: Any, upper: Any) -> Any:
-    """Where SciPy begins in a box: in its middle, or one step from its only side."""
+    """SciPy's starting point in a box: its middle, or one step from its only bound."""
     below, above = np.isfinite(lower), np.isfinite(upper)
     with np.errstate(invalid="ignore"):
         return asarray(np.select([below & above, below, above], [(lower + upper) / 2, lower + 1, upper - 1], 1.0))
@@ -225,7 +225,7 @@ def nnls(A: Any, b: Any, *, maxiter: int | None = None) -> tuple[Any, Any]:
     Returns
     -------
     x : Tensor, shape (n,)
-        What is 0 stays 0 in the derivative.
+        Elements that are 0 have the derivative 0.
     rnorm : Tensor
         The norm of the residual.
     """

@@ -1,8 +1,8 @@
 """Minima: scipy.optimize's minimizers, local and global, with bounds and constraints.
 
-Owns their signatures, which methods want which derivatives, and the conditions of Karush, Kuhn and Tucker as an equation: the
-step against the gradient, put back into the box, is none; a constraint or its multiplier is 0.  So what is active is held, and
-bounds and constraints are differentiated as all else.
+Defines their signatures, and decides which methods receive which derivatives.  The Karush-Kuhn-Tucker conditions form an
+equation: the projected step against the gradient is 0, and each constraint or its multiplier is 0.  So active constraints are
+held, and the solution has derivatives by bounds and constraints, too.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ def minimize(
         Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and those that it closes
         over, are parameters of the minimum.
     x0 : array_like, or dict of nests of them
-        Starting point; it has no derivative.  Of a dictionary `fun` and the constraints get one, and `x` of the result is one.
+        Starting point; it has no derivative.  If it is a dictionary, `fun` and constraints get a dictionary, and so is `x` of the
+        result.
     jac, hess, hessp : optional
-        As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
+        As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
         Tensors in them are parameters, too.
     constraints : dict, NonlinearConstraint, LinearConstraint, or a list of them
@@ -52,10 +53,10 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        SciPy's, whose `x` and `fun` are Tensors with derivatives, in both modes and to any order, by the implicit function
-        theorem at the conditions of Karush, Kuhn and Tucker.  They are NaN where these have no isolated solution (a singular
-        Hessian, constraints that depend on each other), and where SciPy did not converge and the gradient is not small, which
-        is a warning as well.  Inside of a vmap the result has `x` and `fun` alone.
+        SciPy's result.  Its `x` and `fun` are Tensors with derivatives, in both modes and to any order, by the implicit function
+        theorem for the Karush-Kuhn-Tucker conditions.  Derivatives are NaN if these conditions have no isolated solution (a
+        singular Hessian, dependent constraints).  They are NaN, with a warning, if SciPy did not converge and the gradient is not
+        small. Inside a vmap the result has only `x` and `fun`.
 
     Notes
     -----
@@ -144,7 +145,7 @@ def minimize_scalar(
     bracket : sequence of float, optional
         It has no derivative.
     bounds : pair of float or Tensor, optional
-        Where the minimum is one of them, it moves with it.
+        If the minimum is at a bound, it moves with the bound.
     args, method, tol, options
         As of SciPy.
 

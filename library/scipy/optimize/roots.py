@@ -1,6 +1,6 @@
 """Roots and fixed points: scipy.optimize's functions of several unknowns and of one.
 
-Owns their signatures, and which of SciPy's methods want derivatives.
+Defines their signatures, and which of SciPy's methods receive derivatives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def root(
     x0 : array_like
         Starting point; it has no derivative.
     args : tuple
-        Tensors among them are parameters of the root, as are those that `fun` closes over.
+        Tensors in `args`, and tensors that `fun` closes over, are parameters of the root.
     jac : bool or callable, optional
         As of SciPy, for its algorithm alone.
     method, tol, callback, options
