@@ -16,7 +16,7 @@ from ...support.dispatch import ops
 from ..values import computed
 from .edges import MODES, each_axis, extended, floats, inside
 
-_PREPADDED = 12  # number of samples by which SciPy extends an image before filtering, for modes that its spline does not have
+_PREPADDED = 12  # SciPy's padding of an image before filtering, in samples, for modes that its spline lacks
 
 
 class SplineFilter(Function):

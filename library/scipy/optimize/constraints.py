@@ -15,7 +15,7 @@ from .attached import Problem, number, numbers
 
 __all__ = ["Constraint", "constraints_of", "multipliers"]
 
-NEAR = 1e-4  # distance from the limit up to which a constraint may be active; its multiplier decides
+NEAR = 1e-4  # a constraint this close to its limit may be active; its multiplier decides
 
 
 class Constraint:

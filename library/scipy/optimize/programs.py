@@ -26,7 +26,7 @@ def linprog(
     c : array_like, shape (n,)
     A_ub, b_ub, A_eq, b_eq : array_like, optional
     bounds : pair, or sequence of n pairs
-        The result has derivatives by all of these arguments.
+        All these arguments have derivatives.
     method : {'highs', 'highs-ds', 'highs-ipm'}
         As in SciPy: these methods find the prices of the constraints.
     options : dict, optional

@@ -1,7 +1,7 @@
-"""Linear systems of continuous time: frequency responses, and what comes out of inputs.
+"""Linear systems in continuous time: frequency responses, and outputs for given inputs.
 
-Owns the three forms of a system and what follows from them: a response is a value of the transfer function, a simulation is exact
-for inputs that are linear, or constant, between the times.
+Handles the three forms of a system.  A response is a value of the transfer function.  A simulation is exact for inputs that are
+linear, or constant, between the times.
 """
 
 from __future__ import annotations
@@ -154,9 +154,9 @@ def lsim(system: Any, U: Any, T: Any, X0: Any = None, interp: bool = True) -> tu
     system : tuple
         As for `freqresp`; (A, B, C, D) may have several inputs and outputs.
     U : array_like or Tensor, shape (N,) or (N, inputs), or None
-        The input at each time; None and 0 stand for none.
+        The input at each time; None and 0 mean zero input.
     T : array_like, shape (N,)
-        Times with equal steps, of which the first is not negative; they have no derivative.
+        Times with equal steps, the first at least 0; they have no derivative.
     X0 : array_like or Tensor, optional
         The state at time 0; zeros by default.
     interp : bool

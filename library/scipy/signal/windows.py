@@ -1,7 +1,6 @@
-"""Windows that taper a stretch of a signal, under SciPy's names: gradspec.scipy.signal.windows.
+"""Windows that taper a segment of a signal, under SciPy's names: gradspec.scipy.signal.windows.
 
-Owns the formulas of those that have a parameter in which they are smooth: each is a function of it, with derivatives.  The
-values of all others are SciPy's.
+Defines the formulas of windows with a smooth parameter: each has derivatives in it.  The values of all other windows are SciPy's.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def exponential(M: int, center: float | None = None, tau: Any = 1.0, sym: bool =
         By default the middle; only of a window that is not symmetric.
     tau : float or Tensor
     sym : bool
-        Whether it ends as it begins; else it is a period of one that is longer by an element.
+        Whether the window is symmetric; otherwise it is one period of the symmetric window that is longer by an element.
 
     Returns
     -------
@@ -109,12 +108,12 @@ def exponential(M: int, center: float | None = None, tau: Any = 1.0, sym: bool =
 
 
 def gaussian(M: int, std: Any, sym: bool = True) -> Any:
-    """A bell of standard deviation `std`, in which it has a derivative; `M` and `sym` as of `exponential`."""
+    """A bell of standard deviation `std`, differentiable in `std`; for `M` and `sym` see `exponential`."""
     return _shaped("gaussian", M, sym, (std,), lambda k, std: ops.exp(-0.5 * ops.square(k / std)))
 
 
 def general_gaussian(M: int, p: Any, sig: Any, sym: bool = True) -> Any:
-    """exp(-abs(k / sig)**(2 * p) / 2), with derivatives in `p` and `sig`; `M` and `sym` as of `exponential`."""
+    """exp(-abs(k / sig)**(2 * p) / 2), with derivatives in `p` and `sig`; for `M` and `sym` see `exponential`."""
 
     def formula(k: np.ndarray, p: Any, sig: Any) -> Any:
         middle = k == 0
@@ -125,7 +124,7 @@ def general_gaussian(M: int, p: Any, sig: Any, sym: bool = True) -> Any:
 
 
 def general_cosine(M: int, a: Any, sym: bool = True) -> Any:
-    """A sum of cosines with the weights `a`, in which it is linear; `M` and `sym` as of `exponential`."""
+    """A sum of cosines, linear in the weights `a`; for `M` and `sym` see `exponential`."""
 
     def formula(k: np.ndarray, a: Any) -> Any:
         waves = 2 * np.pi * k / (M - 1 if sym else M)  # from the middle, so that no term changes its sign

@@ -1,7 +1,7 @@
-"""scipy.sparse.linalg with derivatives: linear systems and least squares that are solved by products with vectors.
+"""scipy.sparse.linalg with derivatives: solve linear systems and least squares by products with vectors.
 
-Owns what may stand for a matrix.  A derivative solves the transposed system by the same method, to the same tolerance, and is
-solved so again where it is differentiated: no matrix is made, and no step of the method is kept.
+Decides which objects are accepted as a matrix.  A derivative solves the transposed system by the same method, to the same
+tolerance; so do higher derivatives.  No matrix is built, and no step of the method is kept.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Product(Function):
 
 
 def product(caller: str, A: Any) -> Callable[[Any], Any]:
-    """The linear function of vectors that a matrix stands for."""
+    """The linear function of vectors that a matrix represents."""
     from scipy.sparse import issparse
     from scipy.sparse.linalg import LinearOperator
 

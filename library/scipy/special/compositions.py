@@ -1,6 +1,7 @@
-"""Functions of scipy.special that are made of operators: transformations, distribution functions and their inverses, Bessel kin.
+"""Functions of scipy.special as compositions of operators: transformations, distribution functions and inverses, Bessel
+functions.
 
-Owns these formulas; derivatives follow.
+Defines these formulas; derivatives follow.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ fdtri = named("fdtri", "dfn dfd p", "Inverse of fdtr in its last argument.", _fd
 
 
 def _of_counts(name: str, arguments: str, doc: str, function: Any) -> Any:
-    """A function whose first argument is a count, in which it has no derivative."""
+    """A function whose first argument is a count, without a derivative in it."""
     words = f"scipy.special.{name} has no derivative in k, which is a whole number; pass k.detach()"
     return named(name, arguments, doc, lambda k, *rest: function(refused(floor(k), (k,), words), *rest))
 
@@ -172,7 +173,7 @@ nbdtrc = _of_counts("nbdtrc", "k n p", "One less nbdtr.", lambda k, n, p: betain
 
 
 def _kolmogorov(y: Any) -> Any:
-    """Either of two series, which Jacobi's identity joins, where it is short."""
+    """Either of two series that Jacobi's identity relates, in the range where it converges fast."""
     far = y > 0.8
     high, low = where(far, y, 1.0), where(far | (y <= 0.02), 0.5, y)
     right: Any = 0.0

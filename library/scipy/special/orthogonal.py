@@ -1,6 +1,6 @@
-"""Orthogonal polynomials under SciPy's names: `eval_legendre(n, x)` is that of whole degree n at x.
+"""Orthogonal polynomials under SciPy's names: `eval_legendre(n, x)` is the polynomial of integer degree n at x.
 
-Owns the recurrences that gradspec.special has not.
+Computes the recurrences that gradspec.special lacks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Functions of scipy.special with derivatives that are stated: hypergeometric, Airy, error integrals, degrees, Lambert's W.
+"""Functions of scipy.special with explicit derivatives: hypergeometric, Airy, error integrals, degrees, Lambert's W.
 
-Owns the derivatives; the values are SciPy's.
+Defines the derivatives; the values are SciPy's.
 
 References
 ----------

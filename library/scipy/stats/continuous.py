@@ -1,6 +1,6 @@
-"""Continuous distributions: densities, probabilities, quantiles and random numbers of the formulas of a family.
+"""Continuous distributions: compute densities, probabilities, quantiles and random numbers from the formulas of a family.
 
-Owns what happens at and beyond the ends of a support, and quantiles and random numbers as solutions of cdf(y) == q.
+Defines the values at and beyond the ends of a support, and quantiles and random numbers as solutions of cdf(y) == q.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Continuous(Distribution):
     Parameters
     ----------
     symmetric : bool
-        Whether it is symmetric about 0: what stands for one tail then stands for the other.
+        Whether it is symmetric about 0: one tail then serves for both.
     slopes : callable, optional
         Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
         `cdf` by each parameter; None for one without a formula.
     estimates : callable, optional
-        Takes data, `loc` and `scale`, returns both by the greatest likelihood; one that is not None stays.  For a family without
-        shape parameters whose likelihood has its greatest value at a corner, which no gradient describes.
+        Takes data, `loc` and `scale`, returns the maximum-likelihood values of both; a value that is not None is kept.  For a
+        family without shape parameters whose likelihood has its maximum at a corner, which no gradient describes.
     """
 
     def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, estimates: Formula | None = None,
@@ -234,11 +234,11 @@ class Continuous(Distribution):
         return self._quantile("ppf", q, args, kwds)
 
     def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
-        """Where `sf` is q."""
+        """The inverse of `sf`, at q."""
         return self._quantile("isf", q, args, kwds)
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
-        """Random numbers with derivatives in the parameters: as each moves where its probability `cdf` stays.
+        """Random numbers with derivatives in the parameters: each number moves so that its probability `cdf` is constant.
 
         Parameters
         ----------
@@ -267,21 +267,19 @@ class Continuous(Distribution):
         data : array_like or Tensor
             Finite numbers; the parameters have derivatives in them.
         *args : float
-            Where the search for the shape parameters begins; SciPy's guess without them.
+            Start of the search for the shape parameters; by default SciPy's guess.
         **kwds : float
-            `loc` and `scale`: where that for these begins.  `floc`, `fscale`, `f0`, `f1` (or `fa`, `fix_a`) fix a parameter.
+            `loc` and `scale`: start of the search for them.  `floc`, `fscale`, `f0`, `f1` (or `fa`, `fix_a`) fix a parameter.
 
         Returns
         -------
         tuple of Tensor
             The shape parameters, `loc` and `scale`.
 
-        Notes
-        -----
-        The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
-        greatest likelihood stands at the edge of the support, as of `halfnorm`.  A derivative in the data is that of the
-        solution of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`,
-        `expon` and `uniform` are order statistics and means, and move as these do.
+        Notes ----- The search follows exact gradients from SciPy's first guess.  SciPy's own search is used if the maximum is at
+        the edge of the support, as for `halfnorm`.  The derivative in the data is the derivative of the solution of "the gradient
+        is 0", by the implicit function theorem.  It is NaN at such an edge.  The estimates of `laplace`, `expon` and `uniform`
+        are order statistics and means, and move as these do.
 
         Examples
         --------
@@ -303,16 +301,16 @@ class Continuous(Distribution):
         func : callable, optional
             Takes a Tensor of shape () and returns a number; x itself by default.
         args : tuple
-            The shape parameters, of which each is one number, as `loc` and `scale` are.
+            The shape parameters, each a single number, like `loc` and `scale`.
         lb, ub : float or Tensor, optional
-            The ends between which is integrated, by default those of the support.
+            The ends of the integral, by default the ends of the support.
         conditional : bool
             Whether the integral is divided by the probability between the ends.
 
         Returns
         -------
         Tensor, shape ()
-            With derivatives in the parameters, the ends, and what `func` closes over.
+            With derivatives in the parameters, the ends, and captured values of `func`.
         """
         from .fitting import expect
 

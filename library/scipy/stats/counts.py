@@ -1,4 +1,4 @@
-"""Families of whole numbers: bernoulli, binom, poisson and their kin.
+"""Families of integers: bernoulli, binom, poisson and related families.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0.
 """

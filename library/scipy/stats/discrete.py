@@ -1,6 +1,6 @@
-"""Discrete distributions: probabilities of whole numbers, with derivatives in the real parameters.
+"""Discrete distributions: probabilities of integers, with derivatives in the real parameters.
 
-Owns what no whole number has: a derivative in it is refused, as in parameters that are whole numbers themselves.
+Refuses derivatives in integers: in the argument, and in integer parameters.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Discrete(Distribution):
         return 0.0 if isinstance(ends[0], float) and ends[0] == -math.inf else ends[0]
 
     def logpmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
-        """The logarithm of the probability of k; -inf with derivatives 0 for what is no number of the support."""
+        """The logarithm of the probability of k; -inf with derivatives 0 if k is not in the support."""
         return self._mass("logpmf", k, args, kwds)
 
     def pmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
@@ -115,9 +115,10 @@ class Discrete(Distribution):
         func : callable, optional
             Takes a Tensor of all these numbers and returns one of that shape; k itself by default.
         args : tuple
-            The shape parameters, of which each is one number, as `loc` is.
+            The shape parameters, each a single number, like `loc`.
         lb, ub : int, optional
-            The first and the last number; by default those of the support, or where there is no more probability than 1e-15.
+            The first and the last number; by default the ends of the support, or the points beyond which the probability is below
+            1e-15.
         conditional : bool
             Whether the sum is divided by the probability between the ends.
 

@@ -1,7 +1,7 @@
-"""Distributions of one number as SciPy writes them: what the formulas of a family become.
+"""Distributions of one number with SciPy's interface: derive all methods from the formulas of a family.
 
-Owns `loc` and `scale`, supports and domains, and the ways from one formula to another.  Families state formulas for `loc` 0 and
-`scale` 1 inside of the support; SciPy gives the value where there is none, and its derivative is refused.
+Handles `loc` and `scale`, supports and domains, and conversions between formulas.  Families state formulas for `loc` 0 and
+`scale` 1 inside the support; without a formula, SciPy gives the value, and its derivative is refused.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ QUANTITIES = ("mean", "variance", "skewness", "kurtosis")
 
 
 def log_less(complement: Any) -> Any:
-    """log(1 - exp(complement)), of the logarithm of a probability that of the rest."""
+    """log(1 - exp(complement)): the log-probability from the complement's log-probability."""
     return ops.log1mexp(-complement)
 
 
 def log_either(probability: Any, rest: Any) -> Any:
-    """The logarithm of a probability that is known with its complement: from the one, or the other where that is small."""
+    """The logarithm of a probability with a known complement: from the smaller one of the two."""
     low = probability < 0.5
     return ops.where(low, ops.log(ops.where(low, probability, 0.5)), ops.log1p(-ops.where(low, 0.5, rest)))
 
 
-# A formula that is not stated from those that are: the first of which all are there.
+# How to derive a missing formula from others: the first entry whose formulas all exist.
 WAYS: dict[str, list[tuple[tuple[str, ...], Formula]]] = {
     "logpdf": [(("pdf",), lambda p: ops.log(p))],
     "pdf": [(("logpdf",), lambda p: ops.exp(p))],
@@ -49,7 +49,7 @@ for _name, _other in (("cdf", "sf"), ("sf", "cdf")):
 
 
 class Distribution:
-    """What continuous and discrete distributions share: parameters, moments, entropy, support.
+    """Common methods of continuous and discrete distributions: parameters, moments, entropy, support.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Distribution:
                 f"{self._names[0]}.detach()")  # fmt: skip
 
     def _without(self, method: str, shapes: list[Any], *before: Any) -> Any:
-        """SciPy's value of a method of the shape parameters and what stands before them; its derivative in them is refused."""
+        """SciPy's value of a method of the arguments in `before` and the shape parameters, whose derivatives are refused."""
         return refused(self._scipys(method, *before, *shapes), shapes, self._words(method))
 
     def _drawn(self, shapes: list[Any], loc: Any, scale: Any, size: Any, random_state: Any) -> Any:
@@ -211,7 +211,7 @@ class Distribution:
         Raises
         ------
         NotImplementedError
-            The order is another one.
+            For any other order.
         """
         if order not in (0, 1, 2, 3, 4):
             raise NotImplementedError(f"{self.name}.moment: moments of the orders 0 to 4 are offered, got {order!r}")
@@ -257,14 +257,14 @@ class Distribution:
         raise NotImplementedError
 
     def _inside(self, ends: Any) -> Any:
-        """A number inside of the support that is no hard point: what formulas get for those outside."""
+        """A regular point inside the support, which replaces points outside as an argument of formulas."""
         a, b = ends
         low = _finite(a, _finite(b - 2, -1.0))
         return low + 0.365 * (_finite(b, low + 2) - low)
 
 
 def _finite(end: Any, other: Any) -> Any:
-    """An end of a support, or another number where it is infinite."""
+    """An end of a support, or another number if it is infinite."""
     if isinstance(end, (int, float)):
         return end if math.isfinite(end) else other
     return ops.where(ops.isfinite(end), end, other)

@@ -1,6 +1,6 @@
 """Maximum likelihood and expectations of a distribution, by its own densities.
 
-Owns what is free in a fit, from where the search begins, and where an integral is cut.
+Decides which parameters of a fit are free, the start of the search, and the ends of an integral.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
         return tuple(asarray(value, dtype=data.dtype) for value in found)
 
     def parameters(theta: Any) -> list[Any]:
-        """All of them, by the free ones, of which a scale is given by its logarithm."""
+        """All parameters from the free ones; a free scale is given by its logarithm."""
         found = dict(zip(free, (theta[i] for i in range(len(free)))))
         if "scale" in found:
             found["scale"] = ops.exp(found["scale"])
@@ -68,7 +68,7 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
 
 
 def _fixed(distribution: Continuous, names: list[str], kwds: dict[str, Any]) -> dict[str, float]:
-    """What the keywords `floc`, `fscale`, `f0`, `fa` and `fix_a` fix."""
+    """Values that the keywords `floc`, `fscale`, `f0`, `fa` and `fix_a` fix."""
     spelled = {f"f{name}": name for name in names} | {f"fix_{name}": name for name in distribution._names}
     spelled |= {f"f{i}": name for i, name in enumerate(distribution._names)}
     found = {}

@@ -1,6 +1,6 @@
 """A density from points: `gaussian_kde`.
 
-Owns its formulas, made of operators: derivatives are those in the points, the weights and the places alike.
+Computes it with operators: it has derivatives in the points, the weights and the evaluation points.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class gaussian_kde:
         return logsumexp(log(self.weights) - ops.sum(off * off, axis=0) / 2, axis=1) - constant
 
     def pdf(self, x: Any) -> Any:
-        """The density; arguments as those of `logpdf`."""
+        """The density; for the arguments see `logpdf`."""
         return ops.exp(self.logpdf(x))
 
     evaluate = __call__ = pdf

@@ -1,6 +1,6 @@
 """Distributions of vectors: multivariate_normal, multivariate_t, vonmises_fisher, dirichlet, multinomial.
 
-Owns their formulas.  A vector lies along the last axis, of `dirichlet` along the first, as SciPy has it; other axes are a batch.
+Defines their formulas.  A vector is along the last axis, for `dirichlet` along the first, as in SciPy; other axes are a batch.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .frozen import Frozen
 from .tails import some
 
 LOG_2PI = math.log(2 * math.pi)
-SINGULAR = 1e6 * 2.220446049250313e-16  # up to which part of the largest one an eigenvalue counts as 0, as SciPy has it
+SINGULAR = 1e6 * 2.220446049250313e-16  # an eigenvalue below this fraction of the largest one counts as 0, as in SciPy
 
 
 class Multivariate:
-    """What they share: a density from its logarithm, and frozen distributions."""
+    """Common methods: a density from its logarithm, and frozen distributions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,7 +45,7 @@ class Multivariate:
         raise NotImplementedError
 
     def generator(self, random_state: Any) -> Any:
-        """What SciPy draws from."""
+        """The generator for SciPy's random numbers."""
         return generator_for(f"scipy.stats.{self.name}.rvs", random_state)
 
 
@@ -353,7 +353,7 @@ class Multinomial(Multivariate):
 
 
 class DirichletMultinomial(Multivariate):
-    """Dirichlet-multinomial distribution: counts whose probabilities are those of a Dirichlet distribution."""
+    """Dirichlet-multinomial distribution: counts whose probabilities follow a Dirichlet distribution."""
 
     def logpmf(self, x: Any, alpha: Any, n: Any) -> Any:
         """The logarithm of the probability; -inf where the counts do not sum to n."""

@@ -1,6 +1,6 @@
-"""Summaries of data as SciPy writes them: means, moments, scores, correlation, a line through points, entropy, distances.
+"""Summaries of data with SciPy's interface: means, moments, scores, correlation, linear regression, entropy, distances.
 
-Owns their formulas, made of operators.
+Computes them with operators.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..values import reals
 
 
 class Described(NamedTuple):
-    """What `describe` gives."""
+    """The result of `describe`."""
 
     nobs: int
     minmax: tuple[Any, Any]
@@ -33,7 +33,7 @@ class Tested(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What `linregress` gives."""
+    """The result of `linregress`."""
 
     slope: Any
     intercept: Any
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def _along(name: str, a: Any, axis: Any) -> tuple[Any, int, int]:
-    """An array, its axis, and how many elements lie along it; flat where there is no axis."""
+    """An array, its axis, and the number of elements along it; flattened if there is no axis."""
     (a,) = reals(name, a)
     a, axis = (ops.reshape(a, (-1,)), 0) if axis is None else (a, axis)
     return a, axis, a.shape[axis]
@@ -70,12 +70,12 @@ def gmean(a: Any, axis: int | None = 0, weights: Any = None) -> Any:
 
 
 def hmean(a: Any, axis: int | None = 0, *, weights: Any = None) -> Any:
-    """Harmonic mean; arguments as those of `gmean`."""
+    """Harmonic mean; for the arguments see `gmean`."""
     return pmean(a, -1, axis=axis, weights=weights)
 
 
 def pmean(a: Any, p: float, *, axis: int | None = 0, weights: Any = None) -> Any:
-    """Power mean: the mean of a**p, to the power 1 / p; the geometric mean where p is 0.  Arguments as those of `gmean`."""
+    """Power mean: the mean of a**p, to the power 1 / p; the geometric mean if p is 0.  For the arguments see `gmean`."""
     a, axis, count = _along("pmean", a, axis)
     if weights is not None:
         weights = _along("pmean", weights, None)[0] if a.ndim == 1 else reals("pmean", weights)[0]
@@ -103,7 +103,7 @@ def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any 
     Tensor
     """
     a, axis, _ = _along("moment", a, axis)
-    if center is None and order in (0, 1):  # exact, where the sum of what is left over would be rounded
+    if center is None and order in (0, 1):  # exact; the sum of deviations would be rounded
         return ops.mean(a, axis=axis) * 0.0 + (1.0 if order == 0 else 0.0)
     return ops.mean((a - (ops.mean(a, axis=axis, keepdims=True) if center is None else center)) ** order, axis=axis)
 
@@ -137,7 +137,7 @@ def variation(a: Any, axis: int | None = 0, ddof: int = 0) -> Any:
 
 
 def zmap(scores: Any, compare: Any, axis: int | None = 0, ddof: int = 0) -> Any:
-    """Scores in standard deviations from the mean of what they are compared with."""
+    """Scores in standard deviations from the mean of the values in `compare`."""
     scores, compare = reals("zmap", scores, compare)
     mean = ops.mean(compare, axis=axis, keepdims=True) if axis is not None else ops.mean(compare)
     deviation = ops.std(compare, axis=axis, keepdims=axis is not None, correction=ddof)
@@ -176,7 +176,7 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     ----------
     pk : array_like
     qk : array_like, optional
-        What pk is compared with.
+        The distribution to compare pk with.
     base : float, optional
         Of the logarithm; e without it.
     axis : int
@@ -186,7 +186,7 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     Tensor
     """
     pk, *rest = reals("entropy", pk, *(() if qk is None else (qk,)))
-    total = ops.sum(pk, axis=axis)  # by which the sum is divided, for a quotient of one that is 0 would have an infinite slope
+    total = ops.sum(pk, axis=axis)  # dividing each element would give an infinite slope for an element of 0
     if rest:
         found = ops.sum(rel_entr(pk, rest[0]), axis=axis) / total - ops.log(total) + ops.log(ops.sum(rest[0], axis=axis))
     else:
@@ -257,14 +257,14 @@ def ttest_ind(a: Any, b: Any, *, axis: int | None = 0, equal_var: bool = True) -
 
 
 def wasserstein_distance(u_values: Any, v_values: Any, u_weights: Any = None, v_weights: Any = None) -> Any:
-    """The least mean distance over which one distribution of points becomes another: the area between distribution functions.
+    """The least mean distance to transport one distribution of points to another: the area between distribution functions.
 
     Parameters
     ----------
     u_values, v_values : array_like, shape (n,), (m,)
-        Where the points are.
+        Positions of the points.
     u_weights, v_weights : array_like, optional
-        How much each weighs; all the same without them.
+        Weights of the points; equal by default.
 
     Returns
     -------
