@@ -287,7 +287,7 @@ def named(name: str, arguments: str, doc: str, function: Callable[..., Any], rea
     name : str
         SciPy's.
     arguments : str
-        Their names, with spaces between them.
+        Their names, separated by spaces.
     doc : str
         One line.
     function : callable

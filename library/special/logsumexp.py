@@ -1,4 +1,4 @@
-"""logsumexp with factors, as SciPy has it.
+"""logsumexp with factors, as in SciPy.
 
 Handles factors and signs; without them the function is the operator of the spec.
 """

@@ -47,11 +47,11 @@ def solve_bvp(
     S : None
         SciPy's singular term is not offered.
     fun_jac, bc_jac : callable, optional
-        As of SciPy, for its algorithm alone.
+        As in SciPy, only for its algorithm.
     tol, max_nodes, verbose, bc_tol
-        As of SciPy.
+        As in SciPy.
     args : tuple
-        Further arguments of `fun` and `bc`: nests of anything.
+        Further arguments of `fun` and `bc`: arbitrary pytrees.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def solve_ivp(
         Real or complex; converted to double precision.
     method : str or class
         "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit ones get
-        exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, made of operators: "RK4",
+        exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, built from operators: "RK4",
         "Heun", "Midpoint" and "Euler".
     t_eval : array_like or Tensor, shape (m,), optional
         Times of output; by default the ends of the solver's steps.

@@ -168,10 +168,10 @@ def quad(
     a, b : float or Tensor
         The ends; may be infinite.
     args : tuple
-        Further arguments of `func`: nests of anything.
+        Further arguments of `func`: arbitrary pytrees.
     full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1, limlst, complex_func
-        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside of a vmap each row is an integral
-        of its own, and there is no `infodict`.
+        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside a vmap each row is an integral of
+        its own, and there is no `infodict`.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def quad_vec(
 
 
 def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: int = 5) -> tuple:
-    """The integral by Gauss's rule of order n, made of operators.
+    """The integral by Gauss's rule of order n, built from operators.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
     -------
     val : Tensor
     none : None
-        As SciPy has it.
+        As in SciPy.
     """
     a, b = _end(a), _end(b)
     if not np.isfinite([a.item(), b.item()]).all():

@@ -100,7 +100,7 @@ def retraced(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
 
 
 def by_steps(problem: Problem, t0: Any, y0: Any, ts: Any, closed: list) -> Any:
-    """The solution by the steps that an explicit solver has chosen, made of operators."""
+    """The solution by the steps that an explicit solver has chosen, built from operators."""
     from scipy.integrate import DOP853, RK23, RK45
 
     known = {"RK45": RK45, "RK23": RK23, "DOP853": DOP853}

@@ -256,7 +256,7 @@ def interpn(
     Parameters
     ----------
     points, values, method, bounds_error, fill_value
-        As of `RegularGridInterpolator`.
+        As for `RegularGridInterpolator`.
     xi : array_like, shape (..., ndim), or tuple of array_like
 
     Returns

@@ -36,7 +36,7 @@ class LinearNDInterpolator:
     points : array_like, shape (m, ndim)
     values : array_like, shape (m, ...)
     fill_value : float
-        The value outside of all triangles.
+        The value outside all triangles.
     rescale : bool
         Find triangles of points whose coordinates fill the unit cube.
 
@@ -119,7 +119,7 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
     xi : array_like, shape (..., ndim), or tuple of arrays
     method : {'linear', 'nearest'}
     fill_value : float
-        The value outside of all triangles.
+        The value outside all triangles.
     rescale : bool
 
     Returns

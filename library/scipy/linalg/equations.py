@@ -41,7 +41,7 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
     transposed : bool
         Solve with the transpose of `a`.
     overwrite_a, overwrite_b, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------

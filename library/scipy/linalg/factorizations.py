@@ -32,7 +32,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
         Positive definite; only one triangle is read: the upper one unless `lower`.
     lower : bool
     overwrite_a, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
     pivoting : bool
         Must be False.
     overwrite_a, lwork, check_finite
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
     subset_by_index : pair of int, optional
         The first and the last eigenvalue.
     overwrite_a, overwrite_b, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def eigvals(a: Any, b: Any = None) -> Any:
 
 
 def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Any:
-    """Moore-Penrose inverse; `rtol` as SciPy has it, `atol` must be None or 0."""
+    """Moore-Penrose inverse; `rtol` as in SciPy, `atol` must be None or 0."""
     return _pinv(a, atol, rtol, False)
 
 

@@ -30,7 +30,7 @@ __all__ = [
 def attach(
     caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any, linear: Any = by_matrix
 ) -> tuple[Any, Any]:
-    """The solution as a nest of tensors, and SciPy's result; None inside of a vmap, where there are many.
+    """The solution as a nest of tensors, and SciPy's result; None inside a vmap, where there are many.
 
     Parameters
     ----------

@@ -49,9 +49,9 @@ def least_squares(
         Tensors among them are parameters, too.
     loss : {'linear', 'soft_l1', 'huber', 'cauchy', 'arctan'}
     method, ftol, xtol, gtol, x_scale, f_scale, max_nfev, verbose, args, kwargs, **options
-        As of SciPy.
+        As in SciPy.
     progress : bool
-        Show the calls of `fun` in a bar, where tqdm is installed.
+        Show the calls of `fun` in a progress bar, if tqdm is installed.
 
     Returns
     -------
@@ -127,9 +127,9 @@ def curve_fit(
     sigma : array_like, shape (m,) or (m, m), optional
         Standard deviations of `ydata`, or their covariance; the fit has derivatives by it, too.
     absolute_sigma, check_finite, bounds, method, full_output, **kwargs
-        As of SciPy.
+        As in SciPy.
     jac : callable, optional
-        For SciPy's algorithm alone.
+        Only for SciPy's algorithm.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def nnls(A: Any, b: Any, *, maxiter: int | None = None) -> tuple[Any, Any]:
     b : array_like, shape (m,)
         Both are differentiated by.
     maxiter : int, optional
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), method: str = "t
     bounds : pair of array_like, or scipy.optimize.Bounds
         All are differentiated by.
     method, tol, **options
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------

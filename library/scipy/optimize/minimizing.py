@@ -44,11 +44,11 @@ def minimize(
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
         Tensors in them are parameters, too.
     constraints : dict, NonlinearConstraint, LinearConstraint, or a list of them
-        As of SciPy, with functions of tensors.
+        As in SciPy, with functions of tensors.
     args, method, tol, callback, options
-        As of SciPy.
+        As in SciPy.
     progress : bool
-        Show the calls of `fun` in a bar, where tqdm is installed.
+        Show the calls of `fun` in a progress bar, if tqdm is installed.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def minimize_scalar(
     bounds : pair of float or Tensor, optional
         If the minimum is at a bound, it moves with the bound.
     args, method, tol, options
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`.
+        As for `minimize`.
 
     Examples
     --------
@@ -202,14 +202,14 @@ def differential_evolution(
     Parameters
     ----------
     func, bounds, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy, but for `constraints`, `integrality` and `vectorized`.
+        As in SciPy, but for `constraints`, `integrality` and `vectorized`.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`; the derivative belongs to the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -231,14 +231,14 @@ def dual_annealing(func: Callable[..., Any], bounds: Any, args: Any = (), *, pro
     Parameters
     ----------
     func, bounds, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`; the derivative belongs to the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -259,14 +259,14 @@ def shgo(func: Callable[..., Any], bounds: Any, args: Any = (), *, progress: boo
     Parameters
     ----------
     func, bounds, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy, but for `constraints`.
+        As in SciPy, but for `constraints`.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`; the derivative belongs to the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -282,14 +282,14 @@ def basinhopping(func: Callable[..., Any], x0: Any, *, args: Any = (), progress:
     Parameters
     ----------
     func, x0, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy; the local minimizer gets exact gradients.
+        As in SciPy; the local minimizer gets exact gradients.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`; the derivative belongs to the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 

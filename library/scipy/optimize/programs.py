@@ -30,7 +30,7 @@ def linprog(
     method : {'highs', 'highs-ds', 'highs-ipm'}
         As in SciPy: these methods find the prices of the constraints.
     options : dict, optional
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------

@@ -91,7 +91,7 @@ def freqz_sos(sos: Any, worN: Any = 512, whole: bool = False, fs: float = 2 * ma
     Returns
     -------
     w, h : Tensor
-        As of `freqz`.
+        As for `freqz`.
     """
     (sos,) = numbers("freqz_sos", sos)
     if sos.ndim != 2 or sos.shape[1] != 6 or not sos.shape[0]:
@@ -116,7 +116,7 @@ def freqz_zpk(z: Any, p: Any, k: Any, worN: Any = 512, whole: bool = False, fs: 
     Returns
     -------
     w, h : Tensor
-        As of `freqz`.
+        As for `freqz`.
     """
     w = _frequencies("freqz_zpk", worN, whole, fs)
     z, p, k = numbers("freqz_zpk", z, p, k)

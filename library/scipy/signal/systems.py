@@ -126,7 +126,7 @@ def bode(system: Any, w: Any = None, n: int = 100) -> tuple:
 
 
 def _states(name: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A, B, C, D: of a transfer function in the coordinates of its last derivatives, as SciPy has them."""
+    """A, B, C, D: of a transfer function in the coordinates of its last derivatives, as in SciPy."""
     if len(parts) == 4:
         return parts
     if len(parts) == 3:

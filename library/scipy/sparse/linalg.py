@@ -115,11 +115,11 @@ def cg(
     ----------
     A : matrix, LinearOperator or callable
         Symmetric and positive definite: a Tensor, an array, a sparse matrix of gradspec or of SciPy, a LinearOperator of SciPy,
-        which is a constant, or a linear function of vectors made of operators.  Its tensors, and those that it closes over, are
-        differentiated by.
+        which is a constant, or a linear function of vectors built from operators.  Its tensors, and those that it closes over,
+        are differentiated by.
     b : array_like, shape (n,)
     x0, rtol, atol, maxiter, M, callback
-        As of SciPy; derivatives are solved for with the same `rtol`, `atol`, `maxiter` and `M`.
+        As in SciPy; derivatives are solved for with the same `rtol`, `atol`, `maxiter` and `M`.
 
     Returns
     -------
@@ -238,16 +238,16 @@ def lsqr(
     Parameters
     ----------
     A : matrix or LinearOperator, shape (m, n)
-        As of `cg`, of full column rank where `damp` is 0.
+        As for `cg`, of full column rank where `damp` is 0.
     b : array_like, shape (m,)
     damp, atol, btol, conlim, iter_lim, show, calc_var, x0
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     tuple
         SciPy's, whose first element is a Tensor with derivatives by A and b, from the normal equations, solved by conjugate
-        gradients to 1e-12.  Inside of a vmap it has no others.
+        gradients to 1e-12.  Inside a vmap it has no others.
     """
     options = {
         "atol": atol,

@@ -80,7 +80,7 @@ def legendre_p(n: int, z: Any, *, diff_n: int = 0) -> Any:
     Returns
     -------
     Tensor
-        The polynomial and its derivatives along an axis at the front, as SciPy has them.
+        The polynomial and its derivatives along an axis at the front, as in SciPy.
     """
     (z,) = reals("legendre_p", z)
     found, n = [eval_legendre(n, z)], _degree(n)

@@ -173,7 +173,7 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     k : int
         The branch.
     tol : float
-        As SciPy takes it.
+        As in SciPy.
 
     Returns
     -------

@@ -157,7 +157,7 @@ class Continuous(Distribution):
         return ops.where(at, found, formula(ops.where(at, inside, y), *shapes))
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
-        """Logarithm of the density at x; -inf with derivatives 0 outside of the support."""
+        """Logarithm of the density at x; -inf with derivatives 0 outside the support."""
         return self._density("logpdf", x, args, kwds)
 
     def pdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
@@ -247,7 +247,7 @@ class Continuous(Distribution):
         size : int or tuple of int, optional
             The shape of the result; by default the parameters' shape.
         random_state : int, numpy.random.Generator or RandomState, optional
-            As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
+            As in SciPy, with the same numbers; by default the generator of `gradspec.manual_seed`.
 
         Returns
         -------

@@ -23,7 +23,7 @@ class Discrete(Distribution):
     Parameters
     ----------
     whole : str
-        Names of the shape parameters that are whole numbers, with spaces between them.
+        Names of the shape parameters that are whole numbers, separated by spaces.
     """
 
     _has_scale = False
@@ -140,7 +140,7 @@ class Discrete(Distribution):
         size : int or tuple of int, optional
             The shape of the result; by default the parameters' shape.
         random_state : int, numpy.random.Generator or RandomState, optional
-            As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
+            As in SciPy, with the same numbers; by default the generator of `gradspec.manual_seed`.
 
         Returns
         -------

@@ -56,7 +56,7 @@ class Distribution:
     name : str
         SciPy's.
     shapes : str
-        Names of the parameters beside `loc` and `scale`, with spaces between them.
+        Names of the parameters beside `loc` and `scale`, separated by spaces.
     doc : str
         One line.
     support : pair, or callable

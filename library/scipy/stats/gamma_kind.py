@@ -1,4 +1,5 @@
-"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and their kin.
+"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and related
+families.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """

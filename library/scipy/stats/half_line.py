@@ -1,4 +1,4 @@
-"""Families on the positive numbers, of powers and exponentials: expon, weibull_min, lognorm, pareto and their kin.
+"""Families on the positive numbers, of powers and exponentials: expon, weibull_min, lognorm, pareto and related families.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """

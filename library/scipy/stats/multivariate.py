@@ -312,7 +312,7 @@ class Multinomial(Multivariate):
     """Multinomial distribution."""
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
-        """The logarithm of the probability; -inf where the counts do not sum to n.
+        """The logarithm of the probability; -inf if the counts do not sum to n.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class Multinomial(Multivariate):
         n : int
             Their sum.
         p : array_like, shape (k,)
-            Probabilities; the last one is one less the others, as SciPy has it.
+            Probabilities; the last one is one less the others, as in SciPy.
 
         Returns
         -------
@@ -356,7 +356,7 @@ class DirichletMultinomial(Multivariate):
     """Dirichlet-multinomial distribution: counts whose probabilities follow a Dirichlet distribution."""
 
     def logpmf(self, x: Any, alpha: Any, n: Any) -> Any:
-        """The logarithm of the probability; -inf where the counts do not sum to n."""
+        """The logarithm of the probability; -inf if the counts do not sum to n."""
         x, alpha, n = reals(self.name, x, alpha, n)
         x = refused(x, (x,), f"scipy.stats.{self.name}.logpmf is of whole numbers: it has no derivative in x; pass x.detach()")
         total = ops.sum(alpha, axis=-1)

@@ -58,7 +58,7 @@ def gmean(a: Any, axis: int | None = 0, weights: Any = None) -> Any:
     a : array_like
         Positive numbers.
     axis : int or None
-        Of all elements where it is None.
+        None for all elements.
     weights : array_like, optional
         Of the shape of `a`.
 
@@ -95,7 +95,7 @@ def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any 
     a : array_like
     order : number
     axis : int or None
-        Of all elements where it is None.
+        None for all elements.
     center : number or Tensor, optional
 
     Returns
