@@ -175,7 +175,7 @@ class Step:
         return broken
 
     def close(self) -> None:
-        """End the workers of an executor that was made here; the next call makes another."""
+        """End the workers of an executor that was created here; the next call creates a new one."""
         if self._make is not None and self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
             self._executor = None

@@ -62,7 +62,7 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps by the signs of the gradient, longer while a sign stays, shorter when it changes (Riedmiller and Braun, 1993).
+    """Steps by the signs of the gradient, longer while a sign is unchanged, shorter when it changes (Riedmiller and Braun, 1993).
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
 
 
 class SWALR(LRScheduler):
-    """From where the learning rate is to `swa_lr`, in `anneal_epochs` steps, where it stays.
+    """Move the learning rate to `swa_lr` in `anneal_epochs` steps, and keep it there.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class Objective:
     Attributes
     ----------
     x0 : ndarray
-        The parameters to start from as a vector; None where none were given.
+        The initial parameters as a vector; None if there are none.
     sparse : bool
         Whether Jacobians of vectors, and Hessians, are `scipy.sparse.csr_array`.
     """
@@ -53,7 +53,7 @@ class Objective:
         return value.item(), gradient.numpy()
 
     def fun(self, x: npt.ArrayLike, *args: Any) -> Any:
-        """The value: a number where the function returns a single one, else a vector."""
+        """The value: a number if the function returns a single number, else a vector."""
         value = self._flat(_vector(x), *args).detach().numpy()
         return value if value.ndim else value.item()
 
@@ -122,13 +122,13 @@ class Objective:
         return np.concatenate([np.zeros(0), *map(_as_reals, leaves)])
 
     def unflatten(self, x: npt.ArrayLike) -> Any:
-        """A vector as a nest of parameters, which are tensors or arrays as those that were given."""
+        """A vector as a pytree of parameters, tensors or arrays like the initial parameters."""
         parts = [part.numpy() for part in self._parts(_vector(x))]
         return rebuild(self.form, [asarray(part) if isinstance(leaf, TensorBase) else part if part.ndim else part.item()
                                    for part, leaf in zip(parts, self.leaves or [None])])  # fmt: skip
 
     def nest(self, x: Any) -> Any:
-        """A vector as a nest of parameters, which are tensors that depend on it."""
+        """A vector as a pytree of tensors that depend on it."""
         return rebuild(self.form, self._parts(asarray(x)))
 
     def _parts(self, x):
@@ -170,7 +170,7 @@ class Objective:
 
 
 def objective(func: Callable[..., Any], x0: Any = None, *, sparse: bool = False) -> Objective:
-    """A function as the optimisers and solvers of scipy.optimize want it, with exact derivatives.
+    """Wrap a function for the optimisers and solvers of scipy.optimize, with exact derivatives.
 
     Parameters
     ----------

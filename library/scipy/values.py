@@ -132,12 +132,12 @@ class _Refused(Function):
 
 
 def refused(value: Any, inputs: Sequence[Any], words: str) -> Any:
-    """A value whose derivative by any of the inputs is an error with these words, where somebody asks for it."""
+    """A value whose derivative by any of the inputs raises an error with these words."""
     return _Refused.apply(words, stop_gradient(asarray(value)), *map(asarray, inputs))
 
 
 def refused_along(tangents: Sequence[Any], zero: Any, words: str) -> Any:
-    """The derivative of such a value along tangents: zero where they are, else an error."""
+    """The derivative of such a value along tangents: zero if all tangents are zero, else an error."""
     given = [tangent for tangent in tangents if tangent is not None and not is_zero(tangent)]
     if any(np.any(stop_gradient(tangent).numpy()) for tangent in given):
         raise NotImplementedError(words)
@@ -145,7 +145,7 @@ def refused_along(tangents: Sequence[Any], zero: Any, words: str) -> Any:
 
 
 def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
-    """Refuse what would be detached silently, where a result can hold no derivative.
+    """Refuse tensors with derivatives if the result cannot have any: they would be detached silently.
 
     Raises
     ------

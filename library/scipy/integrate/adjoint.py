@@ -22,7 +22,7 @@ from ...core.grad_mode import enable_grad
 from ...support.dispatch import ops
 from .problem import Problem, jacobians
 
-BACK = 1e3  # how far, in tolerances, a solution that is solved backward may end from where it began
+BACK = 1e3  # tolerated distance, in tolerances, between the end of a backward solution and the initial value
 
 
 class Adjoint:

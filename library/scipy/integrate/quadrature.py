@@ -50,7 +50,7 @@ class Integrand:
 
 
 def _vector_integral(integrand: Integrand, a: Any, b: Any) -> Any:
-    """The integral of a vector, for a derivative; NaN where it does not converge."""
+    """The integral of a vector, for a derivative; NaN if it does not converge."""
     from scipy.integrate import quad_vec as of_array
 
     def integrate(function: Callable[..., Any], a: float, b: float) -> tuple:
@@ -147,7 +147,7 @@ def _end(value: Any) -> Any:
 
 
 def _between_ends(a: Any, b: Any) -> Any:
-    """A place where the function has a value."""
+    """A point where the function has a value."""
     with np.errstate(all="ignore"):
         beside = ops.where(ops.isfinite(a), a + 1, ops.where(ops.isfinite(b), b - 1, 0.0))
         return ops.where(ops.isfinite(a) & ops.isfinite(b), (a + b) / 2, beside)
@@ -288,7 +288,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
 
 
 def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = None, full_output: bool = False) -> tuple:
-    """The integral over several variables, the first innermost, by a `quad` inside of a `quad`.
+    """The integral over several variables, the first innermost, by nested calls of `quad`.
 
     Parameters
     ----------

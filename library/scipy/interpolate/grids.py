@@ -126,7 +126,7 @@ class RegularGridInterpolator:
     bounds_error : bool
         Refuse places outside.
     fill_value : number or None
-        The value outside where they are not refused; None to extrapolate.
+        The value outside, if points outside are not refused; None to extrapolate.
 
     Examples
     --------

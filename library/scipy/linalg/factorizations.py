@@ -112,7 +112,7 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False, check_finite: bool = True,
         lapack_driver: str = "gesdd") -> Any:  # fmt: skip
-    """Singular value decomposition U, s, Vh; s alone unless `compute_uv`."""
+    """Singular value decomposition U, s, Vh; only s unless `compute_uv`."""
     return tuple(linalg.svd(a, full_matrices=full_matrices)) if compute_uv else linalg.svdvals(a)
 
 
@@ -155,7 +155,7 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
     Returns
     -------
     tuple of Tensor, or Tensor
-        NaN derivatives of eigenvectors where eigenvalues are equal.
+        Derivatives of eigenvectors are NaN if eigenvalues are equal.
     """
     if type != 1:
         raise NotImplementedError(f"scipy.linalg.eigh: type={type} is not offered; write the problem as a @ v = w * b @ v")
@@ -191,7 +191,7 @@ def eigvalsh_tridiagonal(d: Any, e: Any) -> Any:
 
 
 def eig(a: Any, b: Any = None, left: bool = False, right: bool = True) -> Any:
-    """Eigenvalues and right eigenvectors of a matrix, or of a pair: a @ v = w * b @ v; eigenvalues alone unless `right`."""
+    """Eigenvalues and right eigenvectors of a matrix, or of a pair: a @ v = w * b @ v; only eigenvalues unless `right`."""
     if left:
         raise NotImplementedError("scipy.linalg.eig: left eigenvectors are not offered; take the right ones of the adjoint")
     matrix = a if b is None else linalg.solve(b, a)
@@ -224,7 +224,7 @@ def _pinv(a: Any, atol: float | None, rtol: float | None, hermitian: bool) -> An
 
 
 def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
-    """Polar decomposition: a = u @ p, or p @ u where the side is 'left'.
+    """Polar decomposition: a = u @ p, or p @ u if the side is 'left'.
 
     Parameters
     ----------

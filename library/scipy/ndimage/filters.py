@@ -260,7 +260,7 @@ def generic_laplace(
     input: Any, derivative2: Callable[..., Any], output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     extra_arguments: tuple = (), extra_keywords: dict | None = None, *, axes: Any = None,
 ) -> Any:  # fmt: skip
-    """The sum of second derivatives along all axes, by a function that gives one.
+    """The sum of second derivatives along all axes, by a function that computes each.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def generic_gradient_magnitude(
     input: Any, derivative: Callable[..., Any], output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     extra_arguments: tuple = (), extra_keywords: dict | None = None, *, axes: Any = None,
 ) -> Any:  # fmt: skip
-    """The length of the gradient, by a function that gives a derivative along an axis.
+    """The length of the gradient, by a function that computes the derivative along an axis.
 
     Parameters
     ----------

@@ -184,11 +184,11 @@ def _moved_inside(places: Any, size: int, mode: str) -> tuple:
     if mode == "constant":
         beyond = (at < 0) | (at > size - 1)
         return ops.where(beyond, 0.0, places), beyond
-    if mode in ("nearest", "grid-constant"):  # the samples that a place takes part of are looked up beyond the edges
+    if mode in ("nearest", "grid-constant"):  # the samples around a position are looked up beyond the edges
         return places, None
     if mode == "grid-wrap":
         return places - ops.floor(at / size) * size, None
-    if mode == "wrap":  # the last sample lies on the first, and counts for it below
+    if mode == "wrap":  # the last sample coincides with the first, and replaces it below
         period = max(size - 1, 1)
         turns = ops.where(at < 0, ops.ceil(at / period) - 1, ops.where(at > size - 1, ops.floor(at / period), 0.0))
         return (places - turns * period) * (size > 1), None
@@ -296,7 +296,7 @@ def zoom(
         grid = [(np.arange(new) + 0.5) * (size / max(new, 1)) - 0.5 for new, size in zip(shape, x.shape)]
     else:
         ratios = [(size - 1) / (new - 1) if new > 1 else 1.0 for size, new in zip(x.shape, shape)]
-        # A place that is past the last sample by rounding alone is there.
+        # A position beyond the last sample only by rounding is moved to it.
         grid = [np.minimum(np.arange(new) * ratio, size - 1) for new, ratio, size in zip(shape, ratios, x.shape)]
     return map_coordinates(x, np.stack(np.meshgrid(*grid, indexing="ij")), output, order, mode, cval, prefilter)
 

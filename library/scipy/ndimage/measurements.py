@@ -32,7 +32,7 @@ class _Regions:
         self.chosen = np.asarray(0 if index is None else asarray(index).numpy())
         known, self.places = np.unique(self.chosen, return_inverse=True)
         found = np.searchsorted(known, numbers.ravel()).clip(0, known.size - 1)
-        self.ids = np.where(known[found] == numbers.ravel(), found, known.size)  # one more takes what is in no region
+        self.ids = np.where(known[found] == numbers.ravel(), found, known.size)  # an extra one for elements outside all regions
         self.count = known.size + 1
 
     def reduced(self, how: str, image: Any) -> Any:
@@ -134,7 +134,7 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
     Returns
     -------
     tuple of Tensor, or list of them
-        A coordinate for each axis; a list of such tuples where `index` has an axis.
+        A coordinate for each axis; a list of such tuples if `index` has an axis.
     """
     regions = _Regions("center_of_mass", input, labels, index)
     grids = np.indices(regions.image.shape).astype(regions.image.dtype)

@@ -30,7 +30,7 @@ __all__ = [
 def attach(
     caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any, linear: Any = by_matrix
 ) -> tuple[Any, Any]:
-    """The solution as a nest of tensors, and SciPy's result; None inside a vmap, where there are many.
+    """The solution as a pytree of tensors, and SciPy's result; None inside a vmap, which has many results.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def complementary(value: Any, factor: Any) -> Any:
 
 
 def bounds_of(bounds: Any, count: int) -> tuple[Any, Any]:
-    """Bounds of `count` unknowns as two vectors, tensors where they are given as such; None for none at all.
+    """Bounds of `count` unknowns as two vectors, tensors if given as tensors; None if there are no bounds.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class Constraint:
                             f"{type(given).__name__}")  # fmt: skip
 
     def value(self, x: Any) -> Any:
-        """A vector whose elements are 0 where `equal`, and not less than 0 elsewhere."""
+        """A vector whose elements must be 0 where `equal`, and at least 0 elsewhere."""
         found = self.problem.value(x)
         if self.lower is None:
             self.equal = np.full(found.size, self.given["type"].lower() == "eq")
@@ -87,7 +87,7 @@ def multipliers(gradient: Any, limits: list[Constraint], x: Any, lower: Any, upp
     gradient, x : ndarray, shape (n,)
     limits : list of Constraint
     lower, upper : ndarray or None
-        Of the box; what lies at its sides is not free to move.
+        Bounds of the box; elements at a bound are not free.
     """
     if not limits:
         return []

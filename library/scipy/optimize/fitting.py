@@ -96,7 +96,7 @@ def least_squares(
 
 
 def _box(bounds: Any, count: int) -> tuple[Any, Any]:
-    """Bounds as a pair of sides; None where they hold nothing."""
+    """Bounds as a pair of sides; None if they do not restrict."""
     if (
         bounds is None
         or not hasattr(bounds, "lb")
@@ -136,7 +136,7 @@ def curve_fit(
     popt : Tensor, shape (n,)
         With derivatives as of `least_squares`.
     pcov : Tensor, shape (n, n)
-        From the exact Jacobian at `popt`, with derivatives; infinite where SciPy's is.
+        From the exact Jacobian at `popt`, with derivatives; infinite if SciPy's is.
     infodict, mesg, ier
         SciPy's, with `full_output`.
 

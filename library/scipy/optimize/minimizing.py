@@ -21,7 +21,7 @@ __all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize
 
 WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 WITH_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "trust-constr")
-FLAT = 1e-5  # a gradient that is smaller, beside the value, is that of a minimum, whatever the solver says of its precision
+FLAT = 1e-5  # a gradient smaller than this, relative to the value, indicates a minimum, whatever status SciPy reports
 
 
 def minimize(

@@ -185,7 +185,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
     a, b = _pair("correlate2d", in1, in2, mode)
     if mode == "valid" and any(x < y for x, y in zip(a.shape, b.shape)):
         return correlate(a, b, mode)
-    if mode == "same":  # the middle lies the other way round where a size is even
+    if mode == "same":  # for an even size the middle is on the other side
         found = convolve2d(a, ops.conj(ops.flip(b)), "full", boundary, fillvalue)
         return found[tuple(slice(size // 2, size // 2 + n) for n, size in zip(a.shape, b.shape))]
     return convolve2d(a, ops.conj(ops.flip(b)), mode, boundary, fillvalue)

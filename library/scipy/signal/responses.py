@@ -63,7 +63,7 @@ def freqz(b: Any, a: Any = 1, worN: Any = 512, whole: bool = False, plot: None =
     fs : float
         The sampling frequency.
     include_nyquist : bool
-        Whether half the sampling frequency is the last one, where `worN` is an int.
+        Whether half the sampling frequency is included as the last one, if `worN` is an int.
 
     Returns
     -------

@@ -109,7 +109,7 @@ def _spectra(
 
 
 def _placed(result: Any, axis: int, ndim: int) -> Any:
-    """The axis of frequencies where the signal's was."""
+    """Move the axis of frequencies to the position of the signal's axis."""
     return ops.moveaxis(result, -1, axis) if axis % ndim != ndim - 1 else result
 
 

@@ -82,7 +82,7 @@ def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple:
     Raises
     ------
     ValueError
-        Of a system of discrete time, or of several inputs or outputs.
+        For a system of discrete time, or with several inputs or outputs.
     """
     parts = _system("freqresp", system)
     if w is None:
@@ -126,7 +126,7 @@ def bode(system: Any, w: Any = None, n: int = 100) -> tuple:
 
 
 def _states(name: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A, B, C, D: of a transfer function in the coordinates of its last derivatives, as in SciPy."""
+    """A, B, C, D; a transfer function uses SciPy's coordinates, its highest derivatives."""
     if len(parts) == 4:
         return parts
     if len(parts) == 3:

@@ -76,7 +76,7 @@ def _places(name: str, M: int, sym: bool) -> np.ndarray:
 
 
 def _shaped(name: str, M: int, sym: bool, parameters: tuple, formula: Callable[..., Any]) -> Any:
-    """A window by its formula, of the places and the parameters as tensors; ones where there is one element alone."""
+    """A window by its formula, a function of positions and of parameters as tensors; ones if there is only one element."""
     given = [parameter.astype(float) for parameter in map(asarray, parameters)] if M <= 1 else reals(name, *parameters)
     places = _places(name, M, sym)
     return asarray(np.ones(int(M))) if M <= 1 else formula(places, *given)

@@ -35,7 +35,7 @@ def __dir__() -> list[str]:
 
 
 class _Product(Function):
-    """A product with a LinearOperator of SciPy, which knows numbers alone."""
+    """A product with a LinearOperator of SciPy, which accepts only numbers."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, operator: Any, adjoint: bool) -> Any:
@@ -124,9 +124,9 @@ def cg(
     Returns
     -------
     x : Tensor, shape (n,)
-        With derivatives by A and b, in both modes and to any order; NaN where an iteration for one did not converge.
+        With derivatives by A and b, in both modes and to any order; NaN if the iteration for a derivative did not converge.
     info : int
-        0 where it converged; else the derivatives are NaN, and a warning says so.
+        0 if it converged; else the derivatives are NaN, with a warning.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def bicgstab(
     A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
     callback: Any = None,
 ) -> tuple[Any, int]:  # fmt: skip
-    """As `cg`, for any square matrix; see `scipy.sparse.linalg.bicgstab`.  `M` serves A alone, and not its transpose."""
+    """As `cg`, for any square matrix; see `scipy.sparse.linalg.bicgstab`.  `M` preconditions only A, not its transpose."""
     return _system("bicgstab", A, b, x0, False, M, callback, {"rtol": rtol, "atol": atol, "maxiter": maxiter})
 
 
@@ -238,7 +238,7 @@ def lsqr(
     Parameters
     ----------
     A : matrix or LinearOperator, shape (m, n)
-        As for `cg`, of full column rank where `damp` is 0.
+        As for `cg`, of full column rank if `damp` is 0.
     b : array_like, shape (m,)
     damp, atol, btol, conlim, iter_lim, show, calc_var, x0
         As in SciPy.

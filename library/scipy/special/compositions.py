@@ -38,7 +38,7 @@ pseudo_huber = named("pseudo_huber", "delta r", "A smooth form of Huber's loss."
 
 
 def _boxcox(x: Any, p: Any) -> Any:
-    """At 0, where the power is 0 and its logarithm infinite, -1 / lmbda."""
+    """The value at 0 is -1 / lmbda: the power is 0 and its logarithm infinite."""
     ended = (x == 0) & (p > 0)
     size = log(where(ended, 1.0, x))
     return where(ended, x ** where(ended, p, 1.0) / where(ended, p, 1.0) - 1 / where(ended, p, 1.0), size * exprel(p * size))
@@ -150,7 +150,7 @@ fdtrc = named("fdtrc", "dfn dfd x", "One less fdtr.", lambda m, n, x: betainc(n 
 
 
 def _fdtri(m: Any, n: Any, p: Any) -> Any:
-    """By the inverse for 1 / (1 + m x / n), whose digits last where x is large."""
+    """By the inverse for 1 / (1 + m x / n), which keeps its digits for large x."""
     w = _beta_inverse(n / 2, m / 2, p)
     return n * (1 - w) / (m * w)
 

@@ -84,7 +84,7 @@ def differentiated(name: str, arrays: Sequence[Any], orders: tuple[int, ...], n:
     Returns
     -------
     ndarray
-        Of double precision; NaN where differences do not settle.
+        Of double precision; NaN if the differences do not converge.
 
     Raises
     ------

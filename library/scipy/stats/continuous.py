@@ -122,7 +122,7 @@ class Continuous(Distribution):
         return ops.where(flat, stop_gradient(value), formula(ops.where(flat, self._inside(ends), y), *shapes))
 
     def _at_ends(self, which: str, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """The density at the ends of the support, where a formula may subtract infinities: 0 or infinite, as beside them."""
+        """The density at the ends of the support, where a formula may subtract infinities: the limit, 0 or infinite."""
         at = (y == ends[0]) | (y == ends[1])
         lost, flat = ops.isnan(value) & at, (value == 0) & at & (which == "pdf")
         if some(lost):
@@ -230,7 +230,7 @@ class Continuous(Distribution):
         return implicit(value, self._formulas[name], slope)
 
     def ppf(self, q: Any, *args: Any, **kwds: Any) -> Any:
-        """The quantile: where `cdf` is q."""
+        """The quantile: the point where `cdf` is q."""
         return self._quantile("ppf", q, args, kwds)
 
     def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:

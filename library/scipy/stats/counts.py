@@ -152,7 +152,7 @@ _MOST = 1e7  # terms of a sum of powers; NaN beyond, and beyond 1e4 in a batch o
 
 
 def _powers_between(a, low, high):
-    """The sum of j**-a over the whole numbers above `low` up to `high`."""
+    """The sum of j**-a over the integers above `low` up to `high`."""
     most = min(extreme(high, np.max, 1e4), _MOST)
     j, held, ends = np.arange(1.0, most + 1), high <= most, 0 * (low + high)  # which refuse a derivative, as no comparison does
     a, low, high = last(a, low, high)
@@ -188,7 +188,7 @@ def _skellam_logpmf(k, mu1, mu2):
 
 
 def _skellam_probability(function, otherwise):
-    """The mean over the second count of a probability of the first; `otherwise` where that would be below 0."""
+    """The mean over the second count of a probability of the first; `otherwise` if the first would be negative."""
 
     def of_first(j, k, mu1):
         most = k + j + 1

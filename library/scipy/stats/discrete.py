@@ -18,12 +18,12 @@ WAYS_OF_MASS = {"logpmf": [(("pmf",), WAYS["logpdf"][0][1])], "pmf": [(("logpmf"
 
 
 class Discrete(Distribution):
-    """A distribution of whole numbers.
+    """A distribution of integers.
 
     Parameters
     ----------
     whole : str
-        Names of the shape parameters that are whole numbers, separated by spaces.
+        Names of the integer shape parameters, separated by spaces.
     """
 
     _has_scale = False
@@ -39,7 +39,7 @@ class Discrete(Distribution):
         return lambda k, *shapes: self._without(name, list(shapes), k)
 
     def _standard(self, where: str, k: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
-        """k at `loc` 0, the shapes, where these are admissible, and the ends of the support."""
+        """k at `loc` 0, the shapes, whether they are admissible, and the ends of the support."""
         k, shapes, loc, scale = self._tensors(where, args, kwds, (k,))
         words = f"scipy.stats.{self.name}.{where} is of whole numbers: it has no derivative in k, loc"
         words = ", ".join([words, *self._whole]) + "; pass k.detach()"
@@ -59,7 +59,7 @@ class Discrete(Distribution):
             return ops.where(valid, ops.where(beyond, -math.inf if which == "logpmf" else 0.0, value), math.nan)
 
     def _first(self, ends: Any) -> Any:
-        """A whole number of the support."""
+        """An integer in the support."""
         return 0.0 if isinstance(ends[0], float) and ends[0] == -math.inf else ends[0]
 
     def logpmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
@@ -78,7 +78,7 @@ class Discrete(Distribution):
             return self._between(which, valid, below, above, value)
 
     def cdf(self, k: Any, *args: Any, **kwds: Any) -> Any:
-        """The probability of at most k."""
+        """The probability of values up to k."""
         return self._probability("cdf", k, args, kwds)
 
     def sf(self, k: Any, *args: Any, **kwds: Any) -> Any:
@@ -131,7 +131,7 @@ class Discrete(Distribution):
         return expect_of_counts(self, func or (lambda k: k), tuple(args), {"loc": loc}, (lb, ub), conditional)
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
-        """Random whole numbers, which have no derivative.
+        """Random integers, which have no derivative.
 
         Parameters
         ----------

@@ -56,13 +56,13 @@ class Distribution:
     name : str
         SciPy's.
     shapes : str
-        Names of the parameters beside `loc` and `scale`, separated by spaces.
+        Names of the parameters other than `loc` and `scale`, separated by spaces.
     doc : str
         One line.
     support : pair, or callable
         Ends of the support, or a function of the shape parameters that gives them.
     domain : callable, optional
-        Of the shape parameters: where they are admissible.  All positive, without it.
+        Takes the shape parameters, returns whether they are admissible.  By default all must be positive.
     stats : callable, optional
         Of the shape parameters: mean, variance, skewness, excess kurtosis; None for one without a formula.
     entropy : callable, optional
@@ -155,7 +155,7 @@ class Distribution:
                 f"{self._names[0]}.detach()")  # fmt: skip
 
     def _without(self, method: str, shapes: list[Any], *before: Any) -> Any:
-        """SciPy's value of a method of the arguments in `before` and the shape parameters, whose derivatives are refused."""
+        """SciPy's value of a method of `before` and the shape parameters; derivatives in the latter are refused."""
         return refused(self._scipys(method, *before, *shapes), shapes, self._words(method))
 
     def _drawn(self, shapes: list[Any], loc: Any, scale: Any, size: Any, random_state: Any) -> Any:
@@ -189,7 +189,7 @@ class Distribution:
             return ops.where(self._valid(shapes, scale), value + ops.zeros_like(loc + scale), math.nan)
 
     def mean(self, *args: Any, **kwds: Any) -> Any:
-        """The mean; inf or nan where it is not finite or not there."""
+        """The mean; inf or nan if it is infinite or does not exist."""
         return self._statistic("mean", args, kwds)
 
     def var(self, *args: Any, **kwds: Any) -> Any:

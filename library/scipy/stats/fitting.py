@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .discrete import Discrete
 
 _PRECISE = {"epsabs": 1e-9, "epsrel": 1e-9}
-_MOST = 1_000_000  # whole numbers that an expectation is summed over
+_MOST = 1_000_000  # maximal number of terms in an expectation
 _TAIL = 1e-15  # of a probability that ends it
 
 
@@ -84,7 +84,7 @@ def _fixed(distribution: Continuous, names: list[str], kwds: dict[str, Any]) -> 
 
 def _greatest(distribution: Continuous, loss: Callable[[Any], Any], names: list[str], free: list[str], values: np.ndarray,
               args: tuple, kwds: dict[str, Any]) -> np.ndarray:  # fmt: skip
-    """The free parameters by our gradients from SciPy's first guess; by SciPy's own search where these lead nowhere."""
+    """The free parameters by exact gradients from SciPy's first guess; by SciPy's own search if this fails."""
     import scipy.optimize
     import scipy.stats
 

@@ -37,7 +37,7 @@ class Frozen:
         return self.dist.expect(func, tuple(given), lb=lb, ub=ub, conditional=conditional, **rest)
 
     def stats(self, moments: str = "mv") -> Any:
-        """The moments that `moments` names, as `stats` of the distribution gives them."""
+        """The moments that `moments` names, see `stats` of the distribution."""
         return self.dist.stats(*self.args, moments=moments, **self.kwds)
 
     def __getattr__(self, name: str) -> Any:

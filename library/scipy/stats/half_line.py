@@ -35,7 +35,7 @@ POSITIVE = (0.0, inf)
 
 
 def powers(of, exists=lambda k: True):
-    """Moments from the means of the first four powers, each where it exists."""
+    """Moments from the means of the first four powers, if they exist."""
     return from_raw(*(where(exists(k), of(k), inf) for k in (1, 2, 3, 4)))
 
 
@@ -188,7 +188,7 @@ halfnorm = Continuous(
 
 
 def _invgauss(sign):
-    """log(cdf), or log(sf) where the sign is -1: two logarithms that are added or subtracted."""
+    """log(cdf), or log(sf) if the sign is -1: two exponentials are added or subtracted in logarithms."""
 
     def logarithm(x, mu):
         first = log_ndtr(sign * (x / mu - 1) / sqrt(x))

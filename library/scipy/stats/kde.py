@@ -22,7 +22,7 @@ class gaussian_kde:
     dataset : array_like, shape (n,) or (d, n)
         The points.
     bw_method : {'scott', 'silverman'}, number, Tensor or callable, optional
-        The factor of the bandwidth, or a function of this object that gives it; Scott's without it.
+        The factor of the bandwidth, or a function of this object that returns it; by default Scott's.
     weights : array_like, shape (n,), optional
         All the same without them.
 

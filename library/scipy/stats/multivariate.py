@@ -142,7 +142,7 @@ class MultivariateNormal(Multivariate):
         return refused(asarray(value), (x, mean, factor), words)
 
     def cdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
-        """The probability of at most x in each element, by SciPy; its derivative is refused."""
+        """The probability of values up to x in each element, by SciPy; its derivative is refused."""
         return self._by_scipy("cdf", x, mean, cov)
 
     def logcdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
@@ -321,7 +321,7 @@ class Multinomial(Multivariate):
         n : int
             Their sum.
         p : array_like, shape (k,)
-            Probabilities; the last one is one less the others, as in SciPy.
+            Probabilities; the last one is 1 minus the others, as in SciPy.
 
         Returns
         -------

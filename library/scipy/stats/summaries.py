@@ -88,7 +88,7 @@ def pmean(a: Any, p: float, *, axis: int | None = 0, weights: Any = None) -> Any
 
 
 def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any = None) -> Any:
-    """Mean of (a - center)**order; about the mean where no center is given.
+    """Mean of (a - center)**order; about the mean by default.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any 
 
 
 def skew(a: Any, axis: int | None = 0, bias: bool = True) -> Any:
-    """Skewness; corrected for the number of elements where `bias` is False."""
+    """Skewness; corrected for the number of elements if `bias` is False."""
     a, axis, n = _along("skew", a, axis)
     found = moment(a, 3, axis) / moment(a, 2, axis) ** 1.5
     return found if bias or n < 3 else math.sqrt(n * (n - 1)) / (n - 2) * found
 
 
 def kurtosis(a: Any, axis: int | None = 0, fisher: bool = True, bias: bool = True) -> Any:
-    """Kurtosis, less 3 where `fisher`; corrected for the number of elements where `bias` is False."""
+    """Kurtosis, less 3 where `fisher`; corrected for the number of elements if `bias` is False."""
     a, axis, n = _along("kurtosis", a, axis)
     found = moment(a, 4, axis) / moment(a, 2, axis) ** 2
     if not bias and n > 3:
@@ -243,7 +243,7 @@ def ttest_rel(a: Any, b: Any, axis: int | None = 0) -> Tested:
 
 
 def ttest_ind(a: Any, b: Any, *, axis: int | None = 0, equal_var: bool = True) -> Tested:
-    """t-test of two samples, two-sided; Welch's where the variances need not be equal."""
+    """t-test of two samples, two-sided; Welch's test if the variances may differ."""
     (a, axis_a, n), (b, axis_b, m) = _along("ttest_ind", a, axis), _along("ttest_ind", b, axis)
     va, vb = ops.var(a, axis=axis_a, correction=1), ops.var(b, axis=axis_b, correction=1)
     if equal_var:
@@ -269,7 +269,7 @@ def wasserstein_distance(u_values: Any, v_values: Any, u_weights: Any = None, v_
     Returns
     -------
     Tensor
-        With derivatives in the places; where places of the two are equal it has a corner.
+        With derivatives in the points; not differentiable if points of the two coincide.
     """
     u, v = reals("wasserstein_distance", u_values, v_values)
     weights = [ops.ones_like(u) if u_weights is None else reals("", u_weights)[0],
