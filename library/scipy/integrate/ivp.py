@@ -93,9 +93,9 @@ def solve_ivp(
     A gradient that is not differentiated again is, by `adjoint`:
 
     - "interpolated": the continuous adjoint, solved backward with the same method and tolerances along SciPy's dense output of y;
-    - "backward": the same, with y integrated backward together with the adjoint; needs no dense output; its end is checked; -
-    "discrete": the gradient of the chosen steps of an explicit method, repeated with operators; - "forward": forward
-    sensitivities, the variational equations of all directions, for few parameters.
+    - "backward": the same, with y integrated backward, too: it needs no dense output, and the end of y is checked;
+    - "discrete": the gradient of the chosen steps of an explicit method, repeated with operators;
+    - "forward": forward sensitivities, the variational equations of all directions, for few parameters.
 
     A tangent is the solution of the variational equation.  For second derivatives, a gradient is computed through the steps of an
     explicit method, and by forward sensitivities of an implicit method.  All are accurate to the given tolerances: reduce them if

@@ -86,8 +86,10 @@ class PchipInterpolator(_Cubic):
     axis : int
     extrapolate : bool or 'periodic', optional
 
-    Notes ----- Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5,
-    1984), or 0 if the differences have different signs; the derivative by values follows the active case.
+    Notes
+    -----
+    Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984),
+    or 0 if the differences have different signs; the derivative by values follows the active case.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
@@ -124,8 +126,10 @@ class Akima1DInterpolator(_Cubic):
     extrapolate : bool, optional
         False by default.
 
-    Notes ----- Akima, J. ACM 17, 1970.  A slope is a mean of the adjacent differences, with greater weights where the outer
-    differences vary less.
+    Notes
+    -----
+    Akima, J. ACM 17, 1970.  A slope is a mean of the adjacent differences, with greater weights where the outer differences
+    vary less.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None) -> None:

@@ -40,7 +40,9 @@ class LinearNDInterpolator:
     rescale : bool
         Find triangles of points whose coordinates fill the unit cube.
 
-    Notes ----- The triangulation is a constant in derivatives.
+    Notes
+    -----
+    The triangulation is a constant in derivatives.
     """
 
     def __init__(self, points: Any, values: Any, fill_value: Any = math.nan, rescale: bool = False) -> None:

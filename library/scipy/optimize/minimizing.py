@@ -58,8 +58,10 @@ def minimize(
         singular Hessian, dependent constraints).  They are NaN, with a warning, if SciPy did not converge and the gradient is not
         small. Inside a vmap the result has only `x` and `fun`.
 
-    Notes ----- The error of a derivative is of the size of the error of `x`: use a small `tol`.  Derivatives assume that the set
-    of active bounds and constraints does not change; where it changes, they are one-sided.
+    Notes
+    -----
+    The error of a derivative is of the size of the error of `x`: use a small `tol`.  Derivatives assume that the set of
+    active bounds and constraints does not change; where it changes, they are one-sided.
 
     Examples
     --------

@@ -276,10 +276,12 @@ class Continuous(Distribution):
         tuple of Tensor
             The shape parameters, `loc` and `scale`.
 
-        Notes ----- The search follows exact gradients from SciPy's first guess.  SciPy's own search is used if the maximum is at
-        the edge of the support, as for `halfnorm`.  The derivative in the data is the derivative of the solution of "the gradient
-        is 0", by the implicit function theorem.  It is NaN at such an edge.  The estimates of `laplace`, `expon` and `uniform`
-        are order statistics and means, and move as these do.
+        Notes
+        -----
+        The search follows exact gradients from SciPy's first guess.  SciPy's own search is used if the maximum is at the
+        edge of the support, as for `halfnorm`.  The derivative in the data is the derivative of the solution of "the
+        gradient is 0", by the implicit function theorem.  It is NaN at such an edge.  The estimates of `laplace`, `expon`
+        and `uniform` are order statistics and means, and move as these do.
 
         Examples
         --------
