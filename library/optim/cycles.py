@@ -43,7 +43,7 @@ class CyclicLR(_WithMomentum):
     ----------
     optimizer : Optimizer
     base_lr, max_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     step_size_up : int
         How many steps the way up takes.
     step_size_down : int, optional
@@ -115,7 +115,7 @@ class OneCycleLR(_WithMomentum):
     ----------
     optimizer : Optimizer
     max_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     total_steps : int, optional
         Number of steps; by default `epochs` times `steps_per_epoch`.
     epochs, steps_per_epoch : int, optional

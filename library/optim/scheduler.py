@@ -93,7 +93,7 @@ class LRScheduler:
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimiser, and functions; of objects that are called, what they hold."""
+        """All attributes except the optimiser and functions; for callable objects, their attributes."""
         return {name: held(value) for name, value in vars(self).items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

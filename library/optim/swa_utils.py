@@ -197,7 +197,7 @@ class SWALR(LRScheduler):
     ----------
     optimizer : Optimizer
     swa_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     anneal_epochs : int
     anneal_strategy : {'cos', 'linear'}
     last_epoch : int

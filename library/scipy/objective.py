@@ -132,7 +132,7 @@ class Objective:
         return rebuild(self.form, self._parts(asarray(x)))
 
     def _parts(self, x):
-        """The parameters, of their shapes and dtypes, as differentiable parts of a vector."""
+        """The parameters, with their shapes and dtypes, as differentiable parts of a vector."""
         if self.leaves is None:
             return [x]
         kinds = [(leaf.shape, np.dtype(leaf.dtype)) for leaf in map(_array, self.leaves)]

@@ -43,7 +43,7 @@ def numbers(name: str, *values: Any, least: Any = np.float16) -> list[Any]:
     Raises
     ------
     TypeError
-        An argument holds no numbers.
+        An argument is not numeric.
     """
     arrays = [value if isinstance(value, (TensorBase, int, float, complex)) else array_of(value) for value in values]
     dtype = np.result_type(*(array.dtype if hasattr(array, "dtype") else array * 1.0 for array in arrays), 1.0)
@@ -59,7 +59,7 @@ def reals(name: str, *values: Any) -> list[Any]:
     Raises
     ------
     TypeError
-        An argument is complex, or holds no numbers.
+        An argument is complex, or not numeric.
     """
     found = numbers(name, *values)
     if found and found[0].dtype.kind == "c":
@@ -68,7 +68,7 @@ def reals(name: str, *values: Any) -> list[Any]:
 
 
 def in_given_precision(names: dict[str, Any], chosen: Sequence[str]) -> None:
-    """Functions whose results are of single precision where all arrays among their arguments are, whatever they compute in.
+    """Functions with results of single precision if all arrays among their arguments are, regardless of their internal precision.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None) -> 
     Returns
     -------
     callable
-        Of tensors of one dtype.
+        Takes tensors of one dtype.
     """
 
     def of_arrays(*arrays: Any) -> Any:
@@ -291,7 +291,7 @@ def named(name: str, arguments: str, doc: str, function: Callable[..., Any], rea
     doc : str
         One line.
     function : callable
-        Of tensors of one dtype.
+        Takes tensors of one dtype.
     real : bool
         Whether complex numbers are refused.
     """
@@ -317,9 +317,9 @@ def implicit(value: Callable[..., Any], condition: Callable[..., Any], slope: Ca
     Parameters
     ----------
     value : callable
-        Of the target and the parameters: the solution, which has no derivative of its own.
+        Takes the target and the parameters, returns the solution without a derivative.
     condition : callable
-        Of y and the parameters, elementwise.
+        Takes y and the parameters, elementwise.
     slope : callable
         Its derivative in y.
 

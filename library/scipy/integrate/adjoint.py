@@ -142,8 +142,8 @@ class Adjoint:
         return np.concatenate([self.rate_at(t, y), -self.pulled(t, y, state[n : 2 * n])])
 
     def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
-        """Of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which Newton's
-        iteration does without."""
+        """Jacobian of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which
+        Newton's iteration does without."""
         n, size = len(self.y0), len(state)
         y = state[:n].astype(self.y0.dtype) if self.backward else self.problem.dense(t)
         self.problem.nfev_adjoint += 1

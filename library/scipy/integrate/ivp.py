@@ -174,7 +174,7 @@ class DenseSolution:
         self.ts, self.t_min, self.t_max = problem.dense.ts, problem.dense.t_min, problem.dense.t_max
 
     def __call__(self, t: Any) -> Any:
-        """A tensor of shape (n,) at a number, of shape (n, m) at m of them."""
+        """A tensor of shape (n,) at one time, of shape (n, m) at m times."""
         times = _times(t)
         y = self._at(self._dense(times.detach().numpy()), times)
         return y if np.ndim(t) else y[:, 0]
@@ -256,7 +256,7 @@ def odeint(
     tfirst : bool
         Whether `func` takes t first.
     adjoint : {"interpolated", "backward", "forward"}
-        As in `solve_ivp`, whose notes hold here with LSODA.
+        As in `solve_ivp`, whose notes also apply here, with LSODA.
 
     Returns
     -------

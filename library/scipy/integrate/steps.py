@@ -41,7 +41,7 @@ def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, gr
     Parameters
     ----------
     rate : callable
-        Of a time and y, both tensors.
+        Takes a time and y, both tensors.
     tableau : tuple
     t0 : Tensor, shape ()
     y0 : Tensor, shape (n,)

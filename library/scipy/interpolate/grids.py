@@ -164,7 +164,7 @@ class RegularGridInterpolator:
             A tuple has the coordinates one by one.
         method : str, optional
         nu : sequence of int, optional
-            Of each coordinate the order of a derivative, of splines.
+            Order of the derivative in each coordinate; only for splines.
 
         Returns
         -------

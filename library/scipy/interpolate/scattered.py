@@ -184,7 +184,7 @@ class RBFInterpolator:
     epsilon : float, optional
         By what distances are multiplied; needed by the last four.
     degree : int, optional
-        Of the polynomial, -1 for none.
+        Degree of the polynomial, -1 for no polynomial.
 
     Notes
     -----

@@ -38,7 +38,7 @@ def correlate1d(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     x, weights = floats("correlate1d", input), floats("correlate1d", weights)
     no_output("correlate1d", output)
@@ -124,7 +124,7 @@ def gaussian_filter1d(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     sigma = floats("gaussian_filter1d", sigma)
     reach = int(truncate * sigma.item() + 0.5) if radius is None else radius
@@ -162,7 +162,7 @@ def gaussian_filter(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     x = floats("gaussian_filter", input)
     chosen = axes_of(x, axes)

@@ -61,7 +61,7 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     ----------
     input : array_like or Tensor
     order : int
-        Of the spline, from 0 to 5.
+        Order of the spline, from 0 to 5.
     axis : int
     output : dtype
     mode : {"mirror", "reflect", "grid-wrap"}
@@ -71,7 +71,7 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     if not 0 <= order <= 5:
         raise RuntimeError(f"spline_filter1d: order must be from 0 to 5, got {order}")
@@ -92,7 +92,7 @@ def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: st
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     if not 2 <= order <= 5:
         raise RuntimeError(f"spline_filter: order must be from 2 to 5, got {order}")
@@ -120,7 +120,7 @@ def map_coordinates(
         For each axis of `input` the places along it.
     output : None
     order : int, from 0 to 5
-        Of the spline.  One of order 0 has no derivative by the coordinates; that of order 1 jumps at samples.
+        Order of the spline.  Order 0 has no derivative by the coordinates; the derivative of order 1 jumps at samples.
     mode : str
         Extension beyond the edges: "constant", "nearest", "mirror", "reflect" or "grid-mirror", "wrap", "grid-constant",
         "grid-wrap".
@@ -132,7 +132,7 @@ def map_coordinates(
     Returns
     -------
     Tensor
-        Of the shape of `coordinates` without its first axis.
+        Has the shape of `coordinates` without its first axis.
     """
     x, places = floats("map_coordinates", input), floats("map_coordinates", coordinates)
     if output is not None:
@@ -179,7 +179,7 @@ def _coefficients(x: Any, order: int, mode: str, cval: Any) -> tuple:
 
 
 def _moved_inside(places: Any, size: int, mode: str) -> tuple:
-    """Places beyond the edges as places inside that hold the same, and with mode="constant" which of them hold `cval`."""
+    """Positions beyond the edges as positions inside with the same value; with mode="constant" also where the value is `cval`."""
     at = stop_gradient(places)
     if mode == "constant":
         beyond = (at < 0) | (at > size - 1)
@@ -227,7 +227,7 @@ def affine_transform(
     input, output, order, mode, cval, prefilter
         As for `map_coordinates`.
     matrix : array_like or Tensor
-        Of shape (ndim, ndim); (ndim,) for a diagonal; with a further column the offset, and a further row of SciPy's.
+        Has shape (ndim, ndim); (ndim,) for a diagonal; with a further column the offset, and a further row of SciPy's.
     offset : float, array_like or Tensor
     output_shape : tuple of int, optional
         That of `input` by default.
@@ -235,7 +235,7 @@ def affine_transform(
     Returns
     -------
     Tensor
-        Of shape `output_shape`.
+        Has shape `output_shape`.
     """
     x, matrix = floats("affine_transform", input), floats("affine_transform", matrix)
     shape = x.shape if output_shape is None else tuple(output_shape)
@@ -263,7 +263,7 @@ def shift(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     x = floats("shift", input)
     return affine_transform(x, np.ones(x.ndim), -floats("shift", shift), None, output, order, mode, cval, prefilter)

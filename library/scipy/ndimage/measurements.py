@@ -36,7 +36,7 @@ class _Regions:
         self.count = known.size + 1
 
     def reduced(self, how: str, image: Any) -> Any:
-        """Of the elements of each region, before the index takes them; 0 of a region without elements."""
+        """Reductions over the elements of each region, before the index selects regions; 0 for a region without elements."""
         start = ops.zeros(self.count, dtype=image.dtype)
         return ops.index_reduce(start, 0, self.ids, ops.reshape(image, (-1,)), how, include_self=False)
 

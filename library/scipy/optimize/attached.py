@@ -100,7 +100,7 @@ class Problem:
         Takes a tensor of floats and `args`; returns a tensor.
     args : tuple
     shape : tuple
-        Of what it has to return: (-1,) for a vector of any length, () for a number.
+        Shape of its result: (-1,) for a vector of any length, () for a number.
     """
 
     def __init__(self, caller: str, fun: Callable[..., Any], args: Any = (), shape: tuple = (-1,), kwargs: Any = None) -> None:

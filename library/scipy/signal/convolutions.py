@@ -23,7 +23,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     Parameters
     ----------
     in1, in2 : array_like or Tensor
-        Of as many axes; the others broadcast.
+        Has as many axes; the others broadcast.
     mode : {"full", "valid", "same"}
         All of it, what needs nothing beyond the edges, or the middle of the size of `in1`.
     axes : int or sequence of int, optional
@@ -75,7 +75,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", *, ax
     Parameters
     ----------
     in1, in2 : array_like or Tensor
-        Of as many axes.
+        Has as many axes.
     mode : {"full", "valid", "same"}
     method : {"auto", "direct", "fft"}
         SciPy's; all are computed by Fourier transforms.

@@ -84,7 +84,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     Returns
     -------
     y : Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     zf : Tensor
         The state behind the last sample, only with `zi`.
 
@@ -266,7 +266,7 @@ def filtfilt(
     Returns
     -------
     Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     """
     if method != "pad":
         raise NotImplementedError(f"filtfilt: method must be 'pad', got {method!r}: Gustafsson's method has no derivative here")
@@ -288,7 +288,7 @@ def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: Any = "odd", padlen: 
     Returns
     -------
     Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     """
     sos, x = _floats(sos, x)
     values = sos.detach().numpy()
@@ -335,7 +335,7 @@ def savgol_filter(
     Returns
     -------
     Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     """
     from scipy.signal import savgol_coeffs
     from scipy.signal import savgol_filter as of_array

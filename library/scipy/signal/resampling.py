@@ -63,7 +63,7 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwr
     Returns
     -------
     Tensor
-        Of the shape of `data`.
+        Has the shape of `data`.
     """
     (x,) = _floats(data)
     if type in ("constant", "c"):
@@ -204,7 +204,7 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `volume`.
+        Has the shape of `volume`.
     """
     (x,) = _floats(volume)
     sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, (x.ndim,)).tolist()

@@ -208,7 +208,7 @@ def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `im`.
+        Has the shape of `im`.
     """
     (im,) = numbers("wiener", im)
     sizes = [3] * im.ndim if mysize is None else [mysize] * im.ndim if np.ndim(mysize) == 0 else list(mysize)

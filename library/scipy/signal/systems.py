@@ -21,7 +21,7 @@ __all__ = ["bode", "freqresp", "lsim"]
 
 
 def _system(name: str, system: Any) -> tuple[Any, ...]:
-    """Its two, three or four arrays as tensors of one dtype, each of the number of axes that its form has."""
+    """Its two, three or four arrays as tensors of one dtype, with the number of axes that the form requires."""
     for form in (("num", "den"), ("zeros", "poles", "gain"), ("A", "B", "C", "D")):
         if hasattr(system, "dt") and all(hasattr(system, part) for part in form):  # SciPy's classes
             if system.dt is not None:

@@ -151,7 +151,7 @@ def kaiser(M: int, beta: Any, sym: bool = True) -> Any:
 
 
 def kaiser_bessel_derived(M: int, beta: Any, *, sym: bool = True) -> Any:
-    """The root of a running sum of Kaiser's window, of an even number of elements, with a derivative in `beta`."""
+    """The root of a running sum of Kaiser's window, with an even number of elements and a derivative in `beta`."""
     if not sym:
         raise ValueError("kaiser_bessel_derived: it is symmetric: sym must be True")
     if M % 2:
@@ -164,7 +164,7 @@ def kaiser_bessel_derived(M: int, beta: Any, *, sym: bool = True) -> Any:
 
 
 def tukey(M: int, alpha: Any = 0.5, sym: bool = True) -> Any:
-    """Ones between two halves of a cosine, which are a part `alpha` of the window.
+    """Ones between two halves of a cosine, which take a fraction `alpha` of the window.
 
     It has a derivative in `alpha`, which is 0 beyond 0 and 1.  `M` and `sym` are as of `exponential`.
     """
@@ -194,7 +194,7 @@ def get_window(window: Any, Nx: int, fftbins: bool = True) -> Any:
     Parameters
     ----------
     window : str, tuple, float or Tensor
-        A name; a name and parameters, which may be tensors with a derivative where the window has one; or the `beta` of `kaiser`.
+        A name; a name and parameters, which may be tensors with a derivative if the window has one; or the `beta` of `kaiser`.
     Nx : int
         How many elements.
     fftbins : bool

@@ -98,7 +98,7 @@ elliprd = named("elliprd", "x y z", "Carlson's degenerate symmetric integral RD.
 
 
 def _rc_of_both(x: Any, y: Any) -> Any:
-    """Of a negative y Cauchy's principal value, which is an integral of a positive one."""
+    """For negative y, Cauchy's principal value, by an integral with a positive y."""
     below = y < 0
     factor = ops.where(below, sqrt(ops.where(below, x / ops.where(below, x - y, 1.0), 1.0)), 1.0)
     return factor * _rc(ops.where(below, x - y, x), abs(y))

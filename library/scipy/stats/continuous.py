@@ -108,7 +108,8 @@ class Continuous(Distribution):
             return ops.where(valid, ops.where(beyond, nothing, value), math.nan)
 
     def _settled(self, which: str, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """A formula at y, with derivatives 0 where the density is 0 in floating point, for an inner one may be infinite."""
+        """A formula at y, with derivatives 0 where the density is 0 in floating point, because inner derivatives may be
+        infinite."""
         formula = self._formulas[which]
         value = formula(y, *shapes)
         flat = ops.isinf(value) | (value == 0) | (value == 1)

@@ -79,7 +79,7 @@ betanbinom = Discrete(
 
 
 def _hypergeom_logpmf(k, M, n, N):
-    """Of N that are drawn of M, k are of the n good ones."""
+    """Log-probability that k of N drawn objects are among the n good ones of M."""
     bad = M - n
     return (betaln(n + 1, 1.0) + betaln(bad + 1, 1.0) + betaln(M - N + 1, N + 1) - betaln(k + 1, n - k + 1)
             - betaln(N - k + 1, bad - N + k + 1) - betaln(M + 1, 1.0))  # fmt: skip

@@ -64,11 +64,11 @@ class Distribution:
     domain : callable, optional
         Takes the shape parameters, returns whether they are admissible.  By default all must be positive.
     stats : callable, optional
-        Of the shape parameters: mean, variance, skewness, excess kurtosis; None for one without a formula.
+        Takes the shape parameters, returns mean, variance, skewness, excess kurtosis; None for a moment without a formula.
     entropy : callable, optional
         Of the shape parameters.
     **formulas : callable
-        `pdf`, `logcdf` and so on, of a number inside of the support and the shape parameters.
+        `pdf`, `logcdf` and so on, functions of a number inside the support and the shape parameters.
     """
 
     _has_scale = True
@@ -201,7 +201,7 @@ class Distribution:
         return ops.sqrt(self.var(*args, **kwds))
 
     def stats(self, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
-        """Of "m" mean, "v" variance, "s" skewness and "k" excess kurtosis what `moments` names: a tuple, or the only one."""
+        """The moments named in `moments`: "m" mean, "v" variance, "s" skewness, "k" excess kurtosis; a tuple, or a single one."""
         found = tuple(self._statistic(which, args, kwds) for letter, which in zip("mvsk", QUANTITIES) if letter in moments)
         return found[0] if len(found) == 1 else found
 
@@ -231,7 +231,7 @@ class Distribution:
         return total
 
     def entropy(self, *args: Any, **kwds: Any) -> Any:
-        """The entropy in nats, of a continuous distribution the differential one."""
+        """The entropy in nats; for a continuous distribution, the differential entropy."""
         shapes, _, scale = self._tensors("entropy", args, kwds)
         with np.errstate(all="ignore"):
             found = self._entropy(*shapes) if self._entropy is not None else self._without("entropy", shapes)
@@ -248,7 +248,7 @@ class Distribution:
         return self.ppf(0.5, *args, **kwds)
 
     def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
-        """The ends of the interval around the median that holds a share `confidence` of the probability."""
+        """The ends of the interval around the median that contains the fraction `confidence` of the probability."""
         confidence = reals(f"{self.name}.interval", confidence)[0]
         return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
 

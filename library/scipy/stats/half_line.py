@@ -377,7 +377,7 @@ alpha = Continuous(
 
 
 def _log_power(x, b):
-    """The logarithm of (1 - x**-b) / b, of x above 1 and b of either sign."""
+    """The logarithm of (1 - x**-b) / b, for x above 1 and b of either sign."""
     size = log(x)
     return ops.log1mexp(abs(b) * size) + where(b < 0, -b * size, 0.0) - log(abs(b))
 

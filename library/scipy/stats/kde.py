@@ -30,7 +30,7 @@ class gaussian_kde:
     ----------
     factor : number or Tensor
     covariance : Tensor, shape (d, d)
-        Of each of the normal densities.
+        Covariance of each normal density.
     neff : Tensor
         Effective number of points.
 

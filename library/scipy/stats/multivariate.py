@@ -261,7 +261,7 @@ class Dirichlet(Multivariate):
         Parameters
         ----------
         x : array_like, shape (n, ...) or (n - 1, ...)
-            Of sum 1 along the first axis; the last element may be left out.
+            With sum 1 along the first axis; the last element may be omitted.
         alpha : array_like, shape (n,)
             Positive.
 

@@ -117,7 +117,7 @@ def _nct_slopes(x: Any, df: Any, nc: Any) -> tuple[Any, Any]:
 
 def _nct_stats(df: Any, nc: Any) -> tuple:
     def raw(order: int, of_normal: Any) -> Any:
-        """The mean of the power `order`, where it is finite."""
+        """The mean of the power `order`, if it is finite."""
         rest = where(df > order, df - order, 1.0)
         return of_normal * exp(order / 2 * log(df / 2) + gammaln(rest / 2) - gammaln(df / 2))
 

@@ -37,7 +37,7 @@ def _counts(mode: Any) -> tuple[Any, Any]:
 
 
 def log_sum(terms: Callable[[Any], Any], mode: Any) -> Any:
-    """The logarithm of a sum over counts, of the logarithms of its terms, which are greatest at the mode."""
+    """The logarithm of a sum over counts, from the logarithms of its terms; the mode has the greatest term."""
     counts, held = _counts(mode)
     return where(held, logsumexp(terms(counts), -1), math.nan)
 

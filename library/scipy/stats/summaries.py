@@ -60,7 +60,7 @@ def gmean(a: Any, axis: int | None = 0, weights: Any = None) -> Any:
     axis : int or None
         None for all elements.
     weights : array_like, optional
-        Of the shape of `a`.
+        Has the shape of `a`.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def skew(a: Any, axis: int | None = 0, bias: bool = True) -> Any:
 
 
 def kurtosis(a: Any, axis: int | None = 0, fisher: bool = True, bias: bool = True) -> Any:
-    """Kurtosis, less 3 where `fisher`; corrected for the number of elements if `bias` is False."""
+    """Kurtosis, minus 3 if `fisher`; corrected for the number of elements if `bias` is False."""
     a, axis, n = _along("kurtosis", a, axis)
     found = moment(a, 4, axis) / moment(a, 2, axis) ** 2
     if not bias and n > 3:
@@ -178,7 +178,7 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     qk : array_like, optional
         The distribution to compare pk with.
     base : float, optional
-        Of the logarithm; e without it.
+        Base of the logarithm; e by default.
     axis : int
 
     Returns
@@ -199,7 +199,7 @@ def _two_sided(t: Any, df: Any) -> Any:
 
 
 def pearsonr(x: Any, y: Any, *, axis: int = 0) -> Tested:
-    """Correlation of Pearson, and the p-value of the hypothesis that there is none."""
+    """Pearson's correlation, and the p-value of the hypothesis of no correlation."""
     x, y = reals("pearsonr", x, y)
     n = x.shape[axis]
     x, y = (v - ops.mean(v, axis=axis, keepdims=True) for v in (x, y))

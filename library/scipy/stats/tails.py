@@ -18,12 +18,12 @@ from ...generated.ops import expand_dims, isinf, log, log1p, logsumexp, where
 from ...special import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr
 from ...support.dispatch import ops
 
-SMALL = 1e-200  # below it a probability has few digits left, or a product that its derivatives hold
+SMALL = 1e-200  # below it a probability has few digits left, or a product in its derivatives underflows
 
 
 @functools.cache
 def _nodes() -> tuple[Any, Any]:
-    """Nodes and logarithms of weights times exp(node), of 40 nodes."""
+    """40 nodes, and the logarithms of weights times exp(node)."""
     import numpy.polynomial
 
     nodes, weights = numpy.polynomial.laguerre.laggauss(40)
@@ -122,5 +122,5 @@ def from_raw(*moments: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def existing(where_there: Any, value: Any, otherwise: float = math.inf) -> Any:
-    """A moment where it exists."""
+    """A moment, if it exists."""
     return where(where_there, value, otherwise)

@@ -123,7 +123,7 @@ moyal = Continuous(
 
 
 def _t_odds(x, df):
-    """log(1 + x**2 / df), where x is so large that its square is infinite too."""
+    """log(1 + x**2 / df), also if x is so large that its square is infinite."""
     far = abs(x) > 1e100
     return where(far, 2 * log(where(far, abs(x), 1.0)) - log(df), log1p(square(where(far, 0.0, x)) / df))
 
