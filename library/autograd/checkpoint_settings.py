@@ -37,7 +37,8 @@ class set_checkpoint_debug_enabled(_Setting):
 
     Parameters
     ----------
-    None keeps the choice of `debug`.
+    enable : bool or None
+        None keeps the choice of `debug`.
     """
 
 

@@ -6,7 +6,7 @@ from ..engine.function import Function
 from ..engine.function_node import FunctionNode as BackwardCFunction  # noqa: F401 (PyTorch's names)
 from ..engine.function_node import FunctionNode as FunctionCtx  # noqa: F401
 from ..engine.intermediate_values import once_differentiable
-from . import follower  # noqa: F401 (follows the values that a forward keeps)
+from . import follower  # noqa: F401 (follows what a forward keeps)
 
 __all__ = ["Function", "once_differentiable"]
 

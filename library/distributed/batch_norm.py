@@ -101,7 +101,7 @@ class SyncBatchNorm(nn.SyncBatchNorm):
         Returns
         -------
         Module
-            The module, or the layer in its place where it is a batch norm itself.
+            The module, or its replacement if it is a batch norm itself.
         """
         if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)):
             options = module.eps, module.momentum, module.affine, module.track_running_stats

@@ -88,7 +88,8 @@ class Bucket:
 
 
 def buckets_of(params: Sequence[gs.Tensor], limit: float) -> list[Bucket]:
-    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last ones first, as their gradients come first."""
+    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last ones first, because their gradients arrive
+    first."""
     found: list[Bucket] = []
     gathered: dict[np.dtype, tuple[list[int], int]] = {}
 
@@ -148,7 +149,7 @@ class Reduction:
         self.started = 0
 
     def finish(self, divisor: int) -> list[tuple[int, np.ndarray]]:
-        """Start what is left, wait for all, and give the mean of each parameter."""
+        """Start the remaining sums, wait for all, and return the mean of each parameter."""
         for bucket in self.buckets[self.started :]:
             bucket.start(self.comm)
         self.started = 0

@@ -175,7 +175,7 @@ class Step:
         return broken
 
     def close(self) -> None:
-        """End the workers of an executor that was made here; the next call makes another."""
+        """End the workers of an executor that was created here; the next call creates a new one."""
         if self._make is not None and self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
             self._executor = None
@@ -214,8 +214,8 @@ def value_and_grad(
     executor : concurrent.futures.Executor, or callable that makes one, optional
         `ProcessPoolExecutor` by default.  With a callable, an executor whose worker has died is replaced by a new one.
     workers : int, optional
-        How many tasks a step is cut into: the parameters go once with each.  As many as there are processors where no executor is
-        given, otherwise one for each shard.
+        Number of tasks of a step: the parameters go once with each.  As many as there are processors where no executor is given,
+        otherwise one for each shard.
     retries : int
         How often the shards of workers that died are done again before the step fails.
 

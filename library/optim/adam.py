@@ -80,7 +80,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameter itself and stays out of the moments (Loshchilov and Hutter, 2019).
+    """Adam whose weight decay shrinks the parameter itself, without effect on the moments (Loshchilov and Hutter, 2019).
 
     Parameters
     ----------

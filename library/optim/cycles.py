@@ -43,13 +43,13 @@ class CyclicLR(_WithMomentum):
     ----------
     optimizer : Optimizer
     base_lr, max_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     step_size_up : int
         How many steps the way up takes.
     step_size_down : int, optional
         How many the way down takes; as many by default.
     mode : {'triangular', 'triangular2', 'exp_range'}
-        Whether the way stays as long, is halved at each cycle, or shrinks by `gamma` at each step.
+        Whether the amplitude is constant, is halved at each cycle, or shrinks by `gamma` at each step.
     gamma : float
     scale_fn : callable, optional
         Factor of the amplitude, instead of `mode`.
@@ -109,15 +109,15 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """Up from `max_lr / div_factor` to `max_lr`, and down to far below where it began (Smith and Topin, 2019).
+    """Up from `max_lr / div_factor` to `max_lr`, and down to far below the initial rate (Smith and Topin, 2019).
 
     Parameters
     ----------
     optimizer : Optimizer
     max_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     total_steps : int, optional
-        How many steps there are; `epochs` times `steps_per_epoch` where it is not given.
+        Number of steps; by default `epochs` times `steps_per_epoch`.
     epochs, steps_per_epoch : int, optional
     pct_start : float
         The share of steps that go up.
@@ -193,7 +193,7 @@ class OneCycleLR(_WithMomentum):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down to `eta_min` along half a wave of a cosine, and anew, each time in `T_mult` times as many steps.
+    """Down to `eta_min` along half a wave of a cosine, with restarts, each cycle `T_mult` times as long as the previous one.
 
     The source is Loshchilov and Hutter (2017).
 

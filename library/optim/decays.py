@@ -57,7 +57,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiplied by `gamma` at each of the `milestones`."""
+    """Multiply the rate by `gamma` at each of the `milestones`."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma

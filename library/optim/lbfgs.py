@@ -18,7 +18,8 @@ LONGEST_SEARCH = 25
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS.  `step` wants a closure that clears the gradients, computes the loss, calls backward and returns it.
+    """Limited-memory BFGS.  `step` requires a closure that clears the gradients, computes the loss, calls backward and returns
+    it.
 
     Parameters
     ----------
@@ -31,9 +32,9 @@ class LBFGS(Optimizer):
     max_eval : int, optional
         Calls of the closure in each call of `step`; by default 5/4 of `max_iter`.
     tolerance_grad : float
-        Stop where no element of the gradient is larger.
+        Stop if no element of the gradient is larger.
     tolerance_change : float
-        Stop where neither the parameters nor the loss change by more.
+        Stop if neither the parameters nor the loss change by more.
     history_size : int
         How many steps are remembered.
     line_search_fn : {None, "strong_wolfe"}
@@ -176,7 +177,7 @@ def strong_wolfe(at, length, loss, gradient, slope, tolerance):
     length, loss, gradient, slope
         The first length to try; loss, gradient and slope at 0.
     tolerance : float
-        The search ends where its interval is shorter.
+        The search ends if its interval is shorter.
 
     Returns
     -------

@@ -135,7 +135,7 @@ class Optimizer:
         self.param_groups.append(group)
 
     def check_options(self, group: dict[str, Any]) -> None:
-        """Raise ValueError where an option of `group` makes no sense."""
+        """Raise ValueError if an option of `group` is invalid."""
         for name, title in (("lr", "learning rate"), ("weight_decay", "weight_decay value"), ("eps", "epsilon value")):
             if name in group and not group[name] >= 0:
                 raise ValueError(f"Invalid {title}: {group[name]}; it must be 0 or more")
@@ -145,7 +145,7 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} has no update()")
 
     def takes_rows(self, group: dict[str, Any]) -> bool:
-        """Whether a gradient of few rows changes these rows alone, so that `update_rows` is all of the step."""
+        """Whether a row-sparse gradient changes only its rows, so that `update_rows` is the whole step."""
         return False
 
     def update_rows(
@@ -160,7 +160,7 @@ class Optimizer:
         Parameters
         ----------
         closure : callable, optional
-            Computes the loss and its gradients anew; called once, before the parameters move.
+            Computes the loss and its gradients again; called once, before the parameters change.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Optimizer:
         return loss
 
     def _has_moved_rows(self, param: Tensor, group: dict[str, Any]) -> bool:
-        """Move the rows of a parameter whose gradient is rows that wait; reading `.grad` would make an array of them."""
+        """Update the rows of a parameter with a row-sparse gradient; reading `.grad` would build a dense array."""
         found = rows_of_gradient(param) if self.takes_rows(group) else None
         if found is None:
             return False
@@ -345,7 +345,7 @@ def decayed(param: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
 
 
 def check_betas(group: dict[str, Any]) -> None:
-    """Raise ValueError where one of the two decays makes no sense."""
+    """Raise ValueError if one of the two decays is invalid."""
     for i, beta in enumerate(group["betas"]):
         if not 0 <= beta < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")

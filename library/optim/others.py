@@ -62,7 +62,7 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps by the signs of the gradient, longer while a sign stays, shorter when it changes (Riedmiller and Braun, 1993).
+    """Steps by the signs of the gradient, longer while a sign is unchanged, shorter when it changes (Riedmiller and Braun, 1993).
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class Muon(Optimizer):
     nesterov : bool
         Step by the gradient as the momentum will have changed it.
     ns_coefficients : (float, float, float)
-        Of x, x**3 and x**5, which singular values are put through again and again (Newton and Schulz).
+        Coefficients of x, x**3 and x**5 in the Newton-Schulz iteration of the singular values.
     eps : float
         The least norm that the matrix is divided by.
     ns_steps : int

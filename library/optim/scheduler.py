@@ -17,7 +17,7 @@ Rates = list[float]
 
 
 def rate_of(group: dict[str, Any]) -> float:
-    """The learning rate of a group as a number, also where it is a tensor of shape ()."""
+    """The learning rate of a group as a number, also if it is a tensor of shape ()."""
     rate = group["lr"]
     return rate.item() if isinstance(rate, Tensor) else rate
 
@@ -65,7 +65,7 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _at(self, epoch: int) -> Rates:
-        """The same from nothing but the number of steps, where there is such a formula."""
+        """The same from the number of steps alone, if there is such a formula."""
         return self.get_lr()
 
     def _rates(self) -> Rates:
@@ -93,7 +93,7 @@ class LRScheduler:
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimiser, and functions; of objects that are called, what they hold."""
+        """All attributes except the optimiser and functions; for callable objects, their attributes."""
         return {name: held(value) for name, value in vars(self).items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -24,11 +24,11 @@ class ReduceLROnPlateau(LRScheduler):
     threshold : float
         By how much a number has to be better to count.
     threshold_mode : {"rel", "abs"}
-        Whether `threshold` is a share of the best number.
+        Whether `threshold` is relative to the best number.
     cooldown : int
         How many steps after a reduction are not counted.
     min_lr : float or sequence of float
-        The lowest learning rate, of all groups or of each.
+        The lowest learning rate, one for all groups or one for each.
     eps : float
         The least change of one.
     """
@@ -122,7 +122,7 @@ class SequentialLR(_Several):
     optimizer : Optimizer
     schedulers : sequence of LRScheduler
     milestones : sequence of int
-        One less than there are schedules.
+        One element less than `schedulers`.
     last_epoch : int
     """
 

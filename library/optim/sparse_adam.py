@@ -11,7 +11,7 @@ from .optimizer import Optimizer, check_betas
 
 
 class SparseAdam(Optimizer):
-    """Adam that moves the rows alone that have a gradient, with PyTorch's formulas, defaults and state.
+    """Adam that updates only rows with a gradient, with PyTorch's formulas, defaults and state.
 
     The moments of a row decay only in steps with a gradient for that row.  Intended for the gradients of `gs.nn.Embedding(...,
     sparse=True)`; the cost of a step is proportional to the number of rows used.

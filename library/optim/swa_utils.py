@@ -191,13 +191,13 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
 
 
 class SWALR(LRScheduler):
-    """From where the learning rate is to `swa_lr`, in `anneal_epochs` steps, where it stays.
+    """Move the learning rate to `swa_lr` in `anneal_epochs` steps, and keep it there.
 
     Parameters
     ----------
     optimizer : Optimizer
     swa_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     anneal_epochs : int
     anneal_strategy : {'cos', 'linear'}
     last_epoch : int

@@ -29,7 +29,7 @@ def _places(M: int, sym: bool) -> tuple[np.ndarray, float]:
 
 
 def _window(M: int, values: Any, dtype: Any) -> Any:
-    """Ones where there is one element alone."""
+    """Ones if there is only one element."""
     return asarray(np.ones(1) if M == 1 else values, dtype or np.float64)
 
 

@@ -40,7 +40,7 @@ def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -
     a : array_like, shape (..., n)
         Real, at places whose logarithms are `dln` apart.
     dln, mu, offset, bias : float
-        As SciPy has them; they have no derivative.
+        As in SciPy; they have no derivative.
 
     Returns
     -------

@@ -5,8 +5,9 @@ the rate,
 
     dl/dt = -(df/dy)^H l,    dm/dt = -(df/dw)^H l,    l -> l + grad_i at t_i,
 
-and l(t0), m(t0) are the gradients by y0 and w.  (See Pontryagin et al., The mathematical theory of optimal processes, 1962).
-y(t) is SciPy's dense output of the forward solution, so only the adjoint is integrated backward in time, its stable direction.
+and l(t0), m(t0) are the gradients by y0 and w (Pontryagin et al., The mathematical theory of optimal processes, 1962). The
+solution y(t) is SciPy's dense output of the forward solve, so that only the adjoint is integrated backward in time, its stable
+direction.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...core.grad_mode import enable_grad
 from ...support.dispatch import ops
 from .problem import Problem, jacobians
 
-BACK = 1e3  # how far, in tolerances, a solution that is solved backward may end from where it began
+BACK = 1e3  # tolerated distance, in tolerances, between the end of a backward solution and the initial value
 
 
 class Adjoint:
@@ -141,8 +142,8 @@ class Adjoint:
         return np.concatenate([self.rate_at(t, y), -self.pulled(t, y, state[n : 2 * n])])
 
     def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
-        """Of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which Newton's
-        iteration does without."""
+        """Jacobian of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which
+        Newton's iteration does without."""
         n, size = len(self.y0), len(state)
         y = state[:n].astype(self.y0.dtype) if self.backward else self.problem.dense(t)
         self.problem.nfev_adjoint += 1

@@ -47,11 +47,11 @@ def solve_bvp(
     S : None
         SciPy's singular term is not offered.
     fun_jac, bc_jac : callable, optional
-        As of SciPy, for its algorithm alone.
+        As in SciPy, only for its algorithm.
     tol, max_nodes, verbose, bc_tol
-        As of SciPy.
+        As in SciPy.
     args : tuple
-        Further arguments of `fun` and `bc`: nests of anything.
+        Further arguments of `fun` and `bc`: arbitrary pytrees.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def solve_bvp(
     NotImplementedError
         `S` is given.
     RuntimeError
-        A derivative is asked for, and `fun` reads y at other places of the mesh than its own.
+        If a derivative is requested, and `fun` reads y at other points of the mesh than its own.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def solve_bvp(
 
     def condition(solution: Any, *_: Any) -> Any:
         mesh, y, *unknown = solution
-        at = stop_gradient(mesh)  # it stays where it is
+        at = stop_gradient(mesh)  # the mesh is constant
         step = at[1:] - at[:-1]
         slope = rate(at, y, *unknown)
         middle = (y[:, 1:] + y[:, :-1]) / 2 - step / 8 * (slope[:, 1:] - slope[:, :-1])

@@ -59,7 +59,7 @@ def solve_ivp(
         Real or complex; converted to double precision.
     method : str or class
         "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit ones get
-        exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, made of operators: "RK4",
+        exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, built from operators: "RK4",
         "Heun", "Midpoint" and "Euler".
     t_eval : array_like or Tensor, shape (m,), optional
         Times of output; by default the ends of the solver's steps.
@@ -93,14 +93,14 @@ def solve_ivp(
     A gradient that is not differentiated again is, by `adjoint`:
 
     - "interpolated": the continuous adjoint, solved backward with the same method and tolerances along SciPy's dense output of y;
-    - "backward": the same with y solved backward again beside it, which keeps no dense output, and is checked where it ends;
-    - "discrete": the gradient of the steps that an explicit method has chosen, which are taken again by operators;
+    - "backward": the same, with y integrated backward, too: it needs no dense output, and the end of y is checked;
+    - "discrete": the gradient of the chosen steps of an explicit method, repeated with operators;
     - "forward": forward sensitivities, the variational equations of all directions, for few parameters.
 
     A tangent is the solution of the variational equation.  For second derivatives, a gradient is computed through the steps of an
     explicit method, and by forward sensitivities of an implicit method.  All are accurate to the given tolerances: reduce them if
-    SciPy's default, rtol=1e-3, is too coarse.  The ends of steps and the order of a method are constants.  Of a solution that
-    failed all derivatives are NaN.
+    SciPy's default, rtol=1e-3, is too coarse.  The ends of steps and the order of a method are constants.  All derivatives of a
+    failed solution are NaN.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class DenseSolution:
         self.ts, self.t_min, self.t_max = problem.dense.ts, problem.dense.t_min, problem.dense.t_max
 
     def __call__(self, t: Any) -> Any:
-        """A tensor of shape (n,) at a number, of shape (n, m) at m of them."""
+        """A tensor of shape (n,) at one time, of shape (n, m) at m times."""
         times = _times(t)
         y = self._at(self._dense(times.detach().numpy()), times)
         return y if np.ndim(t) else y[:, 0]
@@ -256,7 +256,7 @@ def odeint(
     tfirst : bool
         Whether `func` takes t first.
     adjoint : {"interpolated", "backward", "forward"}
-        As in `solve_ivp`, whose notes hold here with LSODA.
+        As in `solve_ivp`, whose notes also apply here, with LSODA.
 
     Returns
     -------

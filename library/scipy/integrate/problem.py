@@ -30,11 +30,11 @@ class Problem:
     Parameters
     ----------
     fun : callable
-        Of a time and a vector.
+        Takes a time and a vector.
     method : str or class
         As `scipy.integrate.solve_ivp` takes it.
     options : dict
-        Of the solver.
+        Options of the solver.
     adjoint : str
         How gradients are computed.
 

@@ -50,7 +50,7 @@ class Integrand:
 
 
 def _vector_integral(integrand: Integrand, a: Any, b: Any) -> Any:
-    """The integral of a vector, for a derivative; NaN where it does not converge."""
+    """The integral of a vector, for a derivative; NaN if it does not converge."""
     from scipy.integrate import quad_vec as of_array
 
     def integrate(function: Callable[..., Any], a: float, b: float) -> tuple:
@@ -147,7 +147,7 @@ def _end(value: Any) -> Any:
 
 
 def _between_ends(a: Any, b: Any) -> Any:
-    """A place where the function has a value."""
+    """A point where the function has a value."""
     with np.errstate(all="ignore"):
         beside = ops.where(ops.isfinite(a), a + 1, ops.where(ops.isfinite(b), b - 1, 0.0))
         return ops.where(ops.isfinite(a) & ops.isfinite(b), (a + b) / 2, beside)
@@ -168,10 +168,10 @@ def quad(
     a, b : float or Tensor
         The ends; may be infinite.
     args : tuple
-        Further arguments of `func`: nests of anything.
+        Further arguments of `func`: arbitrary pytrees.
     full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1, limlst, complex_func
-        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside of a vmap each row is an integral
-        of its own, and there is no `infodict`.
+        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside a vmap each row is an integral of
+        its own, and there is no `infodict`.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def quad_vec(
 
 
 def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: int = 5) -> tuple:
-    """The integral by Gauss's rule of order n, made of operators.
+    """The integral by Gauss's rule of order n, built from operators.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
     -------
     val : Tensor
     none : None
-        As SciPy has it.
+        As in SciPy.
     """
     a, b = _end(a), _end(b)
     if not np.isfinite([a.item(), b.item()]).all():
@@ -288,7 +288,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
 
 
 def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = None, full_output: bool = False) -> tuple:
-    """The integral over several variables, the first innermost, by a `quad` inside of a `quad`.
+    """The integral over several variables, the first innermost, by nested calls of `quad`.
 
     Parameters
     ----------

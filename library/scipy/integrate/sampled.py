@@ -32,13 +32,13 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `y` without `axis`.
+        Has the shape of `y` without `axis`.
     """
     return ops.trapezoid(y, x, 1.0, axis) * (1.0 if x is not None else dx)
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
-    """The integral of samples up to each of them, by the trapezoidal rule.
+    """The integral of samples up to each sample, by the trapezoidal rule.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
     Returns
     -------
     Tensor
-        Of the shape of `y`, without the first element along `axis` unless `initial` is given.
+        Has the shape of `y`, without the first element along `axis` unless `initial` is given.
     """
     if initial not in (None, 0):
         raise ValueError("cumulative_trapezoid: initial must be None or 0")
@@ -68,7 +68,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `y` without `axis`.
+        Has the shape of `y` without `axis`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
-    """The integral of samples up to each of them, by Simpson's rule.
+    """The integral of samples up to each sample, by Simpson's rule.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
     Returns
     -------
     Tensor
-        Of the shape of `y`, without the first element along `axis` unless `initial` is given.
+        Has the shape of `y`, without the first element along `axis` unless `initial` is given.
     """
     found = ops.cumsum(_pieces("cumulative_simpson", y, x, dx, axis), axis)
     return _after(initial, found if initial is None else found + initial, axis)
@@ -106,12 +106,12 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
     y, dx, axis
         As for `trapezoid`.
     show : bool
-        Print SciPy's table, of a vector.
+        Print SciPy's table; only for a vector.
 
     Returns
     -------
     Tensor
-        Of the shape of `y` without `axis`.
+        Has the shape of `y` without `axis`.
     """
     from scipy.integrate import romb as of_array
 

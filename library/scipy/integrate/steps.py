@@ -41,7 +41,7 @@ def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, gr
     Parameters
     ----------
     rate : callable
-        Of a time and y, both tensors.
+        Takes a time and y, both tensors.
     tableau : tuple
     t0 : Tensor, shape ()
     y0 : Tensor, shape (n,)
@@ -70,7 +70,7 @@ def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, gr
 
 
 def even(t0: float, ts: Any, length: float) -> np.ndarray:
-    """Places between neighbours of t0 and ts that lie `length` apart at most, evenly between each two."""
+    """Evenly spaced times between neighbours of t0 and ts, at most `length` apart."""
     parts, before = [np.zeros(0)], t0
     for at in ts:
         count = max(1, int(np.ceil(abs(at - before) / length * (1 - 1e-12))))

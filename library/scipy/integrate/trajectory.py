@@ -100,7 +100,7 @@ def retraced(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
 
 
 def by_steps(problem: Problem, t0: Any, y0: Any, ts: Any, closed: list) -> Any:
-    """The solution by the steps that an explicit solver has chosen, made of operators."""
+    """The solution by the chosen steps of an explicit solver, repeated with operators."""
     from scipy.integrate import DOP853, RK23, RK45
 
     known = {"RK45": RK45, "RK23": RK23, "DOP853": DOP853}
@@ -119,7 +119,7 @@ def another(problem: Problem, rate: Any, copies: int) -> Problem:
 
 
 def varied(problem: Problem, inputs: Any, tangents: list) -> Any:
-    """The tangent of the solution, by the variational equation ds/dt = (df/dy) s + (df/dw) w_t beside that of y."""
+    """The tangent of the solution, by the variational equation ds/dt = (df/dy) s + (df/dw) w_t, solved together with y."""
     (t0, y0, ts, *closed), (t0_t, y0_t, ts_t, *closed_t) = inputs, tangents
     rate, n = problem.explicit_rate(), y0.size
     moved = [i for i, tensor in enumerate(closed) if tensor.dtype.kind in "fc"]

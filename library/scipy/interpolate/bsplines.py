@@ -308,7 +308,7 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     bending = _bending(x)
 
     def smoother(lam: Any) -> Any:
-        """The matrix that makes smooth values of values."""
+        """The matrix that maps values to smoothed values."""
         return ops.solve(ops.diag(w) + lam * bending, ops.diag(w))
 
     if lam is None:

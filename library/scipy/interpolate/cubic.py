@@ -86,8 +86,10 @@ class PchipInterpolator(_Cubic):
     axis : int
     extrapolate : bool or 'periodic', optional
 
-    Notes ----- Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5,
-    1984), or 0 if the differences have different signs; the derivative by values follows the active case.
+    Notes
+    -----
+    Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984),
+    or 0 if the differences have different signs; the derivative by values follows the active case.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
@@ -126,7 +128,8 @@ class Akima1DInterpolator(_Cubic):
 
     Notes
     -----
-    Akima, J. ACM 17, 1970.  A slope is a mean of the differences beside, weighted by how little those further out differ.
+    Akima, J. ACM 17, 1970.  A slope is a mean of the adjacent differences, with greater weights where the outer differences
+    vary less.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None) -> None:
@@ -201,7 +204,7 @@ class CubicSpline(_Cubic):
 def _end(condition: Any, h: Any, further: Any, m: Any, next_m: Any, parabola: bool, sign: int) -> tuple[Any, Any, Any]:
     """The equation of the slope at an end: its own factor, that of its neighbour, and the right-hand side.
 
-    `h`, `m` are step and difference at this end, `further`, `next_m` those beside.
+    `h`, `m` are step and difference at this end, `further`, `next_m` are their neighbours.
     """
     step, beyond = ops.reshape(h, (1,)), ops.reshape(further, (1,))
     if parabola:

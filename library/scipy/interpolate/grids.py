@@ -126,7 +126,7 @@ class RegularGridInterpolator:
     bounds_error : bool
         Refuse places outside.
     fill_value : number or None
-        The value outside where they are not refused; None to extrapolate.
+        The value outside, if points outside are not refused; None to extrapolate.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class RegularGridInterpolator:
             A tuple has the coordinates one by one.
         method : str, optional
         nu : sequence of int, optional
-            Of each coordinate the order of a derivative, of splines.
+            Order of the derivative in each coordinate; only for splines.
 
         Returns
         -------
@@ -256,7 +256,7 @@ def interpn(
     Parameters
     ----------
     points, values, method, bounds_error, fill_value
-        As of `RegularGridInterpolator`.
+        As for `RegularGridInterpolator`.
     xi : array_like, shape (..., ndim), or tuple of array_like
 
     Returns

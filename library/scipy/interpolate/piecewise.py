@@ -114,7 +114,7 @@ class PPoly:
         return ops.moveaxis(value, tuple(range(len(shape))), tuple(range(self.axis, self.axis + len(shape))))
 
     def derivative(self, nu: int = 1) -> PPoly:
-        """The derivative of order `nu` as a piecewise polynomial; an antiderivative where it is less than 0."""
+        """The derivative of order `nu` as a piecewise polynomial; an antiderivative if `nu` is negative."""
         if nu < 0:
             return self.antiderivative(-nu)
         degree = len(self.c) - 1
@@ -142,7 +142,7 @@ class PPoly:
         return PPoly(ops.stack([*raised, start]), self.x, extrapolate, self.axis)
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
-        """Places where the polynomial is `y`, of one number at each place.
+        """Points where the polynomial, with one number at each point, equals `y`.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class PPoly:
         return ops.where(jumps, breakpoints, implicit(lambda: inside, condition)())
 
     def roots(self, discontinuity: bool = True, extrapolate: Any = None) -> Any:
-        """Places where the polynomial is 0; see `solve`."""
+        """Points where the polynomial is 0; see `solve`."""
         return self.solve(0.0, discontinuity, extrapolate)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:

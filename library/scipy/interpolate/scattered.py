@@ -36,13 +36,13 @@ class LinearNDInterpolator:
     points : array_like, shape (m, ndim)
     values : array_like, shape (m, ...)
     fill_value : float
-        The value outside of all triangles.
+        The value outside all triangles.
     rescale : bool
         Find triangles of points whose coordinates fill the unit cube.
 
     Notes
     -----
-    Which points make a triangle does not change in a derivative.
+    The triangulation is a constant in derivatives.
     """
 
     def __init__(self, points: Any, values: Any, fill_value: Any = math.nan, rescale: bool = False) -> None:
@@ -82,7 +82,7 @@ class NearestNDInterpolator:
     ----------
     x : array_like, shape (m, ndim)
     y : array_like, shape (m, ...)
-        The derivative is by these alone: it is 0 by places.
+        The derivative is only by values; by points it is 0.
     rescale : bool
     """
 
@@ -119,7 +119,7 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
     xi : array_like, shape (..., ndim), or tuple of arrays
     method : {'linear', 'nearest'}
     fill_value : float
-        The value outside of all triangles.
+        The value outside all triangles.
     rescale : bool
 
     Returns
@@ -145,11 +145,11 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
     return LinearNDInterpolator(points, values, fill_value, rescale)(xi)
 
 
-# Radial functions of the square of a distance, and the least degree of the polynomial beside them.
+# Radial functions of the square of a distance, and the least degree of the added polynomial.
 
 
 def _root(s: Any) -> Any:
-    """A distance from its square, whose derivative at 0 is taken to be 0."""
+    """A distance from its square, whose derivative at 0 is defined as 0."""
     return ops.where(s > 0, ops.sqrt(ops.where(s > 0, s, 1.0)), 0.0)
 
 
@@ -184,7 +184,7 @@ class RBFInterpolator:
     epsilon : float, optional
         By what distances are multiplied; needed by the last four.
     degree : int, optional
-        Of the polynomial, -1 for none.
+        Degree of the polynomial, -1 for no polynomial.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """SciPy's linear algebra with derivatives: gradspec.scipy.linalg.
 
-Owns the names, which have SciPy's arguments; gradspec.linalg has NumPy's and PyTorch's.
+Defines the names, with SciPy's arguments; gradspec.linalg has the arguments of NumPy and PyTorch.
 """
 
 import gradspec  # noqa: F401 (waits for it)

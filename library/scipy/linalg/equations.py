@@ -1,6 +1,6 @@
 """Linear and quadratic equations of matrices with SciPy's arguments.
 
-Owns the derivatives of the equations of Riccati, which follow from them; the others are made of operators.
+Defines the derivatives of Riccati's equations, from the equations themselves; the other functions are built from operators.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
     a : array_like, shape (..., n, n)
     b : array_like, shape (n,) or (..., n, k)
     lower : bool
-        Which triangle is read of what `assume_a` says to be symmetric.
+        Triangle to read if `assume_a` declares the matrix symmetric.
     assume_a : str, optional
-        As SciPy has it. 'pos' and 'positive definite' take the factor of Cholesky; of 'sym', 'her' and their long forms one
-        triangle is read; others change nothing.
+        As in SciPy. 'pos' and 'positive definite' use Cholesky's factor; 'sym', 'her' and their long forms read one triangle;
+        others have no effect.
     transposed : bool
         Solve with the transpose of `a`.
     overwrite_a, overwrite_b, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -75,18 +75,18 @@ def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[A
 
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False,
                  check_finite: bool = True) -> Any:  # fmt: skip
-    """The solution of a @ x = b for a matrix of few diagonals, of which only these are stored."""
+    """The solution of a @ x = b for a banded matrix, stored as its diagonals."""
     return linalg.solve_banded(l_and_u, ab, b)
 
 
 def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
                   check_finite: bool = True) -> Any:  # fmt: skip
-    """As `solve_banded` for a Hermitian matrix: of its diagonals those of one side are stored."""
+    """As `solve_banded` for a Hermitian matrix, stored as the diagonals of one side."""
     ab = asarray(ab)
     count, n = ab.shape[-2] - 1, ab.shape[-1]
     others = []
     for k in range(1, count + 1):
-        if lower:  # a[i, i + k] stands at its column, of which the mirrored one stands k before
+        if lower:  # a[i, i + k] is in its own column, the mirrored element k columns before
             others.append(ops.pad(conj(ab[k, : n - k]), ((k, 0),)))
         else:
             others.append(ops.pad(conj(ab[count - k, k:]), ((0, k),)))
@@ -95,7 +95,7 @@ def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool
 
 
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
-    """The solution of toeplitz(c, r) @ x = b, by elimination on the whole matrix; r is conj(c) where c stands alone."""
+    """The solution of toeplitz(c, r) @ x = b, by elimination on the whole matrix; r defaults to conj(c)."""
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
     return linalg.solve(toeplitz(c, r), b)
 

@@ -1,7 +1,7 @@
 """Filters and interpolation of images under SciPy's names: gradspec.scipy.ndimage.
 
-Owns the names, and which of SciPy's have no derivative.  All but the prefilter of splines, which is SciPy's, is made of
-operators.
+Defines the names, and which of SciPy's functions have no derivative.  All functions are built from operators, except the
+prefilter of splines, which is SciPy's.
 """
 
 import gradspec  # noqa: F401 (waits for it)

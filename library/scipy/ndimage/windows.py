@@ -1,6 +1,6 @@
-"""Where the windows of filters lie, and what they hold.
+"""Compute the positions of filters' windows, and gather their elements.
 
-Owns windows along an axis, and those of a footprint.
+Handles windows along an axis, and windows of a footprint.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def axes_of(x: Any, axes: Any) -> list:
 
 
 def before(name: str, size: int, origin: int) -> int:
-    """How many elements of a window stand before its middle."""
+    """Number of elements before the middle of a window."""
     if not -(size // 2) <= origin <= (size - 1) // 2:
         raise ValueError(f"{name}: origin must lie within a window of {size}, got {origin}")
     return size // 2 + origin

@@ -1,7 +1,7 @@
-"""scipy.optimize with derivatives: minima, roots, fits and programs as functions of what they depend on.
+"""scipy.optimize with derivatives: minima, roots, fits and programs as functions of their data and parameters.
 
-Owns the names, which are SciPy's.  The algorithms are SciPy's, and get exact derivatives; the derivative of what they find is
-that of the implicit function theorem, by all tensors that the functions are given or close over.
+Defines the names, which are SciPy's.  SciPy's algorithms receive exact derivatives.  The implicit function theorem gives the
+derivative of their results, by all arguments and closed-over tensors of the functions.
 """
 
 import gradspec  # noqa: F401 (waits for it)

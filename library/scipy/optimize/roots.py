@@ -1,6 +1,6 @@
 """Roots and fixed points: scipy.optimize's functions of several unknowns and of one.
 
-Owns their signatures, and which of SciPy's methods want derivatives.
+Defines their signatures, and which of SciPy's methods receive derivatives.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def root(
     x0 : array_like
         Starting point; it has no derivative.
     args : tuple
-        Tensors among them are parameters of the root, as are those that `fun` closes over.
+        Tensors in `args`, and tensors that `fun` closes over, are parameters of the root.
     jac : bool or callable, optional
-        As of SciPy, for its algorithm alone.
+        As in SciPy, only for its algorithm.
     method, tol, callback, options
-        As of SciPy.
+        As in SciPy.
     progress : bool
-        Show the calls of `fun` in a bar, where tqdm is installed.
+        Show the calls of `fun` in a progress bar, if tqdm is installed.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
         SciPy's, whose `x` is a Tensor with derivatives, in both modes and to any order, by the implicit function theorem: NaN
-        where the Jacobian is singular, and where SciPy did not converge, which is a warning as well.  Inside of a vmap it has
-        `x` and `fun` alone.
+        where the Jacobian is singular, and where SciPy did not converge, with a warning.  Inside a vmap it has only `x` and
+        `fun`.
 
     Examples
     --------
@@ -84,11 +84,11 @@ def fsolve(
     Parameters
     ----------
     func, x0, args
-        As of `root`.
+        As for `root`.
     fprime : callable, optional
         For the algorithm alone.
     full_output, xtol, maxfev, factor
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -115,14 +115,14 @@ def root_scalar(
     f : callable
         Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
     fprime, fprime2 : callable or bool, optional
-        As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
+        As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     args, method, bracket, x0, x1, xtol, rtol, maxiter, options
-        As of SciPy.  Without `method`, `bracket` and `x1` it is Newton's.
+        As in SciPy.  Without `method`, `bracket` and `x1` it is Newton's.
 
     Returns
     -------
     scipy.optimize.RootResults
-        SciPy's, whose `root` is a Tensor with derivatives as of `root`.  Inside of a vmap it has `root` alone.
+        SciPy's, whose `root` is a Tensor with derivatives as of `root`.  Inside a vmap it has only `root`.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def brentq(
     a, b : float
         They have no derivative.
     args, xtol, rtol, maxiter, full_output, disp
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -250,9 +250,9 @@ def newton(
     x0 : array_like
         It has no derivative.
     fprime, fprime2 : callable, optional
-        As of SciPy, for its algorithm alone: the exact derivative without `fprime`, unless `x1` is given.
+        As in SciPy, only for its algorithm: the exact derivative without `fprime`, unless `x1` is given.
     args, tol, maxiter, x1, rtol, full_output, disp
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def fixed_point(
     x0 : array_like
         Starting point; it has no derivative.
     args, xtol, maxiter, method
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Filters, convolutions and spectra under SciPy's names: gradspec.scipy.signal.
 
-Owns the names.  All but the loop of a recursive filter, which is SciPy's, is made of operators.
+Defines the names.  All functions are built from operators, except the loop of a recursive filter, which is SciPy's.
 """
 
 import gradspec  # noqa: F401 (waits for it)

@@ -1,6 +1,6 @@
-"""Spectra of stretches of a signal, made of Fourier transforms.
+"""Spectra of segments of a signal, by Fourier transforms.
 
-Owns how a signal is cut into stretches, and how spectra are scaled.
+Decides how a signal is divided into segments, and how spectra are scaled.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _spectra(
 
 
 def _placed(result: Any, axis: int, ndim: int) -> Any:
-    """The axis of frequencies where the signal's was."""
+    """Move the axis of frequencies to the position of the signal's axis."""
     return ops.moveaxis(result, -1, axis) if axis % ndim != ndim - 1 else result
 
 
@@ -118,7 +118,7 @@ def csd(
     nfft: int | None = None, detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density", axis: int = -1,
     average: str = "mean",
 ) -> tuple:  # fmt: skip
-    """The cross spectrum of two signals by Welch's method: the mean of those of stretches.
+    """The cross spectrum of two signals by Welch's method: the mean of the segments' cross spectra.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""scipy.sparse with derivatives: its linear algebra; sparse matrices of tensors are those of gradspec.sparse.
-
-Owns the name.
-"""
+"""scipy.sparse with derivatives: its linear algebra; gradspec.sparse has the sparse matrices of tensors."""
 
 from typing import TYPE_CHECKING
 

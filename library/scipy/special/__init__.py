@@ -1,6 +1,6 @@
 """SciPy's special functions with derivatives: gradspec.scipy.special.
 
-Owns the names: those of gradspec.special, and what SciPy has beyond.
+Defines the names: the names of gradspec.special, and further functions of SciPy.
 """
 
 import gradspec  # noqa: F401 (waits for it)

@@ -1,7 +1,4 @@
-"""Distributions and summaries as SciPy writes them, with derivatives: gradspec.scipy.stats.
-
-Owns the names.
-"""
+"""Distributions and summaries with SciPy's interface, with derivatives: gradspec.scipy.stats."""
 
 import sys
 

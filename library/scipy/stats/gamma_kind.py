@@ -1,4 +1,5 @@
-"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and their kin.
+"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and related
+families.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
@@ -14,7 +15,7 @@ from .whole_line import EULER, LOG_2PI, log2, nan, pi
 
 
 def _gamma_entropy(a):
-    """The entropy of a gamma number; of a large `a` by Stirling's series, where the terms cancel."""
+    """The entropy of a gamma variable; by Stirling's series for large `a`, where the exact terms cancel."""
     large = a > 250
     big, small = where(large, a, 1000.0), where(large, 1.0, a)
     series = (1 + LOG_2PI + log(big)) / 2 - 1 / (3 * big) - big**-2 / 12 - big**-3 / 90 + big**-4 / 120
@@ -31,7 +32,8 @@ def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
 
 
 def _of_beta(parameters, share):
-    """The four probabilities of a beta number: its parameters, and the function of x that gives it and one less it."""
+    """The four probabilities of a beta variable, from its parameters and a function of x that returns the variable and 1 minus
+    it."""
 
     def formula(function, swapped):
         def probability(x, *shapes):
@@ -105,7 +107,7 @@ halfgennorm = Continuous(
 
 
 def _either(up, down):
-    """A probability of gengamma, which falls with x where c is negative."""
+    """A probability of gengamma, which falls with x if c is negative."""
     return lambda x, a, c: where(c > 0, up(a, x**c), down(a, x**c))
 
 

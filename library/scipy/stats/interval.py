@@ -1,4 +1,4 @@
-"""Families on an interval: uniform, triang, truncnorm and their kin.
+"""Families on an interval: uniform, triang, truncnorm and related families.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """

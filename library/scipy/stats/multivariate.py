@@ -1,6 +1,6 @@
 """Distributions of vectors: multivariate_normal, multivariate_t, vonmises_fisher, dirichlet, multinomial.
 
-Owns their formulas.  A vector lies along the last axis, of `dirichlet` along the first, as SciPy has it; other axes are a batch.
+Defines their formulas.  A vector is along the last axis, for `dirichlet` along the first, as in SciPy; other axes are a batch.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .frozen import Frozen
 from .tails import some
 
 LOG_2PI = math.log(2 * math.pi)
-SINGULAR = 1e6 * 2.220446049250313e-16  # up to which part of the largest one an eigenvalue counts as 0, as SciPy has it
+SINGULAR = 1e6 * 2.220446049250313e-16  # an eigenvalue below this fraction of the largest one counts as 0, as in SciPy
 
 
 class Multivariate:
-    """What they share: a density from its logarithm, and frozen distributions."""
+    """Common methods: a density from its logarithm, and frozen distributions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,7 +45,7 @@ class Multivariate:
         raise NotImplementedError
 
     def generator(self, random_state: Any) -> Any:
-        """What SciPy draws from."""
+        """The generator for SciPy's random numbers."""
         return generator_for(f"scipy.stats.{self.name}.rvs", random_state)
 
 
@@ -142,7 +142,7 @@ class MultivariateNormal(Multivariate):
         return refused(asarray(value), (x, mean, factor), words)
 
     def cdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
-        """The probability of at most x in each element, by SciPy; its derivative is refused."""
+        """The probability of values up to x in each element, by SciPy; its derivative is refused."""
         return self._by_scipy("cdf", x, mean, cov)
 
     def logcdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
@@ -261,7 +261,7 @@ class Dirichlet(Multivariate):
         Parameters
         ----------
         x : array_like, shape (n, ...) or (n - 1, ...)
-            Of sum 1 along the first axis; the last element may be left out.
+            With sum 1 along the first axis; the last element may be omitted.
         alpha : array_like, shape (n,)
             Positive.
 
@@ -312,7 +312,7 @@ class Multinomial(Multivariate):
     """Multinomial distribution."""
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
-        """The logarithm of the probability; -inf where the counts do not sum to n.
+        """The logarithm of the probability; -inf if the counts do not sum to n.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class Multinomial(Multivariate):
         n : int
             Their sum.
         p : array_like, shape (k,)
-            Probabilities; the last one is one less the others, as SciPy has it.
+            Probabilities; the last one is 1 minus the others, as in SciPy.
 
         Returns
         -------
@@ -353,10 +353,10 @@ class Multinomial(Multivariate):
 
 
 class DirichletMultinomial(Multivariate):
-    """Dirichlet-multinomial distribution: counts whose probabilities are those of a Dirichlet distribution."""
+    """Dirichlet-multinomial distribution: counts whose probabilities follow a Dirichlet distribution."""
 
     def logpmf(self, x: Any, alpha: Any, n: Any) -> Any:
-        """The logarithm of the probability; -inf where the counts do not sum to n."""
+        """The logarithm of the probability; -inf if the counts do not sum to n."""
         x, alpha, n = reals(self.name, x, alpha, n)
         x = refused(x, (x,), f"scipy.stats.{self.name}.logpmf is of whole numbers: it has no derivative in x; pass x.detach()")
         total = ops.sum(alpha, axis=-1)

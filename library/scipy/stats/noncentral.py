@@ -1,7 +1,7 @@
 """Noncentral families: ncx2, ncf and nct, with derivatives in all their parameters.
 
-Owns their formulas: sums over a Poisson number, and of t the integral over the spread by the trapezoidal rule, whose terms
-are all positive, so that nothing cancels.
+Computes them as sums over a Poisson number; for t, as the integral over the spread by the trapezoidal rule.  All its terms are
+positive, so nothing cancels.
 """
 
 import math
@@ -89,7 +89,7 @@ def _spreads(square_by: Any, linear: Any, power: Any) -> tuple[Any, Any, Any]:
 
 
 def _log_spread(df: Any) -> Any:
-    """The logarithm of what stands before u**(df - 1) exp(-df u**2 / 2) in the density of u."""
+    """The logarithm of the factor of u**(df - 1) exp(-df u**2 / 2) in the density of u."""
     return log2 + df / 2 * log(df / 2) - gammaln(df / 2)
 
 
@@ -103,7 +103,7 @@ def _over_spreads(x: Any, df: Any, nc: Any, power: Any) -> Any:
 
 
 def _nct_slopes(x: Any, df: Any, nc: Any) -> tuple[Any, Any]:
-    """The derivatives of the probability by df and nc: the first from the smaller tail, in which nothing cancels."""
+    """The derivatives of the probability by df and nc; the derivative by df uses the smaller tail, without cancellation."""
     s, step, held = _spreads(df + 0 * (x + nc), 0 * x * nc, df + 0 * (x + nc))
     wide_x, wide_df, wide_nc = last(x, df, nc)
     u = exp(s)
@@ -117,7 +117,7 @@ def _nct_slopes(x: Any, df: Any, nc: Any) -> tuple[Any, Any]:
 
 def _nct_stats(df: Any, nc: Any) -> tuple:
     def raw(order: int, of_normal: Any) -> Any:
-        """The mean of the power `order`, where it is finite."""
+        """The mean of the power `order`, if it is finite."""
         rest = where(df > order, df - order, 1.0)
         return of_normal * exp(order / 2 * log(df / 2) + gammaln(rest / 2) - gammaln(df / 2))
 

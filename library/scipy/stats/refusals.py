@@ -1,6 +1,4 @@
-"""Names of scipy.stats whose results have no derivative, or that are not there: each says so, and what to take in its place.
-
-Owns the words.
+"""Refuse functions of scipy.stats without a derivative, and functions that do not exist here; each message names a replacement.
 """
 
 from __future__ import annotations
