@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Spans: whether the arrays of a call share memory as those of a recording did.
+"""Aliasing: do the arrays of a call share memory as those of the recording did?
 
-Owns the comparison of addresses, and the search for arrays that are written to and reach into others.
+Compares addresses, and finds arrays that are written to and overlap others.
 """
 
 from libc.stdint cimport uintptr_t
