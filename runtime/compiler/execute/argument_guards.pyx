@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""GuardedCalls: whether a call is one that was recorded, asked without Python.
+"""Argument guards: find the recording of a call without running Python code.
 
-Owns the comparison of arguments with those of a recording, and the way to the executable and back to the nest that the call returns.
-On any mismatch the call takes the Python path.
+Compares the arguments with those of recent recordings, runs the executable, and builds the pytree that the call returns.  On any
+mismatch the call takes the Python path.
 """
 
 from cpython.dict cimport PyDict_GetItem, PyDict_Size

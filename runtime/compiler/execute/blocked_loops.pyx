@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Blocks: loops over many elements, some elements at a time, and sums of what they make.
+"""Blocked loops: run fused loops block by block, with the sums of their results.
 
-Owns how a group of loops is cut for the cache and for threads.  A sum adds the numbers of a block as soon as the loops have made
-them, in NumPy's order: rows that lie one behind the other row upon row, and the numbers of one row by halves, so that a long row
-is the sum of its pieces.  What raises a floating-point flag is told to NumPy, which warns as `numpy.errstate` says.
+Decides how a group of loops is cut into blocks for the cache and for threads.  A sum adds the elements of a block as soon as the
+loops have computed them, in NumPy's order: consecutive rows one after the other, and one long row by halves, as the sum of its
+pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
 
 from libc.stdlib cimport calloc, free, malloc

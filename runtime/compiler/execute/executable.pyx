@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Executables: a program as steps over slots of memory that is there already.
+"""Executables: a program as steps over slots of preallocated memory.
 
-Owns the table that is run, which nothing changes any more: slots with their layouts, steps with the addresses of their loops.
-Which loop an operator has for operands of some dtypes is NumPy's choice, by way of the operator's ufunc.
+Holds the immutable table that the interpreter runs: slots with their layouts, and steps with the addresses of their loops.  The
+loop of an operator for given dtypes is NumPy's choice, found through the operator's ufunc.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Frames: the memory of one call that runs from an executable.
+"""Frames: the memory of one running call.
 
-Owns what each slot holds: an address, and a tensor where a step wants one.  What is planned lies in the frame's own memory and
-is the same at each call, and so are the tensors around it; what is offered lies there or in an array of its own.
+Holds an address for each slot, and a tensor if a step needs one.  Planned slots are in the frame's own memory: their addresses
+and tensors stay the same at each call.  Offered slots are in that memory or in an array of their own.
 """
 
 from libc.stdlib cimport calloc, free

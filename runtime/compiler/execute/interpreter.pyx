@@ -1,9 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Playing: the steps of an executable, one after the other.
+"""Interpreter: run the steps of an executable, one after the other.
 
-Owns how a program runs: inner loops called by their addresses, kernels that put their result where it belongs, other operators
-by their forwards on arrays, or by their wrappers, guards that compare bytes.  Knows nothing of graphs, and not how an executable is
-made.
+Calls inner loops by their addresses, kernels that write their results into given memory, other operators by their forwards on
+arrays or by their wrappers, and guards that compare bytes.  Knows neither graphs nor how an executable is built.
 """
 
 from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Slots and steps: a program between instructions and an executable, as the passes see it.
+"""Low-level IR: slots and steps, the form of a program between instructions and an executable.
 
-Owns which slots a step reads and which it writes.
+Holds the slots that each step reads and writes.
 """
 
 from typing import NamedTuple

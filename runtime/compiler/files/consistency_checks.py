@@ -1,7 +1,7 @@
-"""Consistent: whether the parts of a recording that comes from a file fit each other.
+"""Consistency checks: do the parts of a recording from a file fit each other?
 
-Owns what a recording says beside its operators: what of the given it changes, what its results are and are views of, with what
-they count writes, and what their backward passes are given, differentiate by and free.
+Checks the parts beside the operators: which inputs change, which results are views and of what, which tensors share version
+counters, and what the backward passes receive, differentiate and free.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Proven: whether a recording from a file is true, asked of its operators before an executable is made of it.
+"""First-call check: run a recording from a file operator by operator, before an executable is made of it.
 
-Owns the one run, operator by operator and on copies of what a call is given, in which each result has to have the dtype, the
-shape, the strides and the place in memory that the file says.  An executable believes these, as it may of a recording that it
-saw being made; with this run it may of a file's.
+Runs on copies of the inputs, and compares each result's dtype, shape, strides and place in memory with the file.  An executable
+relies on these.  A recording made in this process was seen; one from a file is checked by this run.
 """
 
 from __future__ import annotations

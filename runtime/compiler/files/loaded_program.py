@@ -1,6 +1,6 @@
-"""Loaded programs: what `save` of a compiled function wrote, run without that function.
+"""Loaded programs: run what `save` of a compiled function wrote, without the function.
 
-Owns which of the recordings serves a call, and the weights that they share.
+Decides which recording serves a call, and holds the weights that the recordings share.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Written out: a recording as the text of a Python module, over NumPy or over gradspec.
+"""Python export: write a recording as the text of a Python module, over NumPy or over gradspec.
 
-Owns what of a call becomes what of a program: the arguments are its parameters, what the function held are arrays of the module,
-which later calls find as earlier ones left them.  How an operator reads there is the tracer's to say.
+The arguments become parameters, and the captured arrays become arrays of the module, which keep their values from call to call.
+The tracer has the text of each operator.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Saved programs: the recordings of a compiled function as a file, and back.
+"""Serialization: write the recordings of a compiled function to a file, and read them.
 
-Owns the format: a zip archive with `program.json` (values, instructions, the nests of arguments and results) and an `.npy` file
-for each array, weights among them.  Nothing in it is code, and nothing is unpickled; operators are found by the names of the
-spec.
+Defines the format: a zip archive with `program.json` (values, instructions, the pytrees of arguments and results) and an `.npy`
+file for each array, weights among them.  The file contains no code, and nothing is unpickled; operators are found by their names
+in the spec.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Checked: what a file of a saved program may hold, asked of every field before any of them is used.
+"""Structure checks: check each field of a saved program before any field is used.
 
-Owns the table of a program file, and what its fields say of each other: layouts of arrays and of what is given, values that lie
-in memory, operators that the spec knows, with as many arguments as they take.  Whether the parts of a recording fit each other,
-`consistent` asks; whether operators give what the file says they gave, `proven`.
+Holds the table of a program file, and the relations between its fields: layouts of arrays and inputs, values within their memory,
+operators that the spec has, with the right number of arguments.  `consistency_checks` compares the parts of a recording;
+`first_call_check` compares the results of operators with the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Guards: whether the Python state that a recording was derived from is unchanged.
+"""State guards: compare the captured Python state with the state of the recording.
 
-Owns the comparison of containers, functions, classes and arrays with what they contained when the guards were made.  Pointers
-tell the usual answer, that nothing has changed.  Python looks into a difference, because an equal number is no change.
+Compares containers, functions, classes and arrays with their contents at the time of the recording.  The usual answer, "nothing
+has changed", needs pointer comparisons alone.  Python decides on a difference, because an equal number is not a change.
 """
 
 from cpython.dict cimport PyDict_GetItem, PyDict_Next, PyDict_Size

@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False
-"""Planning: where in memory each value lies, and when what is held is let go.
+"""Buffer assignment: choose the place of each value in memory, and the time at which memory is freed.
 
-Owns lifetimes.  What is dead is used again: for a result of a loop whose operand dies there, or of a forward whose entry says
-that it may lie where that operand does, else the smallest hole that is large enough.  Steps of one group of blocks live and die
-together, but for a result that takes its operand's very place.  Where the program is over by then, a few large things leave fewer
-holes if the largest find their places first.
+Computes lifetimes.  Dead memory is used again: by the result of a loop whose operand dies there, by a forward whose entry allows
+its result to overwrite that operand, else by the smallest hole that is large enough.  Steps of one blocked group live and die
+together, except for a result that takes the exact place of its operand.  If the program is over by then, a few large values leave
+smaller holes when the largest is placed first.
 """
 
 from libc.stdlib cimport free, malloc

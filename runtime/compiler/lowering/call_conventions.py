@@ -1,7 +1,7 @@
-"""Callers: how a step calls an operator, by the wrapper's address or by its public function, and what of it is read.
+"""Call conventions: how a step calls an operator, by its wrapper's address or by its public function.
 
-Owns how values stand in for arguments, the generators that an operator draws from, the arrays among its results, and which
-operators are kernels that put their result where it belongs.
+Decides how values replace arguments, which generators an operator draws from, which results are arrays, and which operators are
+kernels that write their result into given memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Moves: linear operators that only put numbers elsewhere, as pieces of memory.
+"""Data movement: linear operators that only move elements become copies of memory.
 
-Owns how that is found out.  What the spec calls linear is a matrix; where each result on random numbers is one of these
-numbers, or zero, each row of the matrix has one 1 or none.  Slices and their derivatives, joins, transposes, rolls and pads of
-zeros are found so, with no list of names.
+Detects these operators by running them.  The spec says which operators are linear; if each result on random numbers is one of the
+inputs or zero, each row of the operator's matrix has at most one 1.  Slices and their derivatives, concatenations, transposes,
+rolls and zero padding are found this way, without a list of names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Loops: operators that are one inner loop over plain memory.
+"""Elementwise loops: operators that are one inner loop over plain memory.
 
-Owns which are, and how they step through their operands.  That hangs on the operator, its numbers and the layouts alone, and is
-remembered by these.
+Decides which operators are, and the steps of their operands.  The answer depends on the operator, its numbers and the layouts
+alone, and is cached by them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Failures: which instructions may raise an error, run Python, or give results of other shapes.
 
-A call of an operator may fail, and Ctrl-C is heard in it.  A loop, a sum and a kernel do neither.
+A call of an operator may fail, and may be interrupted by Ctrl-C.  A loop, a sum and a kernel do neither.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Paired: two loops over one operand that share most of their work, as one loop with two results.
+"""Horizontal fusion: replace two loops over one operand, which share most of their work, by one loop with two results.
 
-Owns which loops of a group are joined so: such as a kernel has a loop for both of, as a function and its slope, where the second
-may run as early as the first.  Nothing in between writes to the operand, and nothing uses the memory of the second result.
+Fuses loops for which a kernel has a common loop, such as a function and its slope, if the second loop may run as early as the
+first: no step in between writes to the operand, and none uses the memory of the second result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Forwards: operators that are called by their forward, on arrays, as their wrappers call it.
+"""Kernel calls: call the forwards of operators on arrays, as their wrappers do.
 
-Owns which instructions may be.  The arguments beside arrays are converted once, by what converts them in a wrapper.  Composite
-operators, those that draw, and those that write in place keep their wrappers.
+Decides which instructions may be called this way.  Arguments that are not arrays are converted once, with the wrapper's
+conversions.  Composite operators, operators that draw, and in-place operators keep their wrappers.
 """
 
 from ...core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str

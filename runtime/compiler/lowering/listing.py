@@ -1,6 +1,6 @@
-"""Listings: a program that is ready to run, as text and as a drawing for graphviz.
+"""Listings: print an executable program as text, and draw it for graphviz.
 
-Owns how a step is written: what it makes, of what, where that lies, and the user's line.
+Each step shows its results, its operands, the place of the result, and the user's line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Gathering: loops over many elements put together, so that they run block by block and what is half done stays in cache.
+"""Loop fusion: run loops over many elements together, block by block, so that intermediates stay in cache.
 
-Owns which loops may: each reads what the others write only where it is itself.  A sum of what they make is taken with them.  A
-step in between that has nothing to do with a loop waits behind it.  A value that only such loops use needs no memory but a block
-for each thread.  Sparing memory, a loop stays where it is if its result would take some beside much that such a step makes, or
-lets go, and no loop joins those of a sum, so that each sum has its own.
+Fuses loops if each reads the results of the others only at its own index.  Sums of their results join the group.  An independent
+step between two loops moves behind the group.  A value that only these loops use needs no memory but one block per thread.  When
+memory is minimised, a loop is not fused if its result would be alive together with a large temporary.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Lowering: instructions over values as an executable over slots.
+"""Lowering: translate instructions over values into an executable over slots.
 
-Owns where each value lives: memory that dies inside the program is planned, and used again when it is dead; results are fresh;
-views are places in other memory and cost nothing.  An operator that is one inner loop over plain arrays becomes that loop,
-everything else is called, by its forward on arrays or by its wrapper.  Loops over many elements that stand one behind the other
-run block by block.
+Decides the memory of each value: memory that dies inside the program is planned and used again, results are fresh, and views are
+places in other memory without cost.  An operator that is one inner loop over plain arrays becomes that loop.  Other operators are
+called, by their forward on arrays or by their wrapper.  Consecutive loops over many elements run block by block.
 """
 
 from ..tracing.instructions cimport Instruction, layouts_of

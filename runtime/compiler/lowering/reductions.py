@@ -1,6 +1,6 @@
-"""Sums: operators that add plain memory, as numbers of rows.
+"""Reductions: operators that sum plain memory, with the numbers of their rows.
 
-Owns which instructions are; which operators add, and along what, their kernels say.
+Decides which instructions are such sums; the kernels say which operators add, and along which axes.
 """
 
 from __future__ import annotations

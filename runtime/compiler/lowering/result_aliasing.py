@@ -1,8 +1,8 @@
-"""Lodging: values that are over before a result is made lie in the result's memory.
+"""Result aliasing: put temporaries into a result's buffer.
 
-Owns which do.  A result is new memory at each call, and stands empty until the step that makes it.  Where the plan needs most,
-the largest value that fits into a large result, and is over by then, moves there, until nothing that is alive there fits; the
-memory of the result is then taken at the beginning.
+Decides which temporaries share the buffer.  The buffer of a result is allocated afresh at each call and is unused until the step
+that writes the result.  Where the plan needs the most memory, the largest temporary that fits and is dead by then moves into it,
+until none fits; the buffer is then allocated at the start.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Searched: the order of a short program's lines that needs least memory, as far as a search comes across it.
+"""Beam search: find an instruction order that needs little memory, in a short program.
 
-Owns the search.  Orders grow line by line, by a line that may run and then by all that take nothing; of those that have got
-equally far, the few that need least go on.  Two that have run the same lines are one.
+Extends orders instruction by instruction: one that is ready, then all ready ones that allocate nothing.  Among orders of equal
+length the few that need the least memory continue.  Two orders of the same instructions are one.
 """
 
 cdef enum:

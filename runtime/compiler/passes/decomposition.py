@@ -1,9 +1,9 @@
-"""Spelled out: operators whose forward is a formula of inner loops, as these loops.
+"""Decomposition: replace operators whose forward is a formula of inner loops by these loops.
 
-Owns which instructions are taken apart so.  The spec says of an operator what its formula is; each part has to be an inner loop
-for operands of these dtypes, all in C's order and of one shape.  So they run with what stands around them.  Booleans among
-numbers are made numbers by a loop of their own, as NumPy makes them.  A tensor that is made of real numbers in another dtype, as
-an optimiser makes its rates, is a cast, which can neither fail nor turn out otherwise.
+Decides which instructions are decomposed.  The spec has the formula of an operator; each part has to be an inner loop for the
+given dtypes, with all operands in C order and of one shape.  The parts then fuse with their neighbours.  Booleans among numbers
+are converted by a loop of their own, as NumPy converts them.  A tensor built from real numbers in another dtype, as an optimiser
+builds its rates, becomes a cast.
 """
 
 from __future__ import annotations

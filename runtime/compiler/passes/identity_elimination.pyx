@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Unchanged: arithmetic that gives an operand as it is is not done, as a product by the ones that are the gradient of a sum.
+"""Identity elimination: remove operators that return an operand unchanged, such as the product by the ones in a sum's gradient.
 
-Owns when that is so.  One operand is a constant 1, and the operator, asked once, gives numbers of every kind back to the bit and
-without a warning.  None of the three may be returned or written to, the result not be looked at, and the operand has to be made
-by a loop that gives no signalling NaN, of which arithmetic would warn.
+Decides when that is safe.  One operand is a constant 1, and the operator, run once, returns numbers of every kind unchanged to
+the bit and without a warning.  None of the three values may be returned or written to, the result must have no views, and the
+operand has to come from a loop that gives no signalling NaN, of which arithmetic would warn.
 """
 
 from functools import cache

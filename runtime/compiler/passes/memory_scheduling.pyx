@@ -1,11 +1,10 @@
 # cython: boundscheck=False, wraparound=False
-"""Frugal: the instructions in an order that needs less memory.
+"""Memory scheduling: order the instructions so that less memory is alive at once.
 
-Owns which orders there are.  A line that takes more memory than it lets go waits until its result is wanted; one that takes none
-runs as soon as it may.  Either rule and both give an order, and so does a search in a short program; each is offered if a count
-of what lives finds it no worse.
-What uses memory that is written to stays in order, as do guards, draws, callbacks and what may fail; writes to what was given
-stay behind the calls that stood before them.
+Offers the orders of a few rules, and of a search in a short program, if a count of live memory finds them no worse.  An
+instruction that allocates more than it frees is scheduled just before its first use; one that allocates nothing, as early as
+possible.  Instructions on memory that is written to stay in order, and so do guards, draws, callbacks and instructions that may
+fail.  Writes to inputs stay behind the calls.
 """
 
 from ..tracing.instructions import GUARD, does_something

@@ -1,8 +1,8 @@
-"""Recomputed: what an inner loop makes is made again where it is wanted much later, if what the loop reads is there anyway.
+"""Rematerialisation: recompute an elementwise value at a late use, if its operands are still alive.
 
-Owns which values are.  A value that a backward pass needs lies in memory from its first use to its last; where it is one loop
-over values that are kept about as long for something else, or over what one loop makes of these, a second loop costs less than
-the memory.  It has the bits of the first one: the operands lie alike and nobody writes to them.
+Decides which values are recomputed.  A value that a backward pass needs is alive from its first use to its last.  If it is one
+loop over values that are kept as long for another reason, or over results of one loop over these, a second loop costs less than
+the memory.  It has the bits of the first: the operands have the same layout, and no instruction writes to them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Late: writes to what a program was given come behind the calls that have nothing to do with them.
+"""Store sinking: move writes to a program's inputs behind the calls that do not depend on them.
 
-Owns that order, and what may fail or turn out to be otherwise.  A call of an operator may fail, and Ctrl-C is heard in it; a
-loop, a sum and a kernel do neither.  What is read of a write, and what it reads, stays behind it and before it.
+A call may fail, and Ctrl-C may interrupt it; then nothing has been written yet.  Reads of a written input stay behind the write,
+and writes to its operands too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Replayed: a replayed call as a node of the graph.
+"""Backward nodes: a replayed call as a node of the graph.
 
-Owns what the node keeps of the call, which of its backward passes runs for the results that gradients have arrived at, and when
-what is kept is freed: as the eager call's graph does.
+Decides what the node keeps of the call, which of its backward passes runs for the results that received gradients, and when the
+kept values are freed: as in the eager call's graph.
 """
 
 from __future__ import annotations

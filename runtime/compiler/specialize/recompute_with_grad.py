@@ -1,6 +1,6 @@
-"""Recomputation: run a replayed call once more, eagerly, to differentiate its backward pass.
+"""Recomputation: run a replayed call eagerly again, to differentiate its backward pass.
 
-Holds the arguments of the call and the states of its random generators, and checks that nothing has changed since.  A checkpoint
+Holds what that needs: the original arguments, the same random draws, and the check that no state has changed since.  A checkpoint
 does the same.
 """
 

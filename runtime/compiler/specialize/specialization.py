@@ -1,7 +1,7 @@
-"""Programs: run one recording of a call.
+"""Specializations: one recording of a call, ready to run.
 
-Holds the parts of a replay outside of its executables: leaves whose `.grad` is replaced, tensors whose versions advance, and
-results that require grad.  These results are outputs of one node, and its backward pass is an executable as well.
+Adds to the executable what it does not contain: leaves whose `.grad` changes, versions of tensors that were written to, and
+results that require grad, which belong to one node whose backward pass is an executable as well.
 """
 
 from __future__ import annotations

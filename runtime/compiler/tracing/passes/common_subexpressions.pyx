@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Once: equal expressions are computed once.
+"""Common subexpressions: compute equal expressions once.
 
-Owns which instructions are equal.  What is written to in place is left alone, and each result stays an array of its own.
+Decides which instructions are equal.  Values that are written to in place are left alone, and each result stays a separate array.
 """
 
 from ..instructions cimport Instruction, NAMES, draws, other_values, signature, written_memory

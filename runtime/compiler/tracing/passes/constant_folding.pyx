@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Folded: what constants alone decide is computed once for all.
+"""Constant folding: compute instructions with constant operands once.
 
-Owns which instructions these are.  What is written to in place is left alone, and so is what is looked at through another value.
+Values that are written to in place, and values that share memory with others, are left alone.
 """
 
 from ....core.grad_mode import no_grad

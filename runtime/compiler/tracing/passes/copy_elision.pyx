@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Uncopied: a copy that nobody could tell from its source is not made.
+"""Copy elision: remove a copy that cannot be distinguished from its source.
 
-Owns when that is so: neither is written to afterwards, or nobody asks for the source any more; both lie alike in memory of their
-own, at which nothing else looks, and not both are returned.  Gradients that a pass has handed over are such copies.
+Removes it if neither is written to afterwards, or the source is not used any more; if both have one layout in memory of their
+own, without other views; and if not both are returned.  Gradients that a backward pass hands over are such copies.
 """
 
 from ..instructions cimport Instruction, renamed

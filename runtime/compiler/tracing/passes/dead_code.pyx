@@ -1,8 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Needed: what nobody needs is not done.
-
-Owns what is needed: by results, by guards, by draws of random numbers, by callbacks, and by writes to what was given.
-"""
+"""Dead code: remove instructions that no result, guard, random draw, callback or write to an input depends on."""
 
 from ..instructions cimport Instruction, draws
 from ..instructions import GUARD, does_something

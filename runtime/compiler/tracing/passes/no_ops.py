@@ -1,4 +1,4 @@
-"""Looks: operators that gave what they were given are not called."""
+"""No-ops: remove operators that returned their operand unchanged."""
 
 from __future__ import annotations
 
