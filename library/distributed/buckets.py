@@ -88,8 +88,7 @@ class Bucket:
 
 
 def buckets_of(params: Sequence[gs.Tensor], limit: float) -> list[Bucket]:
-    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last ones first, because their gradients arrive
-    first."""
+    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last first, as their gradients arrive first."""
     found: list[Bucket] = []
     gathered: dict[np.dtype, tuple[list[int], int]] = {}
 

@@ -122,8 +122,7 @@ class Step:
         return gs.asarray(value), rebuild(form, [gs.asarray(grad) for grad in grads])
 
     def _dealt(self, count: int) -> Iterator[tuple[int, int]]:
-        """Neighbouring shards for each task: as many tasks as workers, or one for each shard if the number of workers is unknown.
-        """
+        """Neighbouring shards for each task: as many tasks as workers, or one for each shard if their number is unknown."""
         tasks = min(self.workers or count, count)
         bounds = [count * i // tasks for i in range(tasks + 1)]
         return zip(bounds, bounds[1:])

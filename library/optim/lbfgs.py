@@ -18,8 +18,7 @@ LONGEST_SEARCH = 25
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS.  `step` requires a closure that clears the gradients, computes the loss, calls backward and returns
-    it.
+    """Limited-memory BFGS.  `step` needs a closure that clears the gradients, computes the loss, calls backward and returns it.
 
     Parameters
     ----------

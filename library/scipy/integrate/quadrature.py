@@ -122,8 +122,7 @@ class Integral(Function):
 
 
 def _in_double(tensor: Any) -> Any:
-    """The tensor in double precision: the integral of derivatives rounded to single precision would not converge to more digits.
-    """
+    """The tensor in double precision: an integral of derivatives of single precision would not converge to more digits."""
     dtype = np.result_type(tensor.dtype, np.float64)
     return tensor if tensor.dtype == dtype else ops.astype(tensor, dtype)
 

@@ -42,7 +42,7 @@ def least_squares(
         Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and those that it
         closes over, are parameters of the solution.
     x0 : array_like, or dict of nests of them
-        Starting point; it has no derivative.  If it is a dictionary, `fun` gets a dictionary, and so is `x` of the result.
+        Starting point; it has no derivative.  With a dictionary, `fun` gets a dictionary, and `x` of the result is a dictionary.
     jac : callable, optional
         Only for SciPy's algorithm; by default the exact Jacobian.
     bounds : pair of array_like, or scipy.optimize.Bounds

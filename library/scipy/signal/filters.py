@@ -119,8 +119,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def _state(b: Any, a: Any, x: Any, y: Any, zi: Any, m: int, order: int) -> Any:
-    """An element of the state after the last sample: the contribution of the samples and of the initial state to later outputs.
-    """
+    """An element of the state after the last sample: the contribution of samples and initial state to later outputs."""
     count = x.shape[-1]
     found = zi[..., m + count] if m + count < order else ops.zeros(x.shape[:-1], dtype=y.dtype)
     for back in range(1, min(order - m, count) + 1):

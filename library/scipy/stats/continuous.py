@@ -108,8 +108,7 @@ class Continuous(Distribution):
             return ops.where(valid, ops.where(beyond, nothing, value), math.nan)
 
     def _settled(self, which: str, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """A formula at y, with derivatives 0 where the density is 0 in floating point, because inner derivatives may be
-        infinite."""
+        """A formula at y; derivatives are 0 where the density underflows to 0, because inner ones may be infinite."""
         formula = self._formulas[which]
         value = formula(y, *shapes)
         flat = ops.isinf(value) | (value == 0) | (value == 1)

@@ -1,5 +1,4 @@
-"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and related
-families.
+"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and others.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
@@ -32,8 +31,7 @@ def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
 
 
 def _of_beta(parameters, share):
-    """The four probabilities of a beta variable, from its parameters and a function of x that returns the variable and 1 minus
-    it."""
+    """The four probabilities of a beta variable, from its parameters and a function of x to the variable and 1 minus it."""
 
     def formula(function, swapped):
         def probability(x, *shapes):

@@ -1,5 +1,4 @@
-"""Refuse functions of scipy.stats without a derivative, and functions that do not exist here; each message names a replacement.
-"""
+"""Refuse functions of scipy.stats without a derivative or without an equivalent here; each message names a replacement."""
 
 from __future__ import annotations
 
