@@ -81,7 +81,7 @@ class Bucket:
         self.filled.clear()
 
     def finish(self, divisor: int) -> list[tuple[int, np.ndarray]]:
-        """Wait for the sum; yield the index and the mean of each parameter."""
+        """Wait for the sum; return the index and the mean of each parameter."""
         self.forget()
         mean = self.received / divisor
         return [(number, mean[self.slots[number]].reshape(shape)) for number, shape in zip(self.numbers, self.shapes)]
