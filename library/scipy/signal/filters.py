@@ -86,7 +86,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     y : Tensor
         Has the shape of `x`.
     zf : Tensor
-        The state behind the last sample, only with `zi`.
+        The state after the last sample, only with `zi`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def filtfilt(
     method: str = "pad",
     irlen: Any = None,
 ) -> Any:
-    """Filter a signal forward and backward, which shifts no phase.
+    """Filter a signal forward and backward, without a phase shift.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def savgol_filter(
 
 
 def _extended(x: Any, where: np.ndarray, kind: str, cval: float) -> Any:
-    """Samples at places that may lie beyond the ends."""
+    """Samples at positions that may be beyond the ends."""
     count = x.shape[-1]
     if kind == "wrap":
         return ops.take(x, where % count, axis=-1)
