@@ -22,7 +22,7 @@ def _gamma_entropy(a):
 
 
 def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
-    """The four probabilities of a gamma number that is an increasing function of x."""
+    """The four probabilities of a gamma variable that is an increasing function of x."""
 
     def formula(function):
         return lambda x, *shapes: function(parameter(*shapes), inner(x, *shapes))
@@ -195,7 +195,7 @@ argus = Continuous(
 
 
 def _pearson(skew):
-    """The parameter of the gamma number, where there is one, and whether there is; near to 0 the number is a normal one."""
+    """Whether the skew is so near to 0 that the variable is normal, and else the parameter of its gamma variable."""
     normal = abs(skew) < 1.6e-5
     return normal, 4 / square(where(normal, 1.0, skew))
 

@@ -45,7 +45,7 @@ class NotThere(NotImplementedError, AttributeError):
 
 
 class Absent:
-    """A family of scipy.stats that is refused, whatever it is asked."""
+    """A family of scipy.stats whose methods are all refused."""
 
     def __init__(self, name: str, words: str) -> None:
         self.name, self.words = name, words
