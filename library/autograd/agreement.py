@@ -97,8 +97,7 @@ class Agreement(Differences):
                 raise GradcheckError(FAST_ONLY)
 
     def along(self, i):
-        """A random direction of input `i`, and the change of the outputs along it; computed once for all outputs and both modes.
-        """
+        """A random direction of input `i`, and the change of the outputs along it; one for all outputs and both modes."""
         if i not in self.moved:
             direction = random_like(self.inputs[i], numpy_random().default_rng((1, i)))  # different from every cotangent
             self.moved[i] = direction, self.change(self.inputs[i].data.numpy(), ..., self.eps * direction)

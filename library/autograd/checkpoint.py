@@ -52,9 +52,7 @@ class CheckpointError(RuntimeError):
 
 
 class _Stop(BaseException):
-    """Ends a second run that has computed all needed values; a BaseException, so that no `except Exception` in user code catches
-    it.
-    """
+    """Ends a second run that has all needed values; a BaseException, so that no `except Exception` of the user catches it."""
 
     def __init__(self, run):
         self.run = run

@@ -53,8 +53,7 @@ class _VirtualBase(type):
 
 
 class Node(metaclass=_VirtualBase):
-    """The abstract class of every node of a graph: nodes of operators and of custom Functions, and nodes that accumulate
-    gradients.
+    """The abstract class of all nodes of a graph: of operators, of custom Functions, and nodes that accumulate gradients.
 
     Only for `isinstance`: operations create nodes, and an extension derives its own class from the one in `gradspec.core.node`.
     """

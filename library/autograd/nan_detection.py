@@ -172,9 +172,7 @@ class trace_nans(Listener):
 
     @staticmethod
     def _is_judged(event: Event) -> bool:
-        """Whether to examine the event: operators and user-defined functions.  A generated node is examined through its
-        operators.
-        """
+        """Whether to examine the event: operators and custom Functions.  A generated node is examined by its operators."""
         if event.kind == "node":
             return not type(event.node).__module__.startswith(GENERATED) and bool(event.node.next_functions)
         return event.kind in ("operator", "function")

@@ -36,7 +36,7 @@ class Summed(gs.autograd.Function):
 
 
 class SyncBatchNorm(nn.SyncBatchNorm):
-    """Each channel less its mean over the batches of all ranks, divided by its deviation there.
+    """Each channel minus its mean over the batches of all ranks, divided by its standard deviation over them.
 
     In training, all ranks must call it equally often, and either all of them or none go backward through it.  In evaluation it
     uses the running statistics, which are equal on all ranks, and does not communicate.
@@ -90,7 +90,7 @@ class SyncBatchNorm(nn.SyncBatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: nn.Module, process_group: Any = None) -> nn.Module:
-        """The module with a layer of this class in the place of each batch norm, with its parameters and statistics.
+        """The module with each batch norm replaced by a layer of this class, with its parameters and statistics.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class Bucket:
     Parameters
     ----------
     numbers : sequence of int
-        The parameters' places among all.
+        Indices of the parameters among all parameters.
     params : sequence of Tensor
     """
 
@@ -67,29 +67,28 @@ class Bucket:
         self.filled.add(number)
 
     def start(self, comm: Any) -> None:
-        """Begin the sum over the ranks; what was not put counts as zeros."""
+        """Start the sum over the ranks; missing gradients count as zeros."""
         for number in self.numbers:
             if number not in self.filled:
                 self.send[self.slots[number]] = 0
         self.request = comm.Iallreduce(self.send, self.received)
 
     def forget(self) -> None:
-        """Nothing is put, and nothing on its way."""
+        """Reset: no gradient is stored, and no sum is running."""
         if self.request is not None:
             self.request.Wait()
         self.request = None
         self.filled.clear()
 
     def finish(self, divisor: int) -> list[tuple[int, np.ndarray]]:
-        """Wait for the sum: the number and the mean of each parameter."""
+        """Wait for the sum; return the index and the mean of each parameter."""
         self.forget()
         mean = self.received / divisor
         return [(number, mean[self.slots[number]].reshape(shape)) for number, shape in zip(self.numbers, self.shapes)]
 
 
 def buckets_of(params: Sequence[gs.Tensor], limit: float) -> list[Bucket]:
-    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last ones first, because their gradients arrive
-    first."""
+    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last first, as their gradients arrive first."""
     found: list[Bucket] = []
     gathered: dict[np.dtype, tuple[list[int], int]] = {}
 
@@ -130,7 +129,7 @@ class Reduction:
         """A gradient is ready."""
         self.of[number].put(number, grad)
         for bucket in self.buckets[: self.started]:
-            bucket.request.Test()  # MPI moves data while it is called
+            bucket.request.Test()  # MPI makes progress only during calls
         while self.started < len(self.buckets):
             bucket = self.buckets[self.started]
             if len(bucket.filled) < len(bucket.numbers):
@@ -139,11 +138,11 @@ class Reduction:
             self.started += 1
 
     def missing(self) -> list[int]:
-        """The parameters that have given no gradient in this pass."""
+        """The parameters without a gradient in this pass."""
         return sorted(number for bucket in self.buckets for number in bucket.numbers if number not in bucket.filled)
 
     def forget(self) -> None:
-        """Nothing is ready, as before the pass."""
+        """Reset to the state before the pass."""
         for bucket in self.buckets:
             bucket.forget()
         self.started = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from typing import Self
 
-Said = list["bool | None"]  # of each rank: whether this round ends in a sum of gradients; None of a rank without data
+Said = list["bool | None"]  # for each rank: whether this round ends in a sum of gradients; None for a rank without data
 
 
 class Joinable(Protocol):
@@ -53,7 +53,7 @@ class Join:
         self.last = 0
 
     def round(self, mine: bool | None) -> Said:
-        """Say whether this rank has data, and hear it of all."""
+        """Exchange with all ranks whether they have data."""
         said = list(self.comm.allgather(mine))
         there = [rank for rank, sums in enumerate(said) if sums is not None]
         if there:

@@ -27,17 +27,17 @@ Block = tuple[int, int, Arrays]  # the first shard, how many, and the sums of th
 
 
 class Pairs:
-    """Sums over shards in one order, that of a binary tree over their numbers, whoever computes which of them.
+    """Sums over shards in the order of a binary tree over their indices, independent of the workers that compute them.
 
-    A block is a subtree: a power of two of shards, beginning at a multiple of it.  Two neighbours become one as soon as both are
-    there, so a task hands on a few sums, and rounding does not depend on how the shards were dealt out.
+    A block is a subtree: 2**k shards, starting at a multiple of 2**k.  Two neighbours are merged as soon as both exist.  So a
+    task returns few sums, and rounding does not depend on the distribution of the shards.
     """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
 
     def add(self, start: int, size: int, arrays: Arrays) -> None:
-        """Add the block behind those that are there."""
+        """Append a block."""
         while self.blocks:
             first, count, before = self.blocks[-1]
             if count != size or first % (2 * size):
@@ -87,7 +87,7 @@ def aligned(leaf: Any) -> Any:
 class Step:
     """The sum of a loss over shards, and its gradient, as a function of parameters and shards; see `value_and_grad`.
 
-    As a context manager it ends the workers of an executor that it has made itself.
+    As a context manager it ends the workers of an executor that it has created.
     """
 
     def __init__(
@@ -122,8 +122,7 @@ class Step:
         return gs.asarray(value), rebuild(form, [gs.asarray(grad) for grad in grads])
 
     def _dealt(self, count: int) -> Iterator[tuple[int, int]]:
-        """Neighbouring shards for each task: as many tasks as workers, or one for each shard if the number of workers is unknown.
-        """
+        """Neighbouring shards for each task: as many tasks as workers, or one for each shard if their number is unknown."""
         tasks = min(self.workers or count, count)
         bounds = [count * i // tasks for i in range(tasks + 1)]
         return zip(bounds, bounds[1:])
@@ -188,7 +187,7 @@ class Step:
 
 
 def check(leaf: Any, place: str) -> None:
-    """Refuse a parameter whose derivative a caller waits for: no graph goes to another process."""
+    """Refuse a parameter that requires grad: no graph is sent to another process."""
     if isinstance(leaf, gs.Tensor):
         if leaf.requires_grad and gs.is_grad_enabled():
             raise RuntimeError(f"distributed.value_and_grad: {place} requires grad, and no graph goes through an executor; pass "
@@ -217,7 +216,7 @@ def value_and_grad(
         Number of tasks of a step: the parameters go once with each.  As many as there are processors where no executor is given,
         otherwise one for each shard.
     retries : int
-        How often the shards of workers that died are done again before the step fails.
+        Number of times that the shards of dead workers are computed again before the step fails.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""ZeroRedundancyOptimizer: each rank keeps the state of its share of the parameters, and steps for all with it.
+"""ZeroRedundancyOptimizer: each rank keeps the state of its share of the parameters, and updates this share for all ranks.
 
 Decides which rank updates which parameter.
 """
@@ -69,7 +69,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             self.optim.add_param_group({**self._bare(group), "params": self._own(len(self.param_groups) - 1)})
 
     def _shares(self, params: list[gs.Tensor]) -> list[int]:
-        """The rank of each parameter: the largest first, each to the rank that has least."""
+        """The rank of each parameter: the largest first, each to the rank with the smallest share."""
         owners = [0] * len(params)
         for number in sorted(range(len(params)), key=lambda number: -params[number].size):
             owners[number] = rank = self._loads.index(min(self._loads))

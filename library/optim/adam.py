@@ -27,7 +27,7 @@ class Adam(Optimizer):
     maximize : bool
         Climb instead of descending.
     decoupled_weight_decay : bool
-        Take the penalty off the parameter itself, as `AdamW` does.
+        Subtract the penalty from the parameter itself, like `AdamW`.
     """
 
     elementwise = True
@@ -91,7 +91,7 @@ class AdamW(Adam):
     eps : float
         Added to the denominator.
     weight_decay : float
-        Share of the parameter, times `lr`, taken off at each step.
+        Fraction of the parameter, times `lr`, that is subtracted at each step.
     amsgrad : bool
         Divide by the largest second moment so far.
     maximize : bool

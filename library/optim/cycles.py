@@ -37,7 +37,7 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Up from `base_lr` to `max_lr` and down again, again and again (Smith, 2017).
+    """Up from `base_lr` to `max_lr` and down again, periodically (Smith, 2017).
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class CyclicLR(_WithMomentum):
     base_lr, max_lr : float or sequence of float
         One for all groups, or one for each.
     step_size_up : int
-        How many steps the way up takes.
+        Number of steps of the rise.
     step_size_down : int, optional
-        How many the way down takes; as many by default.
+        Number of steps of the fall; by default equal.
     mode : {'triangular', 'triangular2', 'exp_range'}
         Whether the amplitude is constant, is halved at each cycle, or shrinks by `gamma` at each step.
     gamma : float
@@ -56,7 +56,7 @@ class CyclicLR(_WithMomentum):
     scale_mode : {'cycle', 'iterations'}
         Whether `scale_fn` is called with the number of the cycle, or of the step.
     cycle_momentum : bool
-        Whether momentum goes down from `max_momentum` to `base_momentum` meanwhile.
+        Whether momentum falls from `max_momentum` to `base_momentum` during the rise.
     base_momentum, max_momentum : float or sequence of float
     last_epoch : int
     """
@@ -120,15 +120,15 @@ class OneCycleLR(_WithMomentum):
         Number of steps; by default `epochs` times `steps_per_epoch`.
     epochs, steps_per_epoch : int, optional
     pct_start : float
-        The share of steps that go up.
+        The fraction of steps in the rise.
     anneal_strategy : {'cos', 'linear'}
     cycle_momentum : bool
-        Whether momentum goes the other way, between `max_momentum` and `base_momentum`.
+        Whether momentum moves in the opposite direction, between `max_momentum` and `base_momentum`.
     base_momentum, max_momentum : float or sequence of float
     div_factor, final_div_factor : float
-        How much lower than `max_lr` the first rate is, and than the first the last.
+        Ratio of `max_lr` to the first rate, and of the first rate to the last.
     three_phase : bool
-        Whether the way down to the first rate takes as long as the way up.
+        Whether the fall to the first rate takes as long as the rise.
     last_epoch : int
     """
 
@@ -201,7 +201,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     ----------
     optimizer : Optimizer
     T_0 : int
-        How many steps the first way takes.
+        Number of steps of the first cycle.
     T_mult : int
     eta_min : float
     last_epoch : int
@@ -225,7 +225,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Parameters
         ----------
         epoch : float, optional
-            How many steps were taken, in the place of one more; parts of steps as well.
+            Number of steps taken, instead of one more; may be fractional.
         """
         if epoch is not None and epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")

@@ -33,7 +33,7 @@ class LambdaLR(_Functions):
 
 
 class MultiplicativeLR(_Functions):
-    """Multiplied by `lr_lambda(steps)` at every step; a list has a function for each group."""
+    """Multiply the rate by `lr_lambda(steps)` at every step; a list has a function for each group."""
 
     def get_lr(self) -> Rates:
         if self.last_epoch == 0:
@@ -42,7 +42,7 @@ class MultiplicativeLR(_Functions):
 
 
 class StepLR(LRScheduler):
-    """Multiplied by `gamma` every `step_size` steps."""
+    """Multiply the rate by `gamma` every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
@@ -117,7 +117,7 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiplied by `gamma` at every step."""
+    """Multiply the rate by `gamma` at every step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma

@@ -18,8 +18,7 @@ LONGEST_SEARCH = 25
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS.  `step` requires a closure that clears the gradients, computes the loss, calls backward and returns
-    it.
+    """Limited-memory BFGS.  `step` needs a closure that clears the gradients, computes the loss, calls backward and returns it.
 
     Parameters
     ----------
@@ -36,9 +35,9 @@ class LBFGS(Optimizer):
     tolerance_change : float
         Stop if neither the parameters nor the loss change by more.
     history_size : int
-        How many steps are remembered.
+        Number of steps in the history.
     line_search_fn : {None, "strong_wolfe"}
-        How the length of a step is found.
+        Method of the line search; None for no line search.
     """
 
     def __init__(
@@ -168,12 +167,12 @@ def _reals(array):
 
 
 def strong_wolfe(at, length, loss, gradient, slope, tolerance):
-    """A length along a direction of descent that satisfies the strong Wolfe conditions, or the best that was seen.
+    """A length along a descent direction that satisfies the strong Wolfe conditions, or else the best one found.
 
     Parameters
     ----------
     at : callable
-        From a length to the loss, the gradient and the slope there.
+        Takes a length, returns the loss, the gradient and the slope there.
     length, loss, gradient, slope
         The first length to try; loss, gradient and slope at 0.
     tolerance : float
@@ -184,7 +183,7 @@ def strong_wolfe(at, length, loss, gradient, slope, tolerance):
     length, loss, gradient
         Result of the search.
     used : int
-        How often `at` was called.
+        Number of calls of `at`.
     """
     origin = low = (0.0, loss, gradient, slope)
     high = None

@@ -1,7 +1,7 @@
 """Optimizer: the base class of all optimisers.
 
-Holds the state of an optimiser as tensors, including step counts.  A step consists of operators on them under `no_grad`.
-In-place writes change the versions that graphs have saved, and a trace of a step contains no number that the next step changes.
+Holds the state of an optimiser as tensors, including step counts.  A step consists of operators on them under `no_grad`. In-place
+writes advance version counters, so that graphs detect them.  A trace of a step contains no number that changes at the next step.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ WAYS: dict[str, tuple[tuple[bool | None, ...], str]] = {
 
 
 def without_ways(init: Callable[..., None]) -> Callable[..., None]:
-    """The constructor, which takes what only says how PyTorch computes a step, and refuses what it cannot do."""
+    """The constructor, with options that only choose how PyTorch computes a step; unsupported values are refused."""
 
     @wraps(init)
     def begin(self: "Optimizer", *args: Any, **kwargs: Any) -> None:
@@ -62,19 +62,19 @@ class Optimizer:
     params : iterable of Tensor, or of dict
         Leaves to optimise.  A dict is a group: its "params", and options that differ from the defaults.
     defaults : dict
-        The options of a group that does not name them.
+        Options of groups that do not set them.
 
     Attributes
     ----------
     param_groups : list of dict
-        Read at every step, so `group["lr"] = ...` is how a learning rate is scheduled.
+        Read at every step: a schedule assigns `group["lr"] = ...`.
     state : dict
         From a parameter to its buffers.
     """
 
-    numbers: tuple[str, ...] = ("step",)  # what of a parameter's state is one number, in double precision
-    shorter: tuple[str, ...] = ()  # what has the parameter's dtype and another shape
-    elementwise = False  # whether the `update` of this class treats each number of a parameter by itself
+    numbers: tuple[str, ...] = ("step",)  # entries of a parameter's state that are one number, in double precision
+    shorter: tuple[str, ...] = ()  # entries with the parameter's dtype and a different shape
+    elementwise = False  # whether the `update` of this class is elementwise
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -151,11 +151,11 @@ class Optimizer:
     def update_rows(
         self, param: Tensor, places: np.ndarray, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> Tensor:
-        """`update` of the rows of a parameter at places that rise; the gradient is zero in all others."""
+        """`update` for the rows of a parameter at increasing indices; the gradient is zero in all other rows."""
         raise NotImplementedError(f"{type(self).__name__} has no update_rows()")
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
-        """Move every parameter that has a gradient.
+        """Update every parameter that has a gradient.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class Optimizer:
         Returns
         -------
         Tensor or None
-            What `closure` returned.
+            The result of `closure`.
         """
         for hook in (*EVERYWHERE[0].values(), *self._hooks[0].values()):
             changed = hook(self, (closure,), {})
@@ -216,7 +216,7 @@ class Optimizer:
         return asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters.
+        """Clear the gradients of all parameters.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class Optimizer:
         state_dict : dict
             It is copied: later steps do not change it.
         """
-        from copy import deepcopy  # no import of gradspec should wait for it
+        from copy import deepcopy  # a slow import, deferred
 
         for hook in self._hooks[4].values():
             state_dict = hook(self, state_dict) or state_dict
@@ -295,11 +295,11 @@ class Optimizer:
             hook(self)
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; it may return others."""
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return different ones."""
         return RemovableHandle(self._hooks[0], hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` behind each step."""
+        """Call `hook(optimizer, args, kwargs)` after each step."""
         return RemovableHandle(self._hooks[1], hook)
 
     def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
@@ -315,7 +315,7 @@ class Optimizer:
         return RemovableHandle(self._hooks[4], hook)
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer)` behind `load_state_dict`."""
+        """Call `hook(optimizer)` after `load_state_dict`."""
         return RemovableHandle(self._hooks[5], hook)
 
     def __repr__(self) -> str:
@@ -338,7 +338,7 @@ def as_given(x: Tensor, like: Tensor) -> Tensor:
 
 
 def decayed(param: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
-    """The gradient with that of an L2 penalty, unless the weight decay is decoupled."""
+    """The gradient plus the gradient of an L2 penalty, unless the weight decay is decoupled."""
     if group["weight_decay"] and not group.get("decoupled_weight_decay"):
         return grad + group["weight_decay"] * param
     return grad
@@ -362,7 +362,7 @@ def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` behind each step of any optimiser.
+    """Call `hook(optimizer, args, kwargs)` after each step of any optimiser.
 
     Returns
     -------

@@ -16,14 +16,14 @@ Params = Iterable[Any]
 
 
 class ASGD(Optimizer):
-    """Gradient descent whose state has the average of the parameters (Polyak and Juditsky, 1992).
+    """Gradient descent that keeps the average of the parameters in its state (Polyak and Juditsky, 1992).
 
     Parameters
     ----------
     params : iterable of Tensor, of (str, Tensor), or of dict
     lr : float
     lambd : float
-        How much the parameters shrink at each step.
+        Decay of the parameters at each step.
     alpha : float
         Power of the decay of the learning rate.
     t0 : float
@@ -68,11 +68,11 @@ class Rprop(Optimizer):
     ----------
     params : iterable of Tensor, of (str, Tensor), or of dict
     lr : float
-        The first length of all steps.
+        Initial size of all steps.
     etas : (float, float)
         Factors of a step size, after a change of sign and without one.
     step_sizes : (float, float)
-        The shortest and the longest step.
+        The smallest and the largest step size.
     maximize : bool
         Climb instead of descending.
     """
@@ -108,7 +108,7 @@ class Rprop(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """Steps divided by a second moment that is kept as its rows' and columns' means (Shazeer and Stern, 2018).
+    """Steps divided by a second moment that is stored as means of its rows and columns (Shazeer and Stern, 2018).
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Adafactor(Optimizer):
     d : float
         The largest root mean square of a step, before it is scaled.
     weight_decay : float
-        Share of the parameter, times `lr`, taken off at each step.
+        Fraction of the parameter, times `lr`, that is subtracted at each step.
     maximize : bool
         Climb instead of descending.
     """
@@ -178,7 +178,7 @@ class Adafactor(Optimizer):
 
 
 class Muon(Optimizer):
-    """Momentum of matrices whose singular values are all made about 1 (Jordan and others, 2024).
+    """Steps by momentum matrices, after changing all singular values to about 1 (Jordan and others, 2024).
 
     Parameters
     ----------
@@ -186,11 +186,11 @@ class Muon(Optimizer):
         Real matrices; biases and embeddings are for another optimiser.
     lr : float
     weight_decay : float
-        Share of the parameter, times `lr`, taken off at each step.
+        Fraction of the parameter, times `lr`, that is subtracted at each step.
     momentum : float
-        How much of the running mean of the gradient is kept.
+        Decay of the running mean of the gradient.
     nesterov : bool
-        Step by the gradient as the momentum will have changed it.
+        Use Nesterov's momentum.
     ns_coefficients : (float, float, float)
         Coefficients of x, x**3 and x**5 in the Newton-Schulz iteration of the singular values.
     eps : float

@@ -269,9 +269,7 @@ cdef inline int32_t number_of(dict numbers, object key) except -1:
 
 
 cdef object shapes_of(object values):
-    """Shapes of an operator's inputs or outputs: an array's lengths; for a sequence a mark and the shapes of its items; else
-    None.
-    """
+    """Shapes of an operator's inputs or outputs: an array's lengths; for a sequence a mark and its items' shapes; else None."""
     cdef ndarray array = array_in(values)
     if array is not None:
         return (<object> array).shape

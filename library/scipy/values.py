@@ -75,7 +75,7 @@ def in_given_precision(names: dict[str, Any], chosen: Sequence[str]) -> None:
     names : dict
         A namespace; the functions in it are replaced, and modules are left.
     chosen : sequence of str
-        Which.
+        Names of the functions.
     """
     for name in chosen:
         if callable(names[name]):

@@ -115,7 +115,7 @@ class Adjoint:
         if self.backward:
             options["atol"] = np.concatenate([np.broadcast_to(problem.options.get("atol", 1e-6), n), options["atol"]])
             state = np.concatenate([y, state])
-        if self.length and problem.explicit:  # after a jump, a large first step may miss a fast transient
+        if self.length and problem.explicit:  # not if implicit: a jump may start a fast transient
             options["first_step"] = min(self.length, abs(end - start))
         if not problem.explicit:
             options["jac"] = self.jacobian
@@ -143,7 +143,7 @@ class Adjoint:
 
     def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
         """Jacobian of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which
-        Newton's iteration does without."""
+        Newton's iteration does not need."""
         n, size = len(self.y0), len(state)
         y = state[:n].astype(self.y0.dtype) if self.backward else self.problem.dense(t)
         self.problem.nfev_adjoint += 1
@@ -157,5 +157,5 @@ class Adjoint:
 
 
 def nothing(tensors: list) -> list:
-    """NaN in the place of gradients by a solution that failed."""
+    """NaN instead of the gradients of a failed solution."""
     return [ops.full(x.shape, np.nan, dtype=x.dtype) for x in tensors]

@@ -39,13 +39,13 @@ def solve_bvp(
     bc : callable
         Takes y at both ends, of shape (n,), p if there are unknown parameters, and `args`; returns n + k numbers, which are 0.
     x : array_like, shape (m,)
-        The mesh to begin with; it has no derivative.
+        The initial mesh; it has no derivative.
     y : array_like, shape (n, m)
-        A guess on it, without a derivative.
+        A guess on the initial mesh, without a derivative.
     p : array_like, shape (k,), optional
         A guess of unknown parameters.
     S : None
-        SciPy's singular term is not offered.
+        SciPy's singular term is not supported.
     fun_jac, bc_jac : callable, optional
         As in SciPy, only for its algorithm.
     tol, max_nodes, verbose, bc_tol
@@ -98,7 +98,7 @@ def solve_bvp(
     given = () if p is None else (number(p),)
 
     def of(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the user's: of tensors, and then of arrays."""
+        """A function of the user, on tensors and on arrays."""
 
         def call(*values: Any) -> Any:
             found = function(*map(asarray, values), *args)

@@ -37,12 +37,12 @@ def _places(n: int, m: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def by_collocation(residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """J x = b or J^T x = b, for `attach`; the unknowns are y on the constant mesh, and the parameters.
+    """J x = b or J^T x = b, for `attach`; the unknowns are the mesh, which is constant, y and the parameters.
 
     Raises
     ------
     RuntimeError
-        The equation reads y at other places of the mesh than its own.
+        If the equation reads y at other points of the mesh than its own.
     """
     mesh, y, *unknown = xs
     (n, m), k = y.shape, sum(p.size for p in unknown)
@@ -71,7 +71,7 @@ def by_collocation(residual: Any, xs: list, b: list, transposed: bool, form: Any
 
 
 def _regular(values: np.ndarray, moved: np.ndarray, probe: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """1, or NaN of a matrix that is singular to working precision when its rows and columns have a largest element of 1."""
+    """1, or NaN if the matrix, with rows and columns scaled to a largest element of 1, is singular to working precision."""
     from scipy.sparse import csc_array
     from scipy.sparse.linalg import LinearOperator, onenormest, splu
 

@@ -57,7 +57,7 @@ class EventTimes(Function):
 
 
 def values_and_slopes(ctx: Any, times: Any, t0: Any, y0: Any, *closed: Any, slopes: bool = True) -> tuple:
-    """The event's function at its times, which do not move, and its slopes along the solution there."""
+    """The event's function at its times, held constant, and its slopes along the solution there."""
     problem = ctx.problem
     values = np.stack([problem.dense(t) for t in times.detach().numpy()], axis=1)
     y = Trajectory.apply(problem, values, t0, y0, times, *closed)

@@ -51,30 +51,29 @@ def solve_ivp(
     ----------
     fun : callable
         Takes a Tensor t of shape () and a Tensor y of shape (n,), and `args`; returns a Tensor of shape (n,) or a list of n
-        numbers.  Its tensors have derivatives wherever they come from: `args`, which may be nests, or the place where it was
-        written.
+        numbers.  All its tensors have derivatives: tensors in `args`, which may be pytrees, and closed-over tensors.
     t_span : pair of float or Tensor
         Start and end.
     y0 : array_like or Tensor, shape (n,)
         Real or complex; converted to double precision.
     method : str or class
-        "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit ones get
-        exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, built from operators: "RK4",
-        "Heun", "Midpoint" and "Euler".
+        "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit methods
+        get exact Jacobians of `fun`, unless `jac` is given.  Or a method with steps of fixed length `step`, built from operators:
+        "RK4", "Heun", "Midpoint" and "Euler".
     t_eval : array_like or Tensor, shape (m,), optional
         Times of output; by default the ends of the solver's steps.
     dense_output : bool
         Whether to return `sol`, the solution at any time.
     events : callable or list of callable, optional
-        Of t, y and `args`, with SciPy's attributes `terminal` and `direction`; their times have derivatives.
+        Functions of t, y and `args`, with SciPy's attributes `terminal` and `direction`; their times have derivatives.
     vectorized : bool
-        Taken from SciPy: `fun` is given single vectors anyway.
+        Accepted, without effect: `fun` always gets single vectors.
     args : tuple, optional
         Further arguments of `fun` and `events`.
     adjoint : {"interpolated", "backward", "discrete", "forward"}
         How gradients are computed; see Notes.
     **options
-        SciPy's: `rtol`, `atol`, `first_step`, `max_step`, `jac`, ...; `step` with a method of steps of a given length.
+        SciPy's: `rtol`, `atol`, `first_step`, `max_step`, `jac`, ...; `step` only with a method of fixed step length.
 
     Returns
     -------
@@ -160,7 +159,7 @@ def _of_row(method: Any, adjoint: str, options: dict, fits: bool, rate: Any, t0:
 
 
 class DenseSolution:
-    """The solution at any time between the ends, as SciPy interpolates it, with the derivatives of the solution.
+    """The solution at any time between the ends, interpolated by SciPy, with the derivatives of the solution.
 
     Attributes
     ----------
@@ -181,7 +180,7 @@ class DenseSolution:
 
 
 class _Event:
-    """An event as SciPy calls it."""
+    """An event in the form of SciPy's calls."""
 
     def __init__(self, event: Callable[..., Any], args: tuple, watch: Watch) -> None:
         self.event, self.args, self.watch = event, args, watch
@@ -313,7 +312,7 @@ def _of_row_of_odeint(adjoint: str, options: dict, fits: bool, rate: Any, y0: An
 
 
 class _WhenAsked:
-    """The dense output of a problem that SciPy has solved without one: it is solved when a derivative asks for it."""
+    """The dense output of a problem that SciPy has solved without one: it is solved again when a derivative needs it."""
 
     def __init__(self, problem: Problem, ts: np.ndarray, y0: np.ndarray) -> None:
         self.again = Problem(problem.fun, problem.method, problem.options, problem.adjoint)
@@ -337,7 +336,7 @@ def _times(values: Any) -> Any:
 
 
 def _vector(name: str, y0: Any) -> Any:
-    """The start as a vector in double precision."""
+    """The initial state as a vector in double precision."""
     if isinstance(y0, (list, tuple)) and any(isinstance(value, TensorBase) for value in y0):
         y0 = ops.stack([ops.reshape(asarray(value), ()) for value in y0])
     y0 = asarray(y0)

@@ -21,18 +21,18 @@ from ...func.call_context import without_history
 from ...func.closures import Watch, with_closed
 from ...support.dispatch import ops
 
-_FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # what says nothing of another equation
+_FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # not for other equations
 
 
 class Problem:
-    """dy/dt = fun(t, y), and how it is solved.
+    """dy/dt = fun(t, y), with the method of its solution.
 
     Parameters
     ----------
     fun : callable
         Takes a time and a vector.
     method : str or class
-        As `scipy.integrate.solve_ivp` takes it.
+        As in `scipy.integrate.solve_ivp`.
     options : dict
         Options of the solver.
     adjoint : str
@@ -45,7 +45,7 @@ class Problem:
     dense : OdeSolution or None
         The solution between its steps.
     nfev_adjoint : int
-        How often derivatives have called `fun`, each time with a backward pass.
+        Number of calls of `fun` by derivatives, each with a backward pass.
     """
 
     def __init__(self, fun: Callable[..., Any], method: Any, options: dict, adjoint: str) -> None:
@@ -58,7 +58,7 @@ class Problem:
 
     @property
     def explicit(self) -> bool:
-        """Whether the solver is a Runge-Kutta method of a tableau, which needs no Jacobians."""
+        """Whether the solver is an explicit Runge-Kutta method with a tableau, which needs no Jacobians."""
         from scipy.integrate import DOP853, RK23, RK45
         from scipy.integrate._ivp.rk import RungeKutta
 
@@ -94,7 +94,7 @@ class Problem:
         return jacobians(self.rate, asarray(float(t)), asarray(y), [], recorded=False)[1].numpy()
 
     def run(self, t_span: tuple, y0: np.ndarray, t_eval: Any = None, events: Any = None, dense: bool = True) -> Any:
-        """SciPy's solution; the problem knows then what it closes over, and how it went."""
+        """SciPy's solution; then the problem has its closed-over tensors, its dense solution, and a message if it failed."""
         from scipy.integrate import solve_ivp
 
         options = dict(self.options)
@@ -109,7 +109,7 @@ class Problem:
         return result
 
     def options_of_other(self, copies: int = 1) -> dict:
-        """The options for another equation of the same kind, whose state is `copies` states; its scale is that of this one."""
+        """The options for a related equation whose state consists of `copies` states, at the scale of this one."""
         found = {name: value for name, value in self.options.items() if name not in _FORWARD_ONLY}
         if np.ndim(found.get("atol", 0)):
             found["atol"] = np.tile(found["atol"], copies)
@@ -117,7 +117,7 @@ class Problem:
 
 
 def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: bool) -> list:
-    """A rate, and its Jacobians by y and by its further arguments: the axis of the rate in front, the others flat."""
+    """A rate, and its Jacobians by y and by its further arguments: the rate's axis first, the others flattened."""
     with enable_grad():
         given = [x[...] if recorded else x.detach() for x in (y, *others)]
         constant = not any(x.requires_grad for x in given)

@@ -122,8 +122,7 @@ class Integral(Function):
 
 
 def _in_double(tensor: Any) -> Any:
-    """The tensor in double precision: the integral of derivatives rounded to single precision would not converge to more digits.
-    """
+    """The tensor in double precision: an integral of derivatives of single precision would not converge to more digits."""
     dtype = np.result_type(tensor.dtype, np.float64)
     return tensor if tensor.dtype == dtype else ops.astype(tensor, dtype)
 
@@ -265,7 +264,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
     Parameters
     ----------
     func : callable
-        Takes a Tensor of n places, and `args`; returns the values along the last axis.
+        Takes a Tensor of n points, and `args`; returns the values along the last axis.
     a, b : float or Tensor
         The ends, finite.
     args : tuple
@@ -295,7 +294,7 @@ def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = N
     func : callable
         Takes the variables, Tensors of shape (), and `args`; returns a number.
     ranges : sequence
-        For each variable its ends, a pair, or a function of the variables further out, and `args`, that gives it.
+        For each variable the pair of its ends, or a function of the outer variables and `args` that returns it.
     args : tuple
     opts : dict or sequence, optional
         Options of `quad`, for all variables or for each.
@@ -306,7 +305,7 @@ def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = N
     -------
     result : Tensor, shape ()
     abserr : float
-        The greatest that a `quad` gave.
+        The greatest error estimate of a `quad`.
     out_dict : dict
         Only with `full_output`.
     """
@@ -315,7 +314,7 @@ def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = N
     errors, calls = [0.0], [0]
 
     def integral(level: int, outer: tuple) -> Any:
-        """Over the variables up to a level, those further out being given."""
+        """Integrate over the variables up to a level, for given outer variables."""
 
         def inner(x: Any) -> Any:
             if level == 0:

@@ -45,7 +45,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
     y, x, dx, axis
         As for `trapezoid`.
     initial : 0, optional
-        Put it in front of the others.
+        Value that is prepended to the others.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _pieces(name: str, y: Any, x: Any, dx: Any, axis: int) -> Any:
 
 
 def _parabola(near: Any, middle: Any, far: Any, h: Any, k: Any) -> Any:
-    """The integral from the first of three points to the second of the parabola through all; they lie h and k apart."""
+    """The integral of the parabola through three points, from the first to the second; their distances are h and k."""
     ratio = h * h / (k * (h + k))
     return h / 6 * ((3 - h / (h + k)) * near + (3 + h / k) * middle - ratio * far)
 

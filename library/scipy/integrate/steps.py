@@ -36,7 +36,7 @@ def _plus(y: Any, h: Any, weights: Any, slopes: list) -> Any:
 
 
 def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, grid: Any) -> Any:
-    """The solution at some times, by a step to each time and to each place of the grid between.
+    """The solution at some times, by a step to each time and to each point of the grid in between.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, gr
     t0 : Tensor, shape ()
     y0 : Tensor, shape (n,)
     ts : Tensor, shape (m,)
-        From t0 on in one direction.
+        Monotone, starting from t0.
     grid : ndarray
         Ends of further steps; constants.
 

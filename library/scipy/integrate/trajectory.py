@@ -38,7 +38,7 @@ def solved(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
 
 
 def attached(problem: Problem, values: np.ndarray, t0: Any, y0: Any, ts: Any) -> Any:
-    """Values of a problem that has been solved, with their history."""
+    """Values of a solved problem, with their history."""
     return Trajectory.apply(problem, values, t0, y0, ts, *problem.closed)
 
 
@@ -114,7 +114,7 @@ def by_steps(problem: Problem, t0: Any, y0: Any, ts: Any, closed: list) -> Any:
 
 
 def another(problem: Problem, rate: Any, copies: int) -> Problem:
-    """The problem of an equation for `copies` states together, solved as the given one is."""
+    """The problem of an equation for `copies` states together, with the given problem's method."""
     return Problem(rate, problem.method, problem.options_of_other(copies), "interpolated")
 
 

@@ -24,7 +24,7 @@ class BSpline:
     Parameters
     ----------
     t : array_like, shape (n + k + 1,)
-        Knots, in an order that does not fall.
+        Knots, in nondecreasing order.
     c : array_like, shape (>= n, ...)
         Coefficients along `axis`.
     k : int
@@ -69,7 +69,7 @@ class BSpline:
         ----------
         x : array_like
         nu : int
-            Which derivative; of the right piece at a knot.
+            Order of the derivative; at a knot, from the right piece.
         extrapolate : bool or 'periodic', optional
 
         Returns
@@ -163,7 +163,7 @@ class BSpline:
 
 
 def _de_boor(t: Any, c: Any, k: int, i: Any, x: Any) -> Any:
-    """Values of a spline at places in the intervals that begin at knots `i`: rows."""
+    """Values of a spline at points in the intervals that start at knots `i`: rows."""
     parts = [c[i - k + j] for j in range(k + 1)]
     for r in range(1, k + 1):
         for j in range(k, r - 1, -1):
@@ -174,7 +174,7 @@ def _de_boor(t: Any, c: Any, k: int, i: Any, x: Any) -> Any:
 
 
 def _collocation(t: Any, k: int, x: Any, nu: int = 0) -> Any:
-    """The B-splines, or their derivatives, at places: a row for each."""
+    """The B-splines, or their derivatives, at points: a row for each point."""
     return BSpline(t, np.eye(t.size - k - 1), k)(x, nu)
 
 
@@ -236,7 +236,7 @@ def make_interp_spline(
 
 
 def _bands(matrix: Any, k: int) -> Any:
-    """The diagonals of a matrix from the k-th above to the k-th below, as `solve_banded` takes them."""
+    """The diagonals of a matrix from the k-th above to the k-th below, in the form of `solve_banded`."""
     count = len(matrix)
     found = []
     for shift in range(k, -k - 1, -1):
@@ -247,8 +247,8 @@ def _bands(matrix: Any, k: int) -> Any:
 
 
 def _knots(x: Any, k: int, conditions: bool) -> Any:
-    """Knots that SciPy takes: all places where there are conditions at the ends, not those nearest to the ends where there are
-    none; between the places for an even degree."""
+    """SciPy's choice of knots: all points if there are end conditions, otherwise without the points next to the ends; midpoints
+    for an even degree."""
     if conditions or k == 1:
         inner = x[1:-1]
     elif k % 2:
@@ -273,7 +273,7 @@ def _end_conditions(bc_type: Any) -> tuple[list, list]:
 
 
 def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: int = 0) -> BSpline:
-    """The cubic spline near data that does not bend much; see `scipy.interpolate.make_smoothing_spline`.
+    """The cubic smoothing spline near data; see `scipy.interpolate.make_smoothing_spline`.
 
     Parameters
     ----------

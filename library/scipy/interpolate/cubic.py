@@ -107,7 +107,7 @@ class PchipInterpolator(_Cubic):
 
     @staticmethod
     def _end(h: Any, further: Any, m: Any, next_m: Any) -> Any:
-        """A parabola's slope at an end, held to the shape of the data."""
+        """A parabola's slope at an end, limited to preserve the shape of the data."""
         slope = ((2 * h + further) * m - h * next_m) / (h + further)
         slope = ops.where((ops.sign(m) != ops.sign(next_m)) & (ops.absolute(slope) > 3 * ops.absolute(m)), 3 * m, slope)
         return ops.where(ops.sign(slope) != ops.sign(m), 0.0, slope)
@@ -202,7 +202,7 @@ class CubicSpline(_Cubic):
 
 
 def _end(condition: Any, h: Any, further: Any, m: Any, next_m: Any, parabola: bool, sign: int) -> tuple[Any, Any, Any]:
-    """The equation of the slope at an end: its own factor, that of its neighbour, and the right-hand side.
+    """The equation of the slope at an end: its own factor, its neighbour's factor, and the right-hand side.
 
     `h`, `m` are step and difference at this end, `further`, `next_m` are their neighbours.
     """

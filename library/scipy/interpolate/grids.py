@@ -34,7 +34,7 @@ class interp1d:
         'linear', 'nearest', 'nearest-up', 'previous', 'next', 'zero', 'slinear', 'quadratic', 'cubic', or the degree of a spline.
     axis : int
     bounds_error : bool, optional
-        Refuse places outside; True unless `fill_value` is given.
+        Refuse points outside; True unless `fill_value` is given.
     fill_value : number, pair of numbers or 'extrapolate'
         The value outside.
     assume_sorted : bool
@@ -71,7 +71,7 @@ class interp1d:
             self.kind = "previous"
 
     def __call__(self, x: Any) -> Any:
-        """Values at places.
+        """Values at points.
 
         Parameters
         ----------
@@ -119,12 +119,12 @@ class RegularGridInterpolator:
     Parameters
     ----------
     points : tuple of array_like
-        The places of the grid along each axis.
+        The coordinates of the grid along each axis.
     values : array_like
         Its first axes are the axes of the grid.
     method : {'linear', 'nearest', 'slinear', 'cubic', 'quintic', 'pchip'}
     bounds_error : bool
-        Refuse places outside.
+        Refuse points outside.
     fill_value : number or None
         The value outside, if points outside are not refused; None to extrapolate.
 
@@ -156,7 +156,7 @@ class RegularGridInterpolator:
                                       f"'quintic' or 'pchip', got {method!r}")  # fmt: skip
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
-        """Values at places.
+        """Values at points.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class RegularGridInterpolator:
         return ops.reshape(value, (*shape, *value.shape[1:]))
 
     def corners(self, places: list, method: str) -> Any:
-        """A mean of the corners of the cell; the nearest of them."""
+        """A mean of the corners of the cell, or the nearest corner."""
         low = [interval(x, at) for x, at in zip(self.grid, places)]
         shares = [(at - x[i]) / (x[i + 1] - x[i]) for x, at, i in zip(self.grid, places, low)]
         if method == "nearest":

@@ -89,7 +89,7 @@ class PPoly:
         return self.arranged(value, x.shape)
 
     def pieces(self, i: Any, places: Any, nu: int) -> Any:
-        """By Horner's rule, the values of pieces at places: rows."""
+        """The values of pieces at points, by Horner's rule: rows."""
         degree = len(self.c) - 1
         t = ops.reshape(places - self.x[i], (-1,) + (1,) * (self.c.ndim - 2))
         value: Any = None
@@ -100,7 +100,7 @@ class PPoly:
         return ops.zeros_like(self.c[0][i] * t) if value is None else ops.broadcast_to(value, (len(places), *self.c.shape[2:]))
 
     def folded(self, places: Any, extrapolate: Any) -> tuple[Any, Any]:
-        """Places within a period, and which have no value."""
+        """Points moved into one period, and a mask of points without a value."""
         first, last = self.ends()
         if extrapolate == "periodic":
             return first + ops.remainder(places - first, last - first), None

@@ -59,7 +59,7 @@ class LinearNDInterpolator:
         self.triangles = Delaunay((at - self.offset) / self.scale)
 
     def __call__(self, *args: Any) -> Any:
-        """Values at places: an array of shape (..., ndim), or the coordinates one by one."""
+        """Values at points: an array of shape (..., ndim), or the coordinates one by one."""
         xi = _places(args, self.points.shape[1])
         shape, count = xi.shape[:-1], xi.shape[-1]
         flat = ops.reshape(xi, (-1, count))
@@ -94,7 +94,7 @@ class NearestNDInterpolator:
         self.nearest = Nearest(at, np.arange(len(at)), rescale)
 
     def __call__(self, *args: Any) -> Any:
-        """Values at places: an array of shape (..., ndim), or the coordinates one by one."""
+        """Values at points: an array of shape (..., ndim), or the coordinates one by one."""
         xi = _places(args, self.points.shape[1])
         return self.values[self.nearest(_numbers("NearestNDInterpolator", xi)).astype(np.int64)]
 
@@ -236,7 +236,7 @@ class RBFInterpolator:
         return ops.stack(columns, 1) if columns else ops.zeros((len(x), 0))
 
     def __call__(self, x: Any) -> Any:
-        """Values at places, an array of shape (n, ndim)."""
+        """Values at points, an array of shape (n, ndim)."""
         x = floats(x)
         if x.ndim != 2 or x.shape[1] != self.y.shape[1]:
             raise ValueError(f"RBFInterpolator: x must have shape (n, {self.y.shape[1]}), got {x.shape}")

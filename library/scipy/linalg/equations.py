@@ -57,7 +57,7 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
 
 def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False,
                      overwrite_b: bool = False, check_finite: bool = True) -> Any:  # fmt: skip
-    """The solution of a @ x = b, reading one triangle of a; of its transpose or adjoint as `trans` is 1 ('T') or 2 ('C')."""
+    """The solution of a @ x = b, reading one triangle of a; its transpose if `trans` is 1 ('T'), its adjoint if 2 ('C')."""
     a = asarray(a)
     if trans in (1, "T", 2, "C"):
         a, lower = (ops.mT(a) if trans in (1, "T") else mH(a)), not lower
@@ -145,9 +145,9 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
 
 
 def _riccati(name: str, residual: Callable[..., Any], step: Callable[..., Any]) -> Any:
-    """The solution of an equation, whose values are SciPy's, as a function of its coefficients.
+    """SciPy's solution of an equation, as a differentiable function of its coefficients.
 
-    `step` solves the equation that is linear at the solution for a residual.
+    `step` solves the equation, linearised at the solution, for a residual.
     """
 
     def of_arrays(*coefficients: Any) -> Any:

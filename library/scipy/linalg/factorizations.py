@@ -68,8 +68,7 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 
 
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """The solution of a @ x = b from the result of `lu_factor`; the transpose of a if `trans` is 1, its adjoint if `trans` is 2.
-    """
+    """The solution of a @ x = b from the result of `lu_factor`; transposed if `trans` is 1, adjoint if `trans` is 2."""
     lu, pivots = lu_and_piv
     b = asarray(b)
     columns = b[..., None] if b.ndim == 1 else b

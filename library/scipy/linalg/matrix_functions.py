@@ -108,7 +108,7 @@ def logm(A: Any) -> Any:
 
 
 def signm(A: Any) -> Any:
-    """The sign of a matrix: of its eigenvalues the sign of the real part."""
+    """The sign of a matrix: each eigenvalue is replaced by the sign of its real part."""
     A = _square("signm", A)
     return solve(sqrtm(A @ A), A)
 

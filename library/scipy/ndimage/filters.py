@@ -134,7 +134,7 @@ def gaussian_filter1d(
 
 
 def _gaussian(sigma: Any, order: int, reach: int) -> Any:
-    """Samples of a Gaussian whose sum is 1, times the polynomial of its derivative, turned round for a correlation."""
+    """Samples of a Gaussian with sum 1, times the polynomial of its derivative, reversed for a correlation."""
     at = asarray(np.arange(-reach, reach + 1.0))
     weights = ops.exp(-0.5 * (at / sigma) ** 2)
     weights = weights / ops.sum(weights)

@@ -111,13 +111,13 @@ def map_coordinates(
     cval: Any = 0.0,
     prefilter: bool = True,
 ) -> Any:
-    """An image at places between its samples, by splines.
+    """An image at positions between its samples, by splines.
 
     Parameters
     ----------
     input : array_like or Tensor
     coordinates : array_like or Tensor
-        For each axis of `input` the places along it.
+        For each axis of `input`, the positions along it.
     output : None
     order : int, from 0 to 5
         Order of the spline.  Order 0 has no derivative by the coordinates; the derivative of order 1 jumps at samples.
@@ -202,7 +202,7 @@ def _moved_inside(places: Any, size: int, mode: str) -> tuple:
 
 
 def _spline(at: Any, order: int) -> tuple:
-    """The first sample that a place takes part of, and its parts of this and the following ones; None for the whole of one."""
+    """The first sample that contributes to a position, and the weights of this and the following samples; None for weight 1."""
     values = stop_gradient(at)
     if order == 0:
         return ops.astype(ops.floor(values + 0.5), np.int64), [None]
@@ -220,7 +220,7 @@ def affine_transform(
     input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
     mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    """An image at matrix @ place + offset for each place of the result.
+    """An image at matrix @ position + offset for each position of the result.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def affine_transform(
 def shift(
     input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True
 ) -> Any:
-    """An image that is moved.
+    """A shifted image.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def rotate(
     input: Any, angle: Any, axes: tuple = (1, 0), reshape: bool = True, output: Any = None, order: int = 3,
     mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    """An image that is turned in the plane of two axes.
+    """An image rotated in the plane of two axes.
 
     Parameters
     ----------

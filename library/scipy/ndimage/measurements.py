@@ -45,7 +45,7 @@ class _Regions:
         return ops.index_add(ops.zeros(self.count, dtype=image.dtype), 0, self.ids, ops.reshape(image, (-1,)))
 
     def mean(self, image: Any) -> Any:
-        """NaN of a region without elements."""
+        """The mean of each region; NaN for a region without elements."""
         sizes = np.bincount(self.ids, minlength=self.count).astype(image.dtype)
         with np.errstate(all="ignore"):
             return self.total(image) / sizes

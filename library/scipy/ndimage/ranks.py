@@ -68,7 +68,7 @@ def maximum_filter(
     size : int or sequence of int, optional
         The window's.
     footprint : array_like, optional
-        Which elements of the window count, in the place of `size`.
+        Which elements of the window count, instead of `size`.
 
     Returns
     -------

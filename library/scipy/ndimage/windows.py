@@ -14,7 +14,7 @@ from .edges import each_axis, extended
 
 
 def along(input: Any, value: int, other: int, axis: int) -> list:
-    """For each axis of an image a number, which is the same for all but one."""
+    """A number for each axis of an image, equal for all axes except one."""
     values = [other] * asarray(input).ndim
     values[axis] = value
     return values
@@ -45,7 +45,7 @@ def summed(name: str, x: Any, weights: Any, axis: int, mode: str, cval: Any, bef
 
 
 def windows(name: str, x: Any, shape: tuple, mode: Any, cval: Any, origins: list, counted: Any = None) -> list:
-    """For each place of a window the image that is moved there."""
+    """For each position in a window, the image shifted to it."""
     wide = x
     for axis, (size, how, origin) in enumerate(zip(shape, each_axis(name, mode, x.ndim), origins)):
         left = before(name, size, origin)

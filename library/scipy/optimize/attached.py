@@ -38,7 +38,7 @@ def attach(
     run : callable
         Takes `args` with detached tensors; returns the solution, whether it is one, and SciPy's result.
     condition : callable
-        Takes the solution and `args`; 0 there.
+        Takes the solution and `args`; returns 0 at the solution.
     args : tuple
     example : nest
         Something of the form of the solution.

@@ -39,10 +39,10 @@ def least_squares(
     Parameters
     ----------
     fun : callable
-        Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and those that it
-        closes over, are parameters of the solution.
+        Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and closed-over
+        tensors, are parameters of the solution.
     x0 : array_like, or dict of nests of them
-        Starting point; it has no derivative.  If it is a dictionary, `fun` gets a dictionary, and so is `x` of the result.
+        Starting point; it has no derivative.  With a dictionary, `fun` gets a dictionary, and `x` of the result is a dictionary.
     jac : callable, optional
         Only for SciPy's algorithm; by default the exact Jacobian.
     bounds : pair of array_like, or scipy.optimize.Bounds
@@ -204,7 +204,7 @@ def _is_array(data: Any) -> bool:
 
 
 def _parameters(f: Callable[..., Any]) -> int:
-    """How many parameters a curve has."""
+    """Number of parameters of a curve."""
     kinds = [parameter.kind for parameter in inspect.signature(f).parameters.values()]
     if any(kind == inspect.Parameter.VAR_POSITIONAL for kind in kinds) or len(kinds) < 2:
         raise ValueError("curve_fit: Unable to determine number of fit parameters; give p0")

@@ -34,11 +34,11 @@ def minimize(
     Parameters
     ----------
     fun : callable
-        Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and those that it closes
-        over, are parameters of the minimum.
+        Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and closed-over tensors, are
+        parameters of the minimum.
     x0 : array_like, or dict of nests of them
-        Starting point; it has no derivative.  If it is a dictionary, `fun` and constraints get a dictionary, and so is `x` of the
-        result.
+        Starting point; it has no derivative.  If it is a dictionary, `fun` and constraints get a dictionary, and
+        `x` of the result is a dictionary.
     jac, hess, hessp : optional
         As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
@@ -141,7 +141,7 @@ def minimize_scalar(
     Parameters
     ----------
     fun : callable
-        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
     bracket : sequence of float, optional
         It has no derivative.
     bounds : pair of float or Tensor, optional

@@ -113,7 +113,7 @@ def root_scalar(
     Parameters
     ----------
     f : callable
-        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
     fprime, fprime2 : callable or bool, optional
         As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     args, method, bracket, x0, x1, xtol, rtol, maxiter, options
@@ -178,12 +178,12 @@ def brentq(
     f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """A root of a function of one number between two places where its signs differ; see `scipy.optimize.brentq`.
+    """A root of a function of one number between two points with different signs; see `scipy.optimize.brentq`.
 
     Parameters
     ----------
     f : callable
-        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
     a, b : float
         They have no derivative.
     args, xtol, rtol, maxiter, full_output, disp
@@ -240,13 +240,13 @@ def newton(
     func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float = 1.48e-08, maxiter: int = 50,
     fprime2: Any = None, x1: Any = None, rtol: float = 0.0, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """A root near a place, by the methods of Newton, Halley or the secant; see `scipy.optimize.newton`.
+    """A root near a point, by the methods of Newton, Halley or the secant; see `scipy.optimize.newton`.
 
     Parameters
     ----------
     func : callable
-        Takes a Tensor of the shape of `x0` and `args`, and returns one, element by element.  Tensors in `args`, and those that it
-        closes over, are parameters.
+        Takes a Tensor of the shape of `x0` and `args`, and returns one, element by element.  Tensors in `args`, and closed-over
+        tensors, are parameters.
     x0 : array_like
         It has no derivative.
     fprime, fprime2 : callable, optional
@@ -286,7 +286,7 @@ def fixed_point(
     Parameters
     ----------
     func : callable
-        Takes a Tensor of the shape of `x0` and `args`, and returns one.  Tensors in `args`, and those that it closes over, are
+        Takes a Tensor of the shape of `x0` and `args`, and returns one.  Tensors in `args`, and closed-over tensors, are
         parameters.
     x0 : array_like
         Starting point; it has no derivative.

@@ -55,7 +55,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
 
 
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
-    """`fftconvolve` under the name of SciPy's way of blocks; here it is computed as a whole.
+    """`fftconvolve` under the name of SciPy's overlap-add method; here it is computed without blocks.
 
     Parameters
     ----------

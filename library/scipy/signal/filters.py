@@ -86,7 +86,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     y : Tensor
         Has the shape of `x`.
     zf : Tensor
-        The state behind the last sample, only with `zi`.
+        The state after the last sample, only with `zi`.
 
     Examples
     --------
@@ -119,8 +119,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def _state(b: Any, a: Any, x: Any, y: Any, zi: Any, m: int, order: int) -> Any:
-    """An element of the state after the last sample: the contribution of the samples and of the initial state to later outputs.
-    """
+    """An element of the state after the last sample: the contribution of samples and initial state to later outputs."""
     count = x.shape[-1]
     found = zi[..., m + count] if m + count < order else ops.zeros(x.shape[:-1], dtype=y.dtype)
     for back in range(1, min(order - m, count) + 1):
@@ -249,7 +248,7 @@ def filtfilt(
     method: str = "pad",
     irlen: Any = None,
 ) -> Any:
-    """Filter a signal forward and backward, which shifts no phase.
+    """Filter a signal forward and backward, without a phase shift.
 
     Parameters
     ----------
@@ -360,7 +359,7 @@ def savgol_filter(
 
 
 def _extended(x: Any, where: np.ndarray, kind: str, cval: float) -> Any:
-    """Samples at places that may lie beyond the ends."""
+    """Samples at positions that may be beyond the ends."""
     count = x.shape[-1]
     if kind == "wrap":
         return ops.take(x, where % count, axis=-1)

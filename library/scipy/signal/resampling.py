@@ -84,7 +84,7 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwr
 
 
 def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time") -> Any:
-    """A periodic signal at `num` places, by its Fourier transform.
+    """A periodic signal at `num` points, by its Fourier transform.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def resample_poly(
 
 
 def medfilt(volume: Any, kernel_size: Any = None) -> Any:
-    """The running median of an array, which is 0 beyond its edges.
+    """The running median of an array, extended by zeros beyond its edges.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def freqz(b: Any, a: Any = 1, worN: Any = 512, whole: bool = False, plot: None =
     b, a : array_like or Tensor, 1-D
         Numerator and denominator in powers of 1 / z.
     worN : int or array_like or Tensor
-        How many frequencies, or these, in units of `fs`.
+        Number of frequencies, or the frequencies, in units of `fs`.
     whole : bool
         Whether the frequencies go round the unit circle, rather than half of it.
     plot : None

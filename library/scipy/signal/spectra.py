@@ -32,7 +32,7 @@ def _window(name: str, window: Any, nperseg: int | None, count: int, default: in
 
 
 def _stretches(x: Any, size: int, step: int) -> Any:
-    """Stretches along the last axis: an axis of them, and one of places in each."""
+    """Segments along the last axis: an axis of segments, and an axis of positions in each."""
     starts = np.arange(0, x.shape[-1] - size + 1, step)
     return ops.take(x, starts[:, None] + np.arange(size), axis=-1)
 

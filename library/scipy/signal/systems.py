@@ -69,9 +69,9 @@ def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple:
     ----------
     system : tuple
         (num, den), polynomials with the highest power first; (zeros, poles, gain); or (A, B, C, D), of one input and one output;
-        of arrays or Tensors.  One of SciPy's systems is taken as well.
+        of arrays or Tensors.  SciPy's system objects are also accepted.
     w : array_like or Tensor, optional
-        Frequencies in radians per unit of time; by default `n` places that SciPy chooses by the poles and zeros.
+        Frequencies in radians per unit of time; by default `n` points that SciPy chooses from the poles and zeros.
     n : int
 
     Returns

@@ -68,7 +68,7 @@ triang = _constant("triang", "A triangle that ends beyond its ends")
 
 
 def _places(name: str, M: int, sym: bool) -> np.ndarray:
-    """The places of the elements from the middle of the window, or of the period that is one longer; not of fewer than two."""
+    """Positions of the elements relative to the middle of the window, or of the period that is one longer; for at least two."""
     if int(M) != M or M < 0:
         raise ValueError(f"{name}: the window has no {M} elements: M must be a whole number that is not negative")
     last = int(M) - 1 if sym else int(M)
@@ -88,9 +88,9 @@ def exponential(M: int, center: float | None = None, tau: Any = 1.0, sym: bool =
     Parameters
     ----------
     M : int
-        How many elements.
+        Number of elements.
     center : float, optional
-        By default the middle; only of a window that is not symmetric.
+        By default the middle; only for a window that is not symmetric.
     tau : float or Tensor
     sym : bool
         Whether the window is symmetric; otherwise it is one period of the symmetric window that is longer by an element.
@@ -166,7 +166,7 @@ def kaiser_bessel_derived(M: int, beta: Any, *, sym: bool = True) -> Any:
 def tukey(M: int, alpha: Any = 0.5, sym: bool = True) -> Any:
     """Ones between two halves of a cosine, which take a fraction `alpha` of the window.
 
-    It has a derivative in `alpha`, which is 0 beyond 0 and 1.  `M` and `sym` are as of `exponential`.
+    It has a derivative in `alpha`, which is 0 outside [0, 1].  For `M` and `sym` see `exponential`.
     """
 
     def formula(k: np.ndarray, alpha: Any) -> Any:
@@ -196,9 +196,9 @@ def get_window(window: Any, Nx: int, fftbins: bool = True) -> Any:
     window : str, tuple, float or Tensor
         A name; a name and parameters, which may be tensors with a derivative if the window has one; or the `beta` of `kaiser`.
     Nx : int
-        How many elements.
+        Number of elements.
     fftbins : bool
-        Whether it is a period of a window that is longer by an element, for a Fourier transform.
+        Whether it is one period of the window that is longer by an element, for a Fourier transform.
 
     Returns
     -------

@@ -92,7 +92,7 @@ def _system(caller: str, A: Any, b: Any, x0: Any, symmetric: bool, M: Any, callb
 
     def derivative(matvec: Any, b: Any, transposed: bool = False) -> Any:
         x, code = run(matvec, b, M=M if symmetric or not transposed else None)
-        if code < 0:  # a breakdown, as of a right-hand side that is next to nothing
+        if code < 0:  # a breakdown, for example for a tiny right-hand side
             x, code = run(matvec, b, "gmres")
         return x if code == 0 else np.full_like(x, np.nan)
 
@@ -115,8 +115,8 @@ def cg(
     ----------
     A : matrix, LinearOperator or callable
         Symmetric and positive definite: a Tensor, an array, a sparse matrix of gradspec or of SciPy, a LinearOperator of SciPy,
-        which is a constant, or a linear function of vectors built from operators.  Its tensors, and those that it closes over,
-        are differentiated by.
+        which is a constant, or a linear function of vectors built from operators.  Its tensors, and closed-over tensors, are
+        differentiated by.
     b : array_like, shape (n,)
     x0, rtol, atol, maxiter, M, callback
         As in SciPy; derivatives are solved for with the same `rtol`, `atol`, `maxiter` and `M`.

@@ -1,5 +1,4 @@
-"""Functions of scipy.special as compositions of operators: transformations, distribution functions and inverses, Bessel
-functions.
+"""Functions of scipy.special composed of operators: transformations, distribution functions, their inverses, Bessel functions.
 
 Defines these formulas; derivatives follow.
 """

@@ -120,7 +120,7 @@ _ellipe_slope = lambda m: -_d(0.0, 1 - m, 1.0) / 6  # noqa: E731
 
 
 def _within(phi: Any) -> tuple[Any, Any]:
-    """How many times an amplitude passes pi, and its sine there."""
+    """Number of half-periods in an amplitude, and its sine after them."""
     turns = round(phi / math.pi)
     return turns, sin(phi - turns * math.pi)
 

@@ -75,7 +75,7 @@ def legendre_p(n: int, z: Any, *, diff_n: int = 0) -> Any:
         The degree.
     z : array_like, real
     diff_n : int
-        How many derivatives.
+        Number of derivatives.
 
     Returns
     -------

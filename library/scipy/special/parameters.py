@@ -131,7 +131,7 @@ def _stencil(order: int) -> list[tuple[int, float]]:
 
 @functools.cache
 def of_reals(name: str, orders: tuple[int, ...], n: int = 0) -> Any:
-    """That derivative as a function of real tensors, with derivatives of its own: one of its orders is one higher."""
+    """That derivative as a function of real tensors; its derivatives have one order that is higher by 1."""
     values = elementwise(lambda *arrays: differentiated(name, arrays, orders, n))
 
     @custom_jvp

@@ -38,7 +38,7 @@ hankel1, hankel1e, hankel2, hankel2e = (
 
 
 def _root(z: Any) -> Any:
-    """The slope of the exponent of Bi, which is not scaled below 0."""
+    """The slope of the exponent of Bi; Bi is not scaled below 0."""
     return where(z > 0, sqrt(where(z > 0, z, 1.0)), 0.0)
 
 

@@ -47,8 +47,8 @@ class Continuous(Distribution):
     symmetric : bool
         Whether it is symmetric about 0: one tail then serves for both.
     slopes : callable, optional
-        Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
-        `cdf` by each parameter; None for one without a formula.
+        For a family without a formula of probabilities, whose values are SciPy's.  Takes a number and the shape parameters,
+        returns the derivative of the `cdf` by each parameter; None for a parameter without a formula.
     estimates : callable, optional
         Takes data, `loc` and `scale`, returns the maximum-likelihood values of both; a value that is not None is kept.  For a
         family without shape parameters whose likelihood has its maximum at a corner, which no gradient describes.
@@ -91,7 +91,7 @@ class Continuous(Distribution):
         return lambda y, *shapes: probability(y, list(shapes))
 
     def _standard(self, where: str, x: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
-        """x at `loc` 0 and `scale` 1 with infinities and without, the shapes, the scale, where these are admissible, and the
+        """x at `loc` 0 and `scale` 1 with infinities and without, the shapes, the scale, whether they are admissible, and the
         ends of the support."""
         x, shapes, loc, scale = self._tensors(where, args, kwds, (x,))
         far = ops.isinf(x)
@@ -108,8 +108,7 @@ class Continuous(Distribution):
             return ops.where(valid, ops.where(beyond, nothing, value), math.nan)
 
     def _settled(self, which: str, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """A formula at y, with derivatives 0 where the density is 0 in floating point, because inner derivatives may be
-        infinite."""
+        """A formula at y; derivatives are 0 where the density underflows to 0, because inner ones may be infinite."""
         formula = self._formulas[which]
         value = formula(y, *shapes)
         flat = ops.isinf(value) | (value == 0) | (value == 1)
@@ -135,10 +134,11 @@ class Continuous(Distribution):
         return self._risen(flat, value, y, shapes, ends) if some(flat) else value
 
     def _risen(self, at: Any, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """A density that is 0 at an end of the support, with derivatives: it rises as a power there, which `logpdf` beside says.
+        """A density that is 0 at an end of the support, with derivatives: it rises as a power, taken from `logpdf` nearby.
 
-        The derivatives below that power are 0.  Of the powers 1 and 2 they are extrapolated from three places beside the end.
-        All others are NaN, and second ones of a family with shape parameters, for the power may change with these.
+        Derivatives of an order below the power are 0.  For the powers 1 and 2 they are extrapolated from three points near the
+        end.  All other derivatives are NaN, and also second derivatives of a family with shape parameters, because the power may
+        depend on them.
         """
         formula, inside = self._formulas["pdf"], self._inside(ends)
         left = y == ends[0]

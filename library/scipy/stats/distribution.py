@@ -66,7 +66,7 @@ class Distribution:
     stats : callable, optional
         Takes the shape parameters, returns mean, variance, skewness, excess kurtosis; None for a moment without a formula.
     entropy : callable, optional
-        Of the shape parameters.
+        A function of the shape parameters.
     **formulas : callable
         `pdf`, `logcdf` and so on, functions of a number inside the support and the shape parameters.
     """

@@ -33,7 +33,7 @@ _TAIL = 1e-15  # of a probability that ends it
 
 
 def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) -> tuple:
-    """The parameters of the greatest likelihood, those that are fixed among them."""
+    """The parameters of maximum likelihood, including the fixed ones."""
     data = ops.reshape(ops.astype(asarray(data), np.float64), (-1,))
     values = stop_gradient(data).numpy()
     if not values.size or not np.isfinite(values).all():

@@ -1,5 +1,4 @@
-"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and related
-families.
+"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and others.
 
 Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
@@ -23,7 +22,7 @@ def _gamma_entropy(a):
 
 
 def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
-    """The four probabilities of a gamma number that is an increasing function of x."""
+    """The four probabilities of a gamma variable that is an increasing function of x."""
 
     def formula(function):
         return lambda x, *shapes: function(parameter(*shapes), inner(x, *shapes))
@@ -32,8 +31,7 @@ def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
 
 
 def _of_beta(parameters, share):
-    """The four probabilities of a beta variable, from its parameters and a function of x that returns the variable and 1 minus
-    it."""
+    """The four probabilities of a beta variable, from its parameters and a function of x to the variable and 1 minus it."""
 
     def formula(function, swapped):
         def probability(x, *shapes):
@@ -197,7 +195,7 @@ argus = Continuous(
 
 
 def _pearson(skew):
-    """The parameter of the gamma number, where there is one, and whether there is; near to 0 the number is a normal one."""
+    """Whether the skew is so near to 0 that the variable is normal, and else the parameter of its gamma variable."""
     normal = abs(skew) < 1.6e-5
     return normal, 4 / square(where(normal, 1.0, skew))
 

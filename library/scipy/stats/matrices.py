@@ -158,7 +158,7 @@ class MatrixNormal(Multivariate):
         ----------
         X : array_like, shape (..., m, n)
         mean : array_like, shape (m, n), optional
-            Zero without it.
+            Zero by default.
         rowcov, colcov : array_like
             Covariances of rows and of columns: a number, variances, or a positive definite matrix.
 

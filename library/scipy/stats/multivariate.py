@@ -94,17 +94,17 @@ class MultivariateNormal(Multivariate):
         ----------
         x : array_like, shape (..., n)
         mean : array_like, shape (n,), optional
-            Zero without it.
+            Zero by default.
         cov : array_like
-            A number, variances of shape (n,), or the covariance matrix of shape (n, n): of a symmetric matrix the lower triangle.
+            A number, variances of shape (n,), or the covariance matrix of shape (n, n), symmetric: its lower triangle is read.
         allow_singular : bool
-            Whether `cov` may be singular: the density is that on its range, -inf beside it, and the derivative in `cov` that at
-            constant rank.
+            Whether `cov` may be singular: then the result is the log-density on its range, -inf outside, with the derivative in
+            `cov` at constant rank.
 
         Returns
         -------
         Tensor
-            Of the shape of x without its last axis.
+            Has the shape of x without its last axis.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class MultivariateT(Multivariate):
         ----------
         x : array_like, shape (..., n)
         loc : array_like, shape (n,), optional
-            Zero without it.
+            Zero by default.
         shape : array_like
             A number, or a positive definite matrix of shape (n, n).
         df : float

@@ -73,11 +73,11 @@ ncf = Continuous(
 )  # fmt: skip
 
 
-# t: (Z + nc) / u, of a normal Z and a spread u whose square is a chi-squared number over df
+# t: (Z + nc) / u, with a normal Z and a spread u whose square is a chi-squared variable divided by df
 
 
 def _spreads(square_by: Any, linear: Any, power: Any) -> tuple[Any, Any, Any]:
-    """Places s = log(u) along a last axis, how far they are apart, and where they suffice, for the integral of
+    """Points s = log(u) along a last axis, their distance, and whether they suffice, for the integral of
     exp(power * s + linear * u - square_by * u**2 / 2)."""
     square_by, linear, power = map(stop_gradient, (square_by, linear, power))
     least = extreme(power, np.min, _SMALL)

@@ -1,5 +1,4 @@
-"""Refuse functions of scipy.stats without a derivative, and functions that do not exist here; each message names a replacement.
-"""
+"""Refuse functions of scipy.stats without a derivative or without an equivalent here; each message names a replacement."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class NotThere(NotImplementedError, AttributeError):
 
 
 class Absent:
-    """A family of scipy.stats that is refused, whatever it is asked."""
+    """A family of scipy.stats whose methods are all refused."""
 
     def __init__(self, name: str, words: str) -> None:
         self.name, self.words = name, words

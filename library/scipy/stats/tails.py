@@ -39,8 +39,7 @@ def some(mask: Any, unknown: bool = False) -> bool:
 
 
 def _log_either(value: Any, rest: Any, far: Any, *arguments: Any) -> Any:
-    """The logarithm of a probability; from `rest` if that is the smaller part, from `far` of the arguments if the value is tiny.
-    """
+    """The logarithm of a probability; from `rest` if that is smaller, from `far` of the arguments if the value is tiny."""
     small, large = value < SMALL, value > 0.5
     near = where(large, log1p(-where(large, rest, 0.5)), log(where(small | large, 0.5, value)))
     return where(small, far(small, *arguments), near) if some(small, unknown=True) else near

@@ -170,7 +170,7 @@ exponnorm = Continuous(
 
 
 def _gennorm_cdf(x, b):
-    """Beside 0 its tangent, for the power has no derivative there."""
+    """The cdf; near 0 its tangent, because the power has no derivative there."""
     near = abs(x) < 1e-100
     power = where(near, 1.0, abs(x)) ** b
     far = where(x < 0, gammaincc(1 / b, power), 1 + gammainc(1 / b, power)) / 2
@@ -230,7 +230,7 @@ johnsonsu = Continuous(
 
 
 def _left(k):
-    """The probability of less than 0 of laplace_asymmetric."""
+    """The probability of negative values of laplace_asymmetric."""
     return k * k / (1 + k * k)
 
 
