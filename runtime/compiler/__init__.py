@@ -1,1 +1,1 @@
-"""Compiler: a call that ran once runs again without Python, graph and allocation."""
+"""Compiler: run a recorded call again without Python, graph and allocation."""

@@ -1,7 +1,8 @@
-"""Compiled functions: the first call of a kind is written down, later ones run from what was written.
+"""Compiled functions: record the first call of a kind and replay the recording on later calls.
 
-Owns which recording serves a call: the nest of its arguments, their dtypes, shapes and layouts, numbers by value, modes, what
-the function holds, and the values that it looked at.  Where none does the function runs as it is.
+Decides which recording serves a call.  The choice depends on the pytree of the arguments, their dtypes, shapes and layouts, the
+values of Python numbers, the modes, the captured state, and the values that guards compare.  If no recording fits, the function
+runs eagerly.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from .record.dynamic_scalars import Places, Weak, is_marked, number_of, unmarked
 from .specialization import Program
 
 BRANCHES = 16  # recordings of one signature
-STATES = 8  # recordings are kept for so many states of what the function holds
-KINDS = 256  # kinds of calls of one state that are kept, those that were met last
-RECENT = 16  # kinds of calls that are compared first
+STATES = 8  # captured states whose recordings are kept
+KINDS = 256  # kinds of calls kept for each state, the most recently used ones
+RECENT = 16  # kinds of calls compared first
 WAY_OUT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
-TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
-MOST = 2 * TRIES + BRANCHES  # the same, where they differ by what is held or by branches
-RECHECKED = os.environ.get("GRADSPEC_RECHECK", "1") != "0"  # whether functions are rechecked that do not say
+TRIES = 4  # recordings in a row that no later call could use, before the function runs eagerly for good
+MOST = 2 * TRIES + BRANCHES  # the same limit when recordings differ by captured state or by branches
+RECHECKED = os.environ.get("GRADSPEC_RECHECK", "1") != "0"  # the default of `recheck=`
 
 
 class Stale(RuntimeError):
-    """A recording differs from what its function does now, though no guard has changed."""
+    """A recording differs from the function's present behaviour, though no guard has changed."""
 
 
 class Signature:
@@ -51,9 +52,9 @@ class Signature:
     Attributes
     ----------
     programs : list of Program
-        One for each branch that was taken, the latest first.
+        One for each branch taken, the latest first.
     reason : str or None
-        Why calls of this kind run as they are.
+        Why calls of this kind run eagerly.
     """
 
     def __init__(self) -> None:
@@ -62,7 +63,7 @@ class Signature:
 
 
 class State:
-    """What the function holds, and the calls of all kinds while it does."""
+    """A captured state, with the calls of all kinds that were made in it."""
 
     def __init__(self, captured_state: CapturedState, objects: list[Any]) -> None:
         self.captured_state, self.objects = captured_state, objects
@@ -70,14 +71,14 @@ class State:
 
 
 class CompiledFunction(GuardedCalls):
-    """A function whose calls are written down once, and run from what was written afterwards.
+    """A function that records a call of each kind once and replays the recording afterwards.
 
     Attributes
     ----------
     function : callable
-        As it was.
+        The original function.
     signatures : list of Signature
-        The kinds of calls that were met.
+        The kinds of calls met so far.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class CompiledFunction(GuardedCalls):
 
     @property
     def program(self) -> Program | None:
-        """The latest recording that calls run from: `print(f.program)` lists its steps.  None where there is none."""
+        """The latest recording that calls replay, or None.  `print(f.program)` lists its instructions."""
         return next((program for signature in self.signatures for program in signature.programs), None)
 
     def clear(self) -> None:
@@ -112,9 +113,9 @@ class CompiledFunction(GuardedCalls):
         self.states, self.recent, self.shut = [], [], False
         self.said: set[str] = set()
         self.useless = 0  # recordings in a row that served no later call
-        self.moved: tuple[str, Any, Any] | None = None  # what of what is held was another thing at the last recording
-        self.loose: dict[tuple, Any] = {}  # what callbacks change of what the function holds, which is not looked at any more
-        self.ran: dict[types.CodeType, list[Any]] = {}  # functions that are walked because they ran
+        self.moved: tuple[str, Any, Any] | None = None  # the change of the captured state at the last recording
+        self.loose: dict[tuple, Any] = {}  # captured state that callbacks change; no longer guarded
+        self.ran: dict[types.CodeType, list[Any]] = {}  # functions that the walk enters because they ran
 
     def __repr__(self) -> str:
         return f"<compiled {self.function!r}>"
@@ -129,11 +130,11 @@ class CompiledFunction(GuardedCalls):
         return bound[name]
 
     def marked(self, args: tuple, keywords: dict) -> tuple[tuple, dict]:
-        """The arguments with marks at dynamic numbers."""
+        """The arguments, with dynamic numbers marked."""
         return self.dynamic.marked(args, keywords)
 
     def run_eagerly(self, args: tuple, keywords: dict) -> Any:
-        """Call the function, with tensors for arrays."""
+        """Call the function eagerly, with tensors in place of arrays."""
         if self.dynamic is not None:
             args, keywords = unmarked(args, keywords, number_of)
         given = Arguments(args, keywords)
@@ -143,7 +144,7 @@ class CompiledFunction(GuardedCalls):
             given.put_back()
 
     def slow_path(self, args: tuple, keywords: dict) -> Any:
-        """A call that is not like the latest ones: find its recording, or make one."""
+        """Serve a call that matches none of the recent kinds: find its recording, or record it."""
         arguments = Arguments(args, keywords)
         objects = [leaf for leaf in arguments.others if not is_plain(leaf)] + arguments.with_state()
         try:
@@ -156,7 +157,7 @@ class CompiledFunction(GuardedCalls):
         given = arguments.tensors + held
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
-        originals = arguments.originals + given[len(arguments.originals) :]  # a program copies what of an array it needs later
+        originals = arguments.originals + given[len(arguments.originals) :]  # a program copies the parts of arrays it keeps
         leaves = *map(kind_of_leaf, arguments.others), *map(kind_of_array, given, arrays)
         key = (kind_of(arguments.form), *leaves, is_grad_enabled())
         signature = state.signatures.pop(key, None) or Signature()
@@ -181,24 +182,24 @@ class CompiledFunction(GuardedCalls):
         kind = self.kind(args, keywords, given, held)
         with uncollected():
             outcome = self.record(state, signature, arguments, given, objects, due)
-        if signature.programs and not due:  # a recording that is compared again is known already
+        if signature.programs and not due:  # the recent list knows a rechecked recording already
             self.remember(state, signature, kind)
         return outcome
 
     def remember(self, state: State, signature: Signature, kind: ArgumentGuards | None) -> None:
-        """Have later calls of a kind compared first."""
+        """Compare later calls with this kind first."""
         if kind is not None:
             self.recent = [(state.captured_state.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
 
     def kind(self, args: tuple, keywords: dict, given: list[Any], held: list[Any]) -> ArgumentGuards | None:
-        """How calls of this kind are known quickly; None where an argument is of a class of its own."""
+        """Guards that recognise calls of this kind quickly; None if an argument's class is unknown to them."""
         try:
             return ArgumentGuards(args, keywords, given, held)
         except TypeError:
             return None
 
     def state(self, objects: list[Any]) -> State:
-        """The recordings for what the function holds now."""
+        """The recordings for the present captured state."""
         states = self.states  # replaced and never changed: other threads call and clear
         for number, state in enumerate(states):
             same = len(state.objects) == len(objects) and all(map(is_, state.objects, objects))
@@ -218,7 +219,7 @@ class CompiledFunction(GuardedCalls):
     def record(
         self, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any], due: list[Program]
     ) -> Any:
-        """Run a call as it is, and write it down."""
+        """Run a call eagerly and record it."""
         args, keywords = arguments.args, arguments.keywords
         again = Recomputation(self.function, args, keywords)
         numbers = [item[1] for item in (*args, *keywords.values()) if self.dynamic is not None and is_marked(item)]
@@ -239,7 +240,7 @@ class CompiledFunction(GuardedCalls):
                 self.ran, self.loose = self.ran | taken.unwalked, self.loose | taken.loose
                 self.states, self.recent = [], []
                 return outcome
-            if taken.caught is not None:  # a call in which nothing fails is another one
+            if taken.caught is not None:  # a call without errors takes a different path
                 if not signature.programs and self.useless >= TRIES:
                     raise Unfit(f"{taken.caught} at each call")
                 return outcome
@@ -261,7 +262,7 @@ class CompiledFunction(GuardedCalls):
         return outcome
 
     def keep(self, signature: Signature, taken: Captured, again: Recomputation, state: State, due: list[Program]) -> None:
-        """Let later calls run from a recording, or find that it is like an earlier one."""
+        """Let later calls replay a recording, unless it equals an earlier one."""
         found = fingerprint(taken)
         for program in signature.programs:
             if fingerprint(program.taken) == found:
@@ -290,17 +291,17 @@ class CompiledFunction(GuardedCalls):
         signature.programs.insert(0, program)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the recordings and what the function holds into a file, which `gs.load_program` runs without the function.
+        """Write the recordings and the captured state into a file, which `gs.load_program` runs without the function.
 
         Parameters
         ----------
         path : str or path-like
-            Where it ends in `.py`, the file is `python(numpy=True)`: the latest recording, for a process that has NumPy alone.
+            If it ends in `.py`, the file is `python(numpy=True)`: the latest recording, for a process that has only NumPy.
 
         Raises
         ------
         RuntimeError
-            There is no recording, or one calls back or has something else that is code.
+            There is no recording, or a recording has a callback or contains other code.
         """
         from .files.loaded_program import save
 
@@ -311,15 +312,15 @@ class CompiledFunction(GuardedCalls):
             save(self, path)
 
     def python(self, numpy: bool = False) -> str:
-        """The latest recording as the text of a Python module, whose function `program` takes what the function took.
+        """The latest recording as the text of a Python module; its function `program` takes the arguments of the function.
 
-        What the function holds are arrays of the module, with the numbers that they have now; calls of `program` write to them
-        where the function does.
+        The captured arrays are arrays of the module, with their present values.  Calls of `program` write to them wherever the
+        function does.
 
         Parameters
         ----------
         numpy : bool
-            Whether it is to be of NumPy alone (and of SciPy where an operator is SciPy's): it takes and returns arrays.
+            Whether the module uses only NumPy, and SciPy for SciPy's operators.  Its function then takes and returns arrays.
 
         Returns
         -------
@@ -328,9 +329,9 @@ class CompiledFunction(GuardedCalls):
         Raises
         ------
         RuntimeError
-            There is no recording, or one leaves a `.grad`, calls back or draws.
+            There is no recording, or a recording leaves a `.grad`, has a callback or draws random numbers.
         TypeError
-            An operator has no text over NumPy.
+            An operator has no NumPy text.
         """
         from .files.python_export import text_of
 
@@ -366,7 +367,7 @@ def kind_of_leaf(leaf: Any) -> tuple:
 
 
 def kind_of_array(item: Any, array: np.ndarray) -> tuple:
-    """What of an array a recording hangs on, all but its numbers."""
+    """The properties of an array that a recording depends on: all but its values."""
     flags: tuple | bool = isinstance(item, TensorBase) and item.is_inference()
     if isinstance(item, TensorBase) and item.requires_grad:
         wanted = item.grad_dtype if item.is_leaf else None
@@ -386,28 +387,29 @@ def compile(
 ) -> Any:
     """Run calls of a function again from a recording, without Python, graph and allocation.
 
-    The first call of a kind runs as it is and is written down; later calls run from that.  A kind is the nest of the arguments,
-    the dtype, shape, layout and `requires_grad` of each array, the value of each number, the mode of grad, and what the
-    function holds: closures, globals, defaults, attributes.  Arrays that are held are read and written where they are.
+    The first call of a kind runs eagerly and is recorded; later calls replay the recording.  A kind consists of the pytree of
+    the arguments, the dtype, shape, layout and `requires_grad` of each array, the value of each number, the grad mode, and the
+    captured state.  Captured state is everything that the function can reach through closures, globals, defaults and attributes.
+    Captured arrays are read and written in place.
 
     Parameters
     ----------
     function : callable, optional
-        Takes and gives nests of tensors, arrays and numbers.  Without it, `compile` is a decorator's argument list.
+        Takes and returns pytrees of tensors, arrays and numbers.  Without it, `compile` returns a decorator.
     strict : bool
-        Raise where a call cannot be written down, rather than run the function as it is.
+        Raise if a call cannot be recorded, instead of running the function eagerly.
     dynamic : int, str, or iterable of them, optional
-        Arguments that are Python numbers, by place or name, and whose values are no part of the kind: learning rates, times.  A
-        recording is given a tensor of shape () in the place of each, so that nothing that is computed from it is frozen.
-        It promotes as a Python number: a float32 array times it is float32.  Arithmetic on it is NumPy's; `float(rate)`, a
-        branch on it, or an operator's argument that is no array looks at its value, which is a guard.
+        Arguments, by position or name, that are Python numbers and whose values are not part of the kind: learning rates, times.
+        A recording receives a tensor of shape () in place of each number, so that no value computed from it is frozen.
+        The tensor promotes as a Python number: a float32 array times it is float32.  Arithmetic on it is NumPy's.  `float(rate)`,
+        a branch on it, or its use for an operator's argument that is not an array reads its value, which becomes a guard.
     out : str, optional
-        A keyword that calls have then: a nest of tensors or arrays for the results, which are written there and returned.
+        Name of an additional keyword of calls: a pytree of tensors or arrays that receives the results and is returned.
     static : str, object, or tuple of them, optional
-        Names of attributes and variables, and objects, that never change: no guard compares them.  The message of a function that
-        runs eagerly says what to name here.
+        Names of attributes and variables, and objects, that never change: no guard compares them.  If a function runs eagerly,
+        its warning says which names to give here.
     recheck : bool, optional
-        Run calls 2, 4, 8, 16, ... of a recording eagerly, and compare what they do with the recording; a difference is an error.
+        Run calls 2, 4, 8, 16, ... of a recording eagerly and compare them with the recording; a difference is an error.
         The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
 
     Returns
@@ -417,7 +419,7 @@ def compile(
     Warns
     -----
     RuntimeWarning
-        Calls of a kind run as they are, and why.
+        Calls of a kind run eagerly; the message says why.
     """
     if function is None:
         return lambda function: CompiledFunction(function, strict, dynamic, out, static, recheck)
@@ -435,15 +437,15 @@ def jit(
     donate_argnums: Any = None,
     donate_argnames: Any = None,
 ) -> Any:
-    """`compile` under JAX's name and with JAX's arguments.
+    """`compile` with the name and the arguments of JAX.
 
     Parameters
     ----------
     function, strict, dynamic, out : optional
         As of `compile`.
     static_argnums, static_argnames, donate_argnums, donate_argnames
-        Taken and not needed: numbers are part of a call's kind in any case, and no array is ever written to that the function
-        does not write to.
+        Accepted and ignored: numbers are part of a call's kind in any case, and a replay writes only to arrays that the function
+        itself writes to.
 
     Returns
     -------

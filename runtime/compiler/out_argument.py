@@ -1,7 +1,6 @@
-"""Results in given memory: a function that writes what it returns to where a call says.
+"""Out arguments: write the results of a function to the memory that a call names.
 
-Owns how a nest of results is written to a nest of tensors.  The writes are part of the recording, and wait for guards as others
-do.
+Copies a pytree of results into a pytree of tensors.  The copies are part of the recording and wait for guards as other writes do.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ..support.pytree import flatten
 
 
 def into(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function with a keyword `name`, which is a nest of tensors for its results.
+    """A function with an additional keyword `name`: a pytree of tensors for its results.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ def into(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Returns that nest where it is given.
+        Returns that pytree if the call has the keyword.
     """
     def call(*args: Any, **keywords: Any) -> Any:
         if name not in keywords:
@@ -42,7 +41,7 @@ def into(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def write(results: Any, target: Any, name: str) -> None:
-    """Write the leaves of a nest to those of another of the same form."""
+    """Write the leaves of one pytree to the leaves of another pytree with the same structure."""
     found, places = flatten(results)[0], flatten(target)[0]
     if len(found) != len(places):
         raise ValueError(f"compile: {name}= has {len(places)} arrays where the function gives {len(found)} results")
@@ -63,5 +62,5 @@ def write(results: Any, target: Any, name: str) -> None:
 
 
 def shares(a: Any, b: Any) -> bool:
-    """Whether two tensors may lie in the same memory."""
+    """Whether two tensors may share memory."""
     return np.may_share_memory(array_of(a), array_of(b))

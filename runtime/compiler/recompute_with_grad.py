@@ -1,7 +1,7 @@
-"""Recomputation: a call that was replayed, run as it is once more, for who differentiates its backward pass.
+"""Recomputation: run a replayed call once more, eagerly, to differentiate its backward pass.
 
-Owns what that needs: the arguments as they were, random draws that are the same, and that nothing has changed since.  A
-checkpoint does the same.
+Holds the arguments of the call and the states of its random generators, and checks that nothing has changed since.  A checkpoint
+does the same.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .record.dynamic_scalars import number_of, unmarked
 
 
 class Recomputation:
-    """A function with the form of its arguments.
+    """A function with the structure of its arguments.
 
     Parameters
     ----------
     function : callable
     args, keywords
-        Of a call, its arrays as tensors.
+        Arguments of a call, with tensors in place of arrays.
     """
 
     def __init__(self, function: Callable[..., Any], args: tuple, keywords: dict) -> None:
@@ -38,7 +38,7 @@ class Recomputation:
         self.kinds, self.grad = [kind_of(leaf) for leaf in leaves], is_grad_enabled()
 
     def __call__(self, given: list[Any]) -> list[Any]:
-        """The leaves of what the function gives, recorded, for these arrays."""
+        """The leaves of the function's results for these arrays, computed with a graph."""
         leaves = list(self.leaves)
         for n, item in zip(self.arrays, given):
             leaves[n] = asarray(item)
@@ -48,7 +48,7 @@ class Recomputation:
 
 
 def kind_of(leaf: Any) -> dict[str, Any]:
-    """What a leaf of the arguments has to be, in words that can be saved."""
+    """The required properties of an argument leaf, in a form that can be saved."""
     if not isinstance(leaf, TensorBase):
         return {"text": f"{type(leaf).__name__} {leaf!r}"}
     array = array_of(leaf)
@@ -57,15 +57,15 @@ def kind_of(leaf: Any) -> dict[str, Any]:
 
 
 class Inputs:
-    """What a replayed call was given, kept for another run.
+    """The inputs of a replayed call, kept for a recomputation.
 
     Parameters
     ----------
     given : list of Tensor or ndarray
     sources : list
-        What the call draws from: None is the default generator, of which a seed may have made another one since.
+        Generators that the call draws from.  None is the default generator, which a new seed may have replaced since.
     states : list of dict
-        Before the call.
+        States of the generators before the call.
     """
 
     def __init__(self, given: list[Any], sources: list[Any], states: list[Any]) -> None:
@@ -74,7 +74,7 @@ class Inputs:
         self.sources, self.states = sources, states
 
     def unchanged(self) -> list[Any]:
-        """The arrays, refused where somebody has written to one."""
+        """The arrays; an array that was written to since is refused."""
         for item, version in zip(self.given, self.versions):
             if isinstance(item, TensorBase) and item._version != version:
                 raise RuntimeError("a backward pass through a compiled call is differentiated by running the function again, but "
@@ -84,7 +84,7 @@ class Inputs:
 
     @contextmanager
     def same_draws(self) -> Iterator[None]:
-        """Random numbers are those of the call; afterwards they go on where they were."""
+        """Repeat the random numbers of the call; afterwards the generators continue from their present states."""
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.sources]
         now = [generator.state for generator in generators]
         for generator, state in zip(generators, self.states):

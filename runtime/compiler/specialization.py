@@ -1,7 +1,7 @@
-"""Programs: one recording of a call, ready to run.
+"""Programs: run one recording of a call.
 
-Owns what of a replay is no executable: leaves whose `.grad` is another one afterwards, tensors that were written to, results that
-require grad, which are results of one node whose backward pass is an executable as well.
+Holds the parts of a replay outside of its executables: leaves whose `.grad` is replaced, tensors whose versions advance, and
+results that require grad.  These results are outputs of one node, and its backward pass is an executable as well.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .tracing.values import Value, mapped
 
 
 class RunEagerly(Exception):
-    """A replay could not take back what it has written, where a loop may fail and the function may catch that."""
+    """A replay could not undo its writes if a loop failed and the function caught the error."""
 
 
 class Program(Recorded):
@@ -40,9 +40,9 @@ class Program(Recorded):
     ----------
     forward : Lowered
     passes : list of Pass
-        Backward passes from the results that require grad: from all, and where there are several from each of them.
+        Backward passes from the results that require grad: one from all results and, if there are several, one from each.
     outs : list of int
-        These results, by their places among what the executable gives and the roots that follow it.
+        Positions of these results among the executable's results and the roots that follow them.
     residuals : list of Residual
     """
 
@@ -80,7 +80,7 @@ class Program(Recorded):
         taken.outcome = None
         self.changes = "writes to what it is given" if self.written else "leaves a .grad" if self.gradients else (
             "calls back" if any(map(does_something, taken.lines)) else "")
-        self.errors = dict.fromkeys(taken.otherwise, "raise")  # the function treats them otherwise: then the call runs eagerly
+        self.errors = dict.fromkeys(taken.otherwise, "raise")  # differing error modes: on an error the call runs eagerly
         self.careful = taken.catches and bool(self.written)
         self.simple = not (self.passes or self.generators or self.errors or self.careful)
 
@@ -94,7 +94,7 @@ class Program(Recorded):
         return drawing(self.forward)
 
     def place_roots(self, taken: Captured) -> None:
-        """Which roots are results of the executable, and which stand behind these, because of how they count writes."""
+        """Place the roots: a root with its own version counter is a result of the executable; the others follow the results."""
         self.places: list[int] = []
         rows: list[tuple[int, int, int, int]] = []
         for value, given, other, version in taken.roots:
@@ -107,7 +107,7 @@ class Program(Recorded):
         self.roots = tuple(rows)
 
     def residuals_kept(self, taken: Captured, read: list[Value], places: dict[Value, int], plain: list[Value]) -> list[Residual]:
-        """How each value that the backward passes read is kept."""
+        """How each value that the backward passes read is saved."""
         unseen = {value.memory for value in plain}
         owners = {value.memory: self.index[value] for _, value in taken.gradients if value is not None}
         for (value, given, *_), place in reversed(list(zip(taken.roots, self.places))):
@@ -124,7 +124,7 @@ class Program(Recorded):
         return found
 
     def answer_of(self, taken: Captured) -> Any:
-        """The nest that the call returns, with the places of the executable's results."""
+        """The pytree that the call returns, with the positions of the executable's results."""
         number = -1
 
         def leaf(item: Any) -> Any:
@@ -141,7 +141,7 @@ class Program(Recorded):
         return answer if taken.form is None else partial(rebuild, taken.form, answer)
 
     def run_slowly(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run a program that is more than an executable: with draws, as a node, or with an `np.errstate` of its own."""
+        """Run a program that is not only an executable: it draws, is a node of the graph, or has its own `np.errstate`."""
         if self.careful and loops_may_fail():
             raise RunEagerly
         if not self.errors:
@@ -150,7 +150,7 @@ class Program(Recorded):
             return self.run_with_draws(given, arrays)
 
     def run_with_draws(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run the executable or the node; generators of random numbers go back if the recording is of another call."""
+        """Run the executable or the node; on an error the random generators are reset to their states before the call."""
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
@@ -163,10 +163,10 @@ class Program(Recorded):
             raise
 
     def restarts(self, error: Exception) -> bool:
-        """Whether a call that has ended in an error has changed nothing, so that it can run eagerly from its start."""
+        """Whether a call that ended in an error has changed nothing, so that it can run eagerly from its start."""
         if isinstance(error, RunEagerly):
             return True
-        if self.written and isinstance(error, (FloatingPointError, Warning)):  # of a loop, which writes are not put behind
+        if self.written and isinstance(error, (FloatingPointError, Warning)):  # of a loop; writes do not wait for loops
             return False
         return self.forward.restartable and not getattr(error, "_of_a_callback", False)
 
@@ -179,7 +179,7 @@ class Program(Recorded):
         return self.nested(given, found)
 
     def differentiated_again(self, inputs: Inputs, cotangents: tuple, asked: list[int]) -> list[Any]:
-        """The derivatives by what was given, with a history: the call is run as it is, and its backward pass recorded."""
+        """The derivatives with respect to the inputs, with a graph: run the call eagerly and record its backward pass."""
         from ..engine.backward import grad
 
         change = None if self.state is None else self.state.captured_state.changed()
@@ -201,12 +201,12 @@ class Program(Recorded):
 
 
 def loops_may_fail() -> bool:
-    """Whether a floating-point flag is an error: by NumPy's mode, or because a warning is one."""
+    """Whether a floating-point flag raises an error: by NumPy's error mode, or because a warnings filter is "error"."""
     return any(way in ("raise", "call") for way in np.geterr().values()) or any(one[0] == "error" for one in warnings.filters)
 
 
 def residuals_of(taken: Captured, lines: list[Instruction], targets: list[tuple[int, Value | None]]) -> list[Value]:
-    """The values of the call that a backward pass from its results reads, of what was given and of what was made."""
+    """The values of the call that a backward pass from its results reads: inputs and computed values."""
     there = {value.memory for value in taken.inputs} | {value.memory for line in taken.lines for value in line.made}
     there |= {line.target.memory for line in taken.lines if line.target is not None}
     if any(line.target is not None and line.target.memory in there for line in lines):

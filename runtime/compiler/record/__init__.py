@@ -1,1 +1,1 @@
-"""Record: a call runs eagerly once, and its operators and the Python state that it read are written down."""
+"""Record: run a call eagerly once, and record its operators and the Python state that it read."""

@@ -1,7 +1,7 @@
-"""Arguments: the nest that a compiled function is called with, as the function gets it.
+"""Arguments: convert the arguments of a compiled function into the pytree that the function receives.
 
-Owns tensors in the place of ndarrays, and the writes of the function to dictionaries and lists that it is given.  These are
-copies where they contain an ndarray.
+Replaces ndarrays by tensors, and detects writes of the function to dictionaries and lists among the arguments.  A container of an
+ndarray is copied.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Arguments:
     Attributes
     ----------
     args, keywords
-        With tensors for arrays.
+        The arguments with tensors in place of arrays.
     form : form
-        Of the nest of both.
+        Structure of the pytree of both.
     tensors, originals : list
-        Of each array a tensor, and what was given for it.
+        For each array a tensor, and the original argument.
     others : list
-        The leaves that are no arrays.
+        The leaves that are not arrays.
     """
 
     def __init__(self, args: tuple, keywords: dict) -> None:
@@ -41,7 +41,7 @@ class Arguments:
         self.args, self.keywords = args, keywords
         if any(map(is_another, leaves, found)):
             self.args, self.keywords = rebuild(self.form, found)
-        self.containers: list[tuple[Any, Any, Any]] = []  # as given, as the function gets it, and its contents
+        self.containers: list[tuple[Any, Any, Any]] = []  # the argument, the object that the function receives, its contents
         for given, taken in ((args, self.args), (keywords, self.keywords)):
             for item, other in zip(children(given), children(taken)):
                 self.watch(item, other)
@@ -54,12 +54,12 @@ class Arguments:
                 self.watch(item, other)
 
     def with_state(self) -> list[Any]:
-        """What of the arguments is known by identity: hooks, and tensors on which a user has set attributes."""
+        """Objects of the arguments that are known by identity: hooks, and tensors on which a user has set attributes."""
         found = [hook for item in self.tensors for hook in hooks_of(item)]
         return found + [item for item in self.tensors if attributes_of(item)]
 
     def put_back(self) -> bool:
-        """Whether the function has written to a dictionary or a list; what it wrote to a copy is written to what was given."""
+        """Whether the function has written to a dictionary or a list; writes to a copy are repeated on the argument."""
         written = [(given, taken) for given, taken, before in self.containers if not same(contents(taken), before)]
         back = {id(item): given for item, given in zip(self.tensors, self.originals) if item is not given}
         back |= {id(taken): given for given, taken, _ in self.containers}
@@ -92,10 +92,10 @@ def is_another(now: Any, before: Any) -> bool:
 
 
 def as_tensor(leaf: Any) -> Any:
-    """An argument with a tensor for an array, in the same memory."""
+    """An argument, with an array replaced by a tensor in the same memory."""
     return foreign(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fciub" else leaf
 
 
 def is_plain(leaf: Any) -> bool:
-    """Whether an argument is known by its value."""
+    """Whether the kind of a call contains the value of this argument."""
     return type(leaf) in NUMBERS or isinstance(leaf, (np.generic, np.dtype)) or type(leaf) is slice

@@ -1,7 +1,7 @@
-"""Captures: a call that runs as it is, and is written down so that it can be run again.
+"""Captures: run a call eagerly and record it for replay.
 
-Owns where each array came from (an argument, what the function holds, numbers of the program), and what the call has changed.
-Knows nothing of executables.
+Records the origin of each array (an argument, captured state, or a constant of the program) and the changes that the call makes.
+Does not depend on executables.
 """
 
 from __future__ import annotations
@@ -35,52 +35,52 @@ CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, 
 
 
 class Captured:
-    """A call that was written down.
+    """A recorded call.
 
     Attributes
     ----------
     lines : list of Instruction
     passes : list of list of Instruction
-        What backward passes from the results do that require grad: from all of them, and where there are several from each.
+        Instructions of the backward passes from the results that require grad: one pass from all and, if several, one from each.
     inputs : list of Value
-        Of each array that is given, first the arguments and then what the function holds.
+        One for each input array: first the arguments, then the captured arrays.
     results : tree of Value
     form : form or None
-        Of the nest that is returned, where `results` are its leaves because it holds values of classes of their own.
+        Structure of the returned pytree, if it contains values of registered classes; `results` are then its leaves.
     outcome : object
-        What the call returned.
+        The call's return value.
     returned : list of bool
-        Which leaves of it are ndarrays.
+        Which leaves of the outcome are ndarrays.
     passed : dict of int to int
-        Results, by their places among the leaves, that are a tensor that was given.
+        Results that are input tensors: from position among the leaves to position among the inputs.
     roots : list of (Value, int, int, int)
-        Results that are views of nothing, and what the others are views of: the number of what was given, or of the root
-        before it, with which it counts writes, -1 for none, and how often it was written to.
+        Results that are not views, and bases of the views, each as (value, input, root, version).  `input` or the earlier `root`
+        shares the version counter (-1 if none does); `version` counts the writes.
     looks : list of (int, int, list or None)
-        Of each leaf the number of what was given, or of the root, that it is or that it is a view of, and the way to the view.
+        For each leaf, the input or the root that it is or that it is a view of, and the steps to the view.
     versions : list of (int, int)
-        How often what was given has been written to.
+        Number of writes to each input.
     gradients : list of (int, Value or None)
-        Leaves, by their places among the inputs, whose `.grad` is another tensor now.
+        Leaves, by position among the inputs, whose `.grad` is a different tensor now.
     cotangents : list of Value
         Inputs of the backward pass, one for each result that requires grad.
     differentiated : list of int
-        These results, by their places among the roots.
+        Positions of these results among the roots.
     freeing : list of list of int
-        Of each of them those whose pass frees what its own needs.
+        For each of these results, the results whose pass frees values that its own pass needs.
     spent : dict of int to str
-        Results, by their places among the leaves, that require grad and whose graph is gone, with what their differentiation
-        says.
+        Results, by position among the leaves, that require grad and whose graph was freed, with the error message of their
+        differentiation.
     targets : list of list of (int, Value or None)
-        Of each pass what it differentiates by, by its place among the inputs, with its derivative.
+        For each pass, its inputs of differentiation by position among the inputs, each with its derivative.
     caught : str or None
         The error of an operator that the function has caught.
     catches : bool
-        Whether code of the function has a handler of exceptions.
+        Whether the function's code has an exception handler.
     otherwise : set of str
-        Kinds of floating-point errors that the function treats otherwise than its caller, by `numpy.errstate`.
+        Kinds of floating-point errors whose mode differs between the function and its caller, because of `numpy.errstate`.
     unwalked : dict of code to list of function
-        Functions that ran though the captured state was not walked from them; the next recording does that.
+        Functions that ran although the walk of the captured state did not enter them; the next recording walks them.
     """
 
     def __init__(self) -> None:
@@ -104,20 +104,20 @@ class Captured:
         self.caught: str | None = None
         self.catches = False
         self.otherwise: set[str] = set()
-        self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
+        self.loose: dict[tuple, Any] = {}  # captured state that callbacks have changed
         self.unwalked: dict[CodeType, list[Any]] = {}
         self.failure: Exception | None = None
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let Python's collector of garbage rest: what a recording makes stays, and to look through all of the process for cycles
-    again and again costs more than the recording.  At the end it looks at what is new, so that no later call has to."""
+    """Pause Python's garbage collector: the objects of a recording survive, and repeated searches of the whole process for cycles
+    cost more than the recording.  At the end only the youngest generation is collected, so that no later call pays for it."""
     if not gc.isenabled():
         yield
         return
     try:
-        gc.disable()  # inside, for Ctrl-C may come right behind it
+        gc.disable()  # inside the try, because Ctrl-C may follow immediately
         yield
     finally:
         gc.enable()
@@ -133,25 +133,25 @@ def capture(
     weak: Weak,
     objects: list[Any] = (),
 ) -> Captured:
-    """Run a call and write it down.
+    """Run a call and record it.
 
     Parameters
     ----------
     function : callable
     args, keywords
-        Of the call, its arrays as tensors.
+        Arguments of the call, with tensors in place of arrays.
     given : list of Tensor or ndarray
-        All arrays of the arguments, in order, and then what the function holds.
+        All arrays of the arguments, in order, followed by the captured arrays.
     captured_state : CapturedState
     weak : Weak
-        Those of the arguments that are Python numbers to who calls.
+        The arguments that are Python numbers to the caller.
     objects : list
-        Arguments that the captured state was walked from, too.
+        Arguments that the walk of the captured state started from, too.
 
     Returns
     -------
     Captured
-        With a `failure` where the call cannot be run again; its outcome is there all the same.
+        With a `failure` if the call cannot be replayed; the outcome is present in any case.
     """
     there = set(captured_state.seen) | {id(as_generator(None, "compile", "generator"))}
     leaves = flatten((args, keywords))[0]
@@ -165,7 +165,7 @@ def capture(
         taken.inputs.append(recorder.met.enter(array, "input") if value is None else value)
     states = [state_of(item) for item in given]
     try:
-        recorder.start()  # here, for an interrupt may come as soon as it is done
+        recorder.start()  # inside the try, because an interrupt may follow immediately
         taken.outcome = function(*args, **keywords)
     finally:
         recorder.stop()
@@ -186,21 +186,21 @@ def capture(
         finish(taken, recorder, given, states, there)
         executed.check(function, objects, captured_state)
     except Unfit as error:
-        taken.failure = error.with_traceback(None)  # its frames hold what the call was given
+        taken.failure = error.with_traceback(None)  # its frames hold the call's arguments
     except Exception as error:
         taken.failure = Unfit(f"{type(error).__name__}: {error}")
     return taken
 
 
 def state_of(item: Any) -> tuple:
-    """What of a tensor a call may change beside its numbers."""
+    """The attributes of a tensor that a call may change, besides its values."""
     if not isinstance(item, TensorBase):
         return ()
     return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None, version_of(item)
 
 
 def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: list[tuple], there: set[int]) -> None:
-    """ResultView for what the call has changed, go backward from its results, and put all steps in a line."""
+    """Record the call's changes and results, run the backward passes from the results, and order all instructions."""
     memory = recorder.met
     if as_generator(None, "compile", "generator") is not recorder.default:
         raise Unfit("the call seeds the default generator, which a replay would not do; seed it outside")
@@ -245,17 +245,17 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
         raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
     if not recorder.placed.isdisjoint(value.memory for value in written if value is not None):
         raise Unfit("the call writes to memory that it was given and whose place decides where a view begins (as_strided)")
-    for value in memory.values:  # a program keeps values, and what was done is needed no more
+    for value in memory.values:  # a program keeps values; their definitions are no longer needed
         value.definer, value.hosts = None, ()
 
 
 def is_ordinary(form: Any) -> bool:
-    """Whether a nest is made of tuples, lists and dictionaries themselves."""
+    """Whether a pytree contains only tuples, lists and dictionaries of exactly these types."""
     return form is LEAF or type(form[0]) in (tuple, list, dict) and all(map(is_ordinary, form[2]))
 
 
 def note_changes(taken: Captured, recorder: CallRecorder, number: int, before: tuple, now: tuple) -> None:
-    """What a call has changed of a tensor that it was given."""
+    """Record the changes that a call made to an input tensor."""
     if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
         raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
     if now[4] != before[4]:
@@ -267,7 +267,7 @@ def note_changes(taken: Captured, recorder: CallRecorder, number: int, before: t
 
 
 def fingerprint(taken: Captured) -> list[Any]:
-    """What two recordings of one program have in common, bit by bit."""
+    """The properties, bit by bit, that are equal in two recordings of one program."""
     numbers: dict[Value, Any] = {}
 
     def name(item: Any) -> Any:
@@ -281,17 +281,17 @@ def fingerprint(taken: Captured) -> list[Any]:
 
 
 def all_lines(taken: Captured) -> list[Instruction]:
-    """The instructions of the call, and of its backward passes."""
+    """The instructions of the call and of its backward passes."""
     return [*taken.lines, *(line for one in taken.passes for line in one)]
 
 
 def first_difference(before: Captured, now: Captured) -> str | None:
-    """The first instruction in which two recordings differ, with its line; None where they part at a value that Python read."""
+    """The first instruction that differs between two recordings, with its line; None if a value that Python read explains it."""
     ways = zip(fingerprint(before), fingerprint(now), all_lines(before), all_lines(now))
     for then, found, line, other in ways:
         if then != found:
             reads_value = line.name == GUARD and then[1][:1] == found[1][:1]
-            if line.name == other.name and (reads_value or then[:2] == found[:2]):  # or results whose shape values decide
+            if line.name == other.name and (reads_value or then[:2] == found[:2]):  # or results whose shape depends on values
                 return None
             what = "other numbers" if line.name == other.name else f"{line.name} before and {other.name} now"
             return f"{line.name} at {place(line.line)} and {other.name} at {place(other.line)}: {what}"

@@ -1,9 +1,9 @@
-"""Captured state: everything that a function can reach without being given it, with guards for all of it.
+"""Captured state: find and guard everything that a function can reach besides its arguments.
 
-Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object
-either has its whole state guarded, belongs to a library that is trusted, or is opaque: an object whose state only C code knows.
-A recording that read something opaque is refused.  A function of an installed package is walked once it has run, for a package
-may name all of another one.  Knows nothing of programs.
+Walks from a function over its closure, globals, defaults, containers, attributes and classes.  Each object is fully guarded,
+belongs to a trusted library, or is opaque: only C code knows its state.  A recording that read an opaque object is refused.  A
+function of an installed package is walked only after it has run, because a package may name every object of other packages.
+Does not depend on programs.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
 
 MOST = 100_000  # guards of one function
 COMPARED = 1 << 22  # bytes of arrays that are compared before each call
-LISTED = (list, deque, set)  # whose places are no names: a callback that changes one changes all of it
-# Packages whose functions are pure as far as their arguments and the generators of random numbers go.
+LISTED = (list, deque, set)  # their positions are not stable names: a callback that changes one element loosens the container
+# Packages whose functions depend only on their arguments and on random generators.
 LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "cmath", "operator", "contextlib",
              "copy", "abc", "collections", "dataclasses", "enum", "numbers", "types", "typing", "heapq", "bisect", "string",
              "_operator", "_functools", "_collections", "_abc", "_bisect", "_heapq", "_collections_abc"}  # fmt: skip
-# Classes of C whose objects never change, or have no state beside what is walked.
+# C classes whose objects never change, or have no state besides the parts that are walked.
 STATELESS = (*NUMBERS, np.generic, type(Ellipsis), type(NotImplemented), range, slice, np.dtype, np.ufunc, re.Pattern,
              types.CodeType, types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
              types.GetSetDescriptorType, types.MemberDescriptorType, types.GenericAlias,
@@ -75,28 +75,28 @@ NUMPY_GENERATORS = (numpy_random().Generator, numpy_random().RandomState, numpy_
 
 
 class Unfit(RuntimeError):
-    """A call that cannot be run again, and why."""
+    """A call cannot be replayed; the message says why."""
 
 
 class TooManyGuards(Exception):
-    """More is held than can be looked at before each call."""
+    """The captured state needs more guards than a call can check."""
 
 
 class CapturedState:
-    """The state that a function captures.
+    """The captured state of a function.
 
     Attributes
     ----------
     tensors : list of (str, Tensor or ndarray)
-        With the way to each, as one would write it.
+        Each captured array, with the Python expression that reaches it.
     guards : list of (str, object, int, object)
-        As of `Guards`.
+        As in `Guards`.
     opaque : list of (str, object)
         Objects whose state cannot be compared.
     codes : set of code
-        Of all functions of the user's that were reached, and of the functions inside them.
+        Codes of all user functions that were reached, and of the functions inside them.
     aside : set of code
-        Of the functions of installed packages that were reached and not walked.
+        Codes of functions of installed packages that were reached and not walked.
     generators : list
         NumPy's generators of random numbers.
 
@@ -104,18 +104,18 @@ class CapturedState:
     ----------
     function : callable
     objects : iterable
-        Arguments of classes of their own.
+        Arguments whose classes are not known to the library.
     known : iterable of int
-        The identities of objects that are not walked.
+        Identities of objects that are not walked.
     loose : dict, optional
-        Places that callbacks change: keys are (identity of a container, key).
+        Entries that callbacks change: keys are (identity of a container, key).
     static : tuple, optional
-        Names and objects that the user vouches for: they are not walked.
+        Names and objects that the user declares constant: they are not walked.
     names : set of str, optional
-        Attributes and variables of other names are not walked.
+        If present, attributes and variables with other names are not walked.
     ran : dict of code to list of function, optional
-        Codes of installed packages that are walked where they are reached, with functions that are walked in any case.  Without
-        it, all are walked.
+        Codes of installed packages that are walked if they are reached, with functions that are walked in any case.  Without
+        this argument, all are walked.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class CapturedState:
         self.static_names = {one for one in static if isinstance(one, str)}
         self.static_objects = {id(one) for one in static}
         self.tensors: list[tuple[str, Any]] = []
-        self.hooks: list[list[Any]] = []  # of each of these
+        self.hooks: list[list[Any]] = []  # one list for each of `tensors`
         self.guards: list[tuple[str, Any, int, Any]] = []
         self.opaque: list[tuple[str, Any]] = []
         self.codes: set[types.CodeType] = set()
@@ -152,15 +152,15 @@ class CapturedState:
         self.watch = Guards(self.guards)
 
     def changed(self) -> tuple[str, Any, Any] | None:
-        """The first change, as (way, what was there, what is there now)."""
+        """The first change, as (expression, value before, value now)."""
         return self.watch.changed()
 
     def hooks_changed(self) -> bool:
-        """Whether a tensor has other hooks now."""
+        """Whether the hooks of a captured tensor have changed."""
         return any(hooks != hooks_of(item) for hooks, (_, item) in zip(self.hooks, self.tensors) if isinstance(item, TensorBase))
 
     def guard_numbers(self) -> None:
-        """Guard the numbers of the ndarrays that are held, which Python may read unseen."""
+        """Guard the values of captured ndarrays, because Python may read them without an event."""
         room = COMPARED
         for way, item in sorted((one for one in self.tensors if isinstance(one[1], np.ndarray)), key=lambda one: one[1].nbytes):
             room -= item.nbytes
@@ -174,17 +174,17 @@ class CapturedState:
     # The walk.
 
     def reach(self, way: str, name: str | None, value: Any, always: bool = False) -> None:
-        """Walk to the value of an attribute, a variable (by its name, if not `always`) or an element (None)."""
+        """Walk to the value of an attribute or variable (if `always` or its name is read) or of an element (name None)."""
         if name in self.static_names or way in self.static_names or id(value) in self.static_objects:
             if isinstance(value, (property, staticmethod, classmethod, functools.cached_property)):
                 value = value.fget if isinstance(value, property) else getattr(value, "func", None) or value.__func__
-            if isinstance(value, types.FunctionType):  # which runs all the same
+            if isinstance(value, types.FunctionType):  # it runs although its state is not guarded
                 self.codes.update(codes_of(value.__code__))
         elif self.names is None or name is None or always or name in self.names:
             self.todo.append((way, value))
 
     def guard(self, way: str, container: Any, kind: int, key: Any, value: Any) -> None:
-        """Guard one value, and walk to it."""
+        """Guard one value and walk to it."""
         if (id(container), None if kind == CELL else key) not in self.loose:
             self.guards.append((way, container, kind, value if kind == CELL else (key, value)))
             if value is not MISSING and value is not EMPTY:
@@ -219,7 +219,7 @@ class CapturedState:
         elif isinstance(item, type):
             self.look_at_class(way, item)
         elif is_library(cls) and cls.__module__.startswith("gradspec") and "__wrapped__" in (attributes_in(item) or {}):
-            for part in (item.__wrapped__, getattr(item, "rule", None)):  # of custom_vjp and custom_jvp
+            for part in (item.__wrapped__, getattr(item, "rule", None)):  # custom_vjp and custom_jvp
                 self.look(way, part)
         else:
             self.look_at_container(way, item)
@@ -243,7 +243,7 @@ class CapturedState:
             self.look_at_object(way, item)
 
     def look_at_container(self, way: str, item: Any) -> None:
-        """The elements of a container, also of a class that derives from one."""
+        """Walk the elements of a container, also of a subclass of a container."""
         if isinstance(item, dict):
             self.look_at_dictionary(way, item, DICTIONARY)
             if isinstance(item, defaultdict):
@@ -260,7 +260,7 @@ class CapturedState:
                 self.reach(f"an element of {way}", None, value)
 
     def look_at_dictionary(self, way: str, item: dict, kind: int, more: frozenset = frozenset()) -> None:
-        """A dictionary, or the attributes of an object (some of which a library names as well)."""
+        """Walk a dictionary, or the attributes of an object; library code may read some of these attributes (`more`)."""
         keys, values = entries_of(item)
         loose = [(id(item), key) in self.loose for key in keys]
         if (id(item), SIZE) not in self.loose:
@@ -295,7 +295,7 @@ class CapturedState:
             self.look(f"{way}._captured_", shared)
 
     def look_at_class(self, way: str, cls: type, parts: bool = False) -> None:
-        """The values, functions and descriptors of a class and of its bases."""
+        """Walk the values, functions and descriptors of a class and its bases."""
         for kind in cls.__mro__:
             if is_library(kind) or (id(kind), CLASS_SEEN) in self.named:
                 continue
@@ -343,15 +343,15 @@ class CapturedState:
             self.look(way, constant)
 
     def is_put_aside(self, function: types.FunctionType) -> bool:
-        """Whether a function is of another installed package, and has not run."""
+        """Whether a function belongs to a different installed package and has not run."""
         code = function.__code__
         return (self.ran is not None and is_installed(code.co_filename) and package_of(function) != self.package
                 and self.ran.keys().isdisjoint(codes_of(code)))  # fmt: skip
 
     def look_at_named(self, way: str, module: Any, code: types.CodeType, chains: set[tuple] | None = None) -> None:
-        """The attributes of a module that the code reads; all that it names, where the module itself goes somewhere.
+        """Walk the attributes of a module that the code reads; if the module itself is passed on, all attributes the code names.
 
-        Chains are the attributes that are read behind the module's name, as `("sub", "rate")` of `module.sub.rate`.
+        Chains are the attributes that follow the module's name: `("sub", "rate")` for `module.sub.rate`.
         """
         if not isinstance(module, types.ModuleType):
             return
@@ -379,11 +379,11 @@ class CapturedState:
 
 CLASS_SEEN = object()
 PLACES = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-COMPUTED = {"getattr", "vars", "__dict__", "attrgetter"}  # names by which code reaches attributes that it does not name
+COMPUTED = {"getattr", "vars", "__dict__", "attrgetter"}  # ways for code to reach attributes that it does not name
 
 
 def attributes_in(item: Any) -> dict | None:
-    """The dictionary of an object, found without running code of its class."""
+    """The attribute dictionary of an object, read without running code of its class."""
     try:
         found = object.__getattribute__(item, "__dict__")
     except (AttributeError, TypeError):
@@ -392,24 +392,24 @@ def attributes_in(item: Any) -> dict | None:
 
 
 def is_compiled_function(item: Any) -> bool:
-    """Whether an object is a function of the library's, compiled by Cython, or an operator of another package."""
+    """Whether an object is a Cython function of the library, or an operator of a different package."""
     return type(item).__name__ == "cython_function_or_method" and (is_library(item) or is_operator(item))
 
 
 def hides_state(cls: type) -> bool:
-    """Whether objects of a class contain something that is neither an attribute nor an element."""
+    """Whether objects of a class contain state that is neither an attribute nor an element."""
     return any(not (kind in WALKED or is_made_by_python(kind) or is_trusted(kind)
                     or issubclass(kind, (BaseException, TensorBase))) for kind in cls.__mro__)  # fmt: skip
 
 
 def is_trusted(cls: type) -> bool:
-    """Whether a class of C is the library's own, or one of NumPy's and SciPy's that keeps nothing from call to call."""
+    """Whether a C class belongs to the library, or to NumPy or SciPy and keeps no state between calls."""
     return cls.__module__.partition(".")[0] in ("gradspec", "scipy") or cls.__module__ == "numpy" and not issubclass(
         cls, (np.flatiter, np.nditer, np.void))  # fmt: skip
 
 
 def slots_of(cls: type) -> list[str]:
-    """The names of the attributes of an object that are in no dictionary, private ones as Python spells them."""
+    """The names of an object's slots, private ones with Python's name mangling."""
     found: list[str] = []
     for kind in cls.__mro__:
         names = () if is_library(kind) else vars(kind).get("__slots__", ())
@@ -422,7 +422,7 @@ def slots_of(cls: type) -> list[str]:
 
 @functools.lru_cache(maxsize=1024)
 def names_of_libraries(cls: type) -> frozenset:
-    """The names that functions of a class's library bases contain: such attributes are read though the user's code does not."""
+    """The names in functions of a class's library bases: library code reads such attributes even if the user's code does not."""
     return frozenset(name for kind in cls.__mro__ if is_library(kind) and kind is not object for value in vars(kind).values()
                      for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None))
                      if isinstance(part, types.FunctionType) for name in names_of(part.__code__))  # fmt: skip
@@ -456,11 +456,11 @@ def is_installed(filename: str) -> bool:
 
 
 def package_of(function: Any) -> str:
-    """The package, or the module of its own, that a function or the function inside of a partial or a method is of."""
+    """The top-level package or module of a function, or of the function inside a method."""
     name = getattr(getattr(function, "__func__", function), "__module__", None)
     return str(name).partition(".")[0]
 
 
 def array_held(item: Any) -> np.ndarray:
-    """The array of what is held."""
+    """The array of a captured tensor or ndarray."""
     return array_of(item) if isinstance(item, TensorBase) else item

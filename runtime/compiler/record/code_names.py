@@ -1,6 +1,6 @@
-"""Names in code: which variables, attributes and modules the code of a function reads.
+"""Code names: list the variables, attributes and modules that a function's code reads.
 
-Owns the reading of CPython's bytecode, which is the same for all versions as far as `dis` names it.
+Reads CPython's bytecode through `dis`, by operation names that all supported versions share.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 USES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS",
         "IMPORT_NAME"}  # fmt: skip
 ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
-ADDS = {"append", "extend", "appendleft", "add", "update", "__setitem__"}  # methods of containers that give nothing
+ADDS = {"append", "extend", "appendleft", "add", "update", "__setitem__"}  # methods of containers that return nothing
 
 
 class Step(NamedTuple):
-    """One instruction."""
+    """One bytecode instruction."""
 
     operation: str
     name: Any
@@ -27,12 +27,12 @@ class Step(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def steps_of(code: types.CodeType) -> tuple[Step, ...]:
-    """The instructions of a code that name something."""
+    """The instructions of a code object."""
     return tuple(Step(one.opname, one.argval, one.positions.lineno if one.positions else None) for one in dis.Bytecode(code))
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code and those of the functions inside it."""
+    """A code object and the code objects of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -40,25 +40,25 @@ def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names and the short texts that a function's code contains anywhere, also in the functions inside it."""
+    """The names and identifier-like strings in a function's code, including the functions inside it."""
     for one in codes_of(code):
         yield from one.co_names
         yield from (constant for constant in one.co_consts if isinstance(constant, str) and constant.isidentifier())
 
 
 def constants_of(code: types.CodeType) -> Iterator[Any]:
-    """The constants of a code and of the functions inside it."""
+    """The constants of a code object and of the functions inside it."""
     yield from (constant for one in codes_of(code) for constant in one.co_consts if not isinstance(constant, types.CodeType))
 
 
 def looked_up(code: types.CodeType, *operations: str) -> Iterator[str]:
-    """The names among them that these operations look up: as globals, and not as attributes, or as modules."""
+    """The names that instructions of these kinds look up, for example only globals or only modules."""
     for one in codes_of(code):
         yield from (step.name for step in steps_of(one) if step.operation in operations)
 
 
 def chains_of(code: types.CodeType, name: str) -> set[tuple]:
-    """The attributes that are read behind each use of a name; () where the value itself goes somewhere else."""
+    """The attribute chain read after each use of a name; () if the value itself is passed on."""
     found: set[tuple] = set()
     for one in codes_of(code):
         steps = steps_of(one)
@@ -76,9 +76,9 @@ def chains_of(code: types.CodeType, name: str) -> set[tuple]:
 
 @lru_cache(maxsize=1024)
 def names_read(code: types.CodeType, but_appended: bool = False) -> frozenset[str]:
-    """The attributes, variables and texts that a code reads itself, and no function inside it.
+    """The attributes, variables and strings that a code object reads itself, without the functions inside it.
 
-    With `but_appended`, without the names behind which a method stands that only adds to a container, as `losses.append`.
+    With `but_appended`, names are left out if the next instruction is a method that only adds to a container (`losses.append`).
     """
     found = {constant for constant in code.co_consts if isinstance(constant, str)}
     steps = steps_of(code)
@@ -90,7 +90,7 @@ def names_read(code: types.CodeType, but_appended: bool = False) -> frozenset[st
 
 
 def handles_errors(code: types.CodeType) -> bool:
-    """Whether a code handles exceptions, or goes on behind them: `except`, `finally`, a context manager of its own."""
+    """Whether a code object handles exceptions or runs code after them: `except`, `finally`, its own context manager."""
     steps = [step.operation for step in steps_of(code)]
     return code.co_name == "__exit__" or any(
         one == "PUSH_EXC_INFO" and following != "WITH_EXCEPT_START" for one, following in zip(steps, steps[1:])

@@ -1,7 +1,7 @@
-"""Dynamic numbers: Python numbers among the arguments of a compiled function that are inputs, and no part of the kind of a call.
+"""Dynamic numbers: make Python numbers among the arguments inputs of a recording, instead of parts of a call's kind.
 
-Owns how they are marked on their way, and that they promote as Python numbers do: a recording writes down a cast to the dtype
-that the other operands of each operator give.
+Marks the numbers and lets them promote as Python numbers do: the recording contains a cast to the dtype that the other operands
+of each operator determine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .captured_state import Unfit
 
 MARK = "a dynamic number"
 NUMBERS = (bool, int, float, complex)
-LIKE = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # what promotes as a number of a kind does
+LIKE = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # a number of each kind, for promotion
 
 
 class Places:
@@ -35,7 +35,7 @@ class Places:
     ----------
     function : callable
     dynamic : int, str or iterable of them
-        Places of positional arguments, and names.
+        Positions of positional arguments, and names.
     """
 
     def __init__(self, function: Callable[..., Any], dynamic: Any) -> None:
@@ -44,7 +44,7 @@ class Places:
         wanted = [dynamic] if isinstance(dynamic, (int, str)) else list(dynamic)
         try:
             known = dict(inspect.signature(function).parameters)
-        except ValueError:  # of a builtin
+        except ValueError:  # a builtin
             known, others = {}, True
         else:
             others = any(one.kind is one.VAR_KEYWORD for one in known.values())
@@ -58,7 +58,7 @@ class Places:
         self.numbers.update(parameters.index(name) for name in list(self.names) if name in parameters)
 
     def marked(self, args: tuple, keywords: dict) -> tuple[tuple, dict]:
-        """The arguments of a call with dynamic numbers as pairs of a mark and an array."""
+        """The arguments of a call, with each dynamic number as a pair of a mark and an array."""
         args = tuple(mark(item) if n in self.numbers or n - len(args) in self.numbers else item for n, item in enumerate(args))
         return args, {name: mark(item) if name in self.names else item for name, item in keywords.items()}
 
@@ -74,7 +74,7 @@ def is_marked(item: Any) -> bool:
 
 
 def unmarked(args: tuple, keywords: dict, of: Callable[[Any], Any]) -> tuple[tuple, dict]:
-    """The arguments with `of` what stands behind each mark."""
+    """The arguments with each marked number `x` replaced by `of(x)`."""
     def each(item: Any) -> Any:
         return of(item[1]) if is_marked(item) else item
 
@@ -82,17 +82,17 @@ def unmarked(args: tuple, keywords: dict, of: Callable[[Any], Any]) -> tuple[tup
 
 
 class Weak:
-    """The dynamic numbers of a recording, and what is computed from them alone."""
+    """The dynamic numbers of a recording, and the values computed from them alone."""
 
     def __init__(self, tensors: Iterable[TensorBase]) -> None:
         self.found = {id(tensor): tensor for tensor in tensors}
-        self.alone: set[Event] = set()  # operators of dynamic numbers alone
+        self.alone: set[Event] = set()  # operators whose operands are all dynamic numbers
 
     def holds(self, item: Any) -> bool:
         return self.found.get(id(item)) is item and item is not None
 
     def operands(self, event: Event) -> tuple[list[int], list[Any]]:
-        """The places of an operator's operands that are dynamic numbers, and its other operands."""
+        """The positions of an operator's operands that are dynamic numbers, and its other operands."""
         entry = entry_of(event.name)
         if entry is None or not self.found:
             return [], []
@@ -107,7 +107,7 @@ class Weak:
         return places, others
 
     def dtype_of(self, event: Event, places: list[int], others: list[Any]) -> np.dtype:
-        """What the operands of an operator promote to, where dynamic numbers count as Python's."""
+        """The dtype after promotion of an operator's operands, with dynamic numbers as Python numbers."""
         arrays = [array_of(item).dtype for item in others if isinstance(item, TensorBase) and not self.holds(item)]
         kinds = [LIKE[array_of(event.inputs[n]).dtype.kind] for n in places]
         kinds += [item for item in others if type(item) in NUMBERS]
@@ -119,7 +119,7 @@ class Weak:
         return found
 
     def promote(self, recorder: Recorder, event: Event) -> None:
-        """Have an operator take a dynamic number in the dtype that it would make of a Python number."""
+        """Convert the dynamic numbers of an operator to the dtype that Python numbers would have there."""
         places, others = self.operands(event)
         if not places:
             return
@@ -131,7 +131,7 @@ class Weak:
         except ValueError as error:
             recorder.failure = recorder.failure or Unfit(f"{error}, at {place(event.line)}")
         for n in places:
-            if recorder.failure is not None:  # nothing is written down any more, but the call goes on
+            if recorder.failure is not None:  # the recording has failed, but the call continues
                 inputs[n] = number_of(inputs[n])
             elif array_of(inputs[n]).dtype != dtype:
                 step = recorder.step("made", "astype", (recorder.value(array_of(inputs[n]), event), dtype), event)
@@ -140,7 +140,7 @@ class Weak:
         event.replace_inputs(tuple(inputs))
 
     def close(self, event: Event) -> None:
-        """What is computed of dynamic numbers alone is one."""
+        """Count a scalar computed from dynamic numbers alone as a dynamic number."""
         result = event.outputs
         if event not in self.alone:
             return
@@ -149,5 +149,5 @@ class Weak:
 
 
 def number_of(item: Any) -> Any:
-    """The Python number that a marked array is."""
+    """The Python number of a marked array."""
     return (array_of(item) if isinstance(item, TensorBase) else item).item()

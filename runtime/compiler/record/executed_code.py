@@ -1,7 +1,7 @@
-"""Executed code: which functions of the user's, and which C functions, a call runs while it is recorded.
+"""Executed code: observe which user functions and which C functions a call runs while it is recorded.
 
-Owns the check that the guards cover all Python state that the call may have read.  Each function that ran has to be one that the
-captured state was walked from, each C function has to be pure, and only operators may have drawn random numbers.
+Checks that the guards cover all Python state that the call may have read.  The walk of the captured state must have entered each
+function that ran, each C function must be pure, and only operators may have drawn random numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...support.generator import numpy_random
 from .captured_state import CapturedState, Unfit, hides_state, is_installed, is_library, is_library_name
 from .code_names import handles_errors, names_read, steps_of
 
-EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # they leave an error to the generator, whose code is looked at
+EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # it passes an error to the generator, whose code is checked
 IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}
 PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics",
         "unicodedata", "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
@@ -29,16 +29,16 @@ LOOK = "; what is only printed or logged goes to gs.debug.print or gs.debug.call
 
 
 class Executed:
-    """What ran, told by Python's own profiling.
+    """The functions that ran, observed with Python's profiling hook.
 
     Attributes
     ----------
     codes : dict of code to str
-        Of the user's functions, with where each was called from.
+        The user's functions, with the line of the first call of each.
     impure : dict of code to str
-        The first call that each code makes of a C function that may give something else another time, with its line.
+        For each code the first call of a C function that may return different values at another time, with its line.
     catches : bool
-        Whether code of the function may handle an exception.
+        Whether the function's code may handle an exception.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Executed:
         self.origins: dict[types.CodeType, int] = {}
         self.standard: set[types.CodeType] = set()
         self.called_by_library: dict[types.CodeType, list[Any]] = {}
-        self.muted = 0  # while a module is imported, or a function called back
+        self.muted = 0  # positive while a module is imported or a callback runs
 
     def told(self, frame: types.FrameType, event: str, function: Any) -> None:
         if event == "call":
@@ -91,7 +91,7 @@ class Executed:
         return {name for code in self.codes for name in names_read(code, but_appended)}
 
     def unwalked(self, captured_state: CapturedState) -> dict[types.CodeType, list[Any]]:
-        """Codes that ran and that the next recording walks: of installed packages, and with functions that a library calls."""
+        """Codes that ran and that the next recording walks: those in installed packages, and functions that a library calls."""
         ran = {code: [] for code in (*self.codes, *self.standard) if code in captured_state.aside}
         for code in self.called_by_library.keys() - captured_state.codes - (captured_state.ran or {}).keys() - ran.keys():
             ran[code] = self.called_by_library[code]
@@ -123,7 +123,7 @@ class Executed:
                             f"{name!r} if it never changes{LOOK}")  # fmt: skip
 
     def check_loose(self, function: Callable[..., Any], objects: list[Any], captured_state: CapturedState, loose: dict[tuple, Any]) -> None:
-        """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
+        """Refuse a recording that may read a container which a callback changes and which is therefore unguarded.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Executed:
                             "hold it, as gs.debug.callback(losses.append, loss) does")  # fmt: skip
 
     def line_that_names(self, name: str) -> str:
-        """The user's first line that contains a name."""
+        """The first line of the user's code that contains a name."""
         for code in self.codes:
             for step in steps_of(code):
                 if step.name == name and step.line is not None:
@@ -148,9 +148,10 @@ class Executed:
 
 
 class Draws:
-    """Generators of random numbers, of which a recording sees the draws of operators alone.
+    """Random generators, whose draws a recording sees only if operators make them.
 
-    NumPy's global one is asked only where the user's code contains `random`: SciPy's algorithms draw from it inside of operators.
+    NumPy's global generator is checked only if the user's code contains `random`, because SciPy's algorithms draw from it inside
+    operators.
     """
 
     def __init__(self, generators: list[Any]) -> None:
@@ -159,7 +160,7 @@ class Draws:
         self.drawing: set[int] = set()
 
     def begin(self, generator: Any) -> None:
-        """An operator draws."""
+        """Enter an operator that draws."""
         bits = bits_of(generator)
         if id(bits) not in self.drawing:
             self.check(bits)
@@ -167,14 +168,14 @@ class Draws:
             self.states[id(bits)] = bits, b""
 
     def end(self) -> None:
-        """The outermost operator is over."""
+        """End the outermost operator."""
         for number in self.drawing:
             bits = self.states[number][0]
             self.states[number] = bits, state_of(bits)
         self.drawing.clear()
 
     def check_all(self, names: set[str]) -> None:
-        """Refuse a call that has drawn by itself; `names` are those that the user's code reads."""
+        """Refuse a call that has drawn outside of operators; `names` are the names that the user's code reads."""
         for bits, _ in list(self.states.values()):
             if bits is not self.everybodys or "random" in names:
                 self.check(bits)
@@ -188,7 +189,7 @@ class Draws:
 
 
 def bits_of(generator: Any) -> Any:
-    """The bits that a generator draws from."""
+    """The bit generator of a generator."""
     return getattr(generator, "bit_generator", None) or getattr(generator, "_bit_generator", generator)
 
 
@@ -201,7 +202,7 @@ def is_own(frame: types.FrameType) -> bool:
 
 
 def is_pure(function: Any) -> bool:
-    """Whether a C function gives what its arguments and its object decide, and does nothing else."""
+    """Whether the result of a C function depends only on its arguments and its object, and the function has no side effects."""
     owner = getattr(function, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
         module = owner.__name__ if owner is not None else getattr(function, "__module__", None)
@@ -210,7 +211,7 @@ def is_pure(function: Any) -> bool:
         return isinstance(module, str) and (module in PURE or module.partition(".")[0] in ("numpy", "gradspec", "scipy"))
     if isinstance(owner, type):
         return is_library(owner) or not hides_state(owner)
-    return True  # an object that was there before the call is captured state, or opaque
+    return True  # an object that existed before the call is captured state, or opaque
 
 
 def named(function: Any) -> str:

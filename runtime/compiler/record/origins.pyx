@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Witnesses: the operators of a call, recorded with the values that Python read.
+"""Origins: record the operators of a call and the values that Python read.
 
-Owns guards on values that leave for Python, and refusals of what a replay would not do.
+Adds a guard for each value that Python reads, and refuses actions that a replay would not repeat.
 """
 
 from sys import setprofile
@@ -25,28 +25,28 @@ from .executed_code import Draws
 from .captured_state import Unfit
 
 
-cdef dict plain = {}  # name of an operator -> the places of the arguments that are no arrays
+cdef dict plain = {}  # name of an operator -> positions of the arguments that are not arrays
 
 
 cdef class CallRecorder(Recorder):
-    """Writes down what a call does, with the origin of each array.
+    """Records a call, with the origin of each array.
 
     Attributes
     ----------
     there : set of int
-        The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
+        Identities of the objects that existed before the call.  A generator outside this set draws the same numbers at each call.
     placed : set of Value
-        Memory of what was given or is held, in which the numbers of indices say where a view begins.
+        Memory of inputs or captured arrays that has a view whose offset depends on index values.
     draws : Draws
-        The generators of random numbers, which only operators may move on.
+        Random generators, which only operators may advance.
     otherwise : set of str
-        Kinds of floating-point errors that some operator treats otherwise than the call began, as `numpy.geterr` names them.
+        Kinds of floating-point errors whose mode at some operator differs from the mode at the start; names of `numpy.geterr`.
     """
 
     cdef public set there, placed, otherwise
     cdef public object draws, errors, caught
-    cdef public dict loose          # what callbacks have changed
-    cdef public object default      # the default generator when the call began
+    cdef public dict loose          # entries that callbacks have changed
+    cdef public object default      # the default generator at the start of the call
     cdef object captured_state, weak, watched, first, executed
 
     def __init__(self, Memory memory, set there, captured_state, weak, executed):
@@ -57,7 +57,7 @@ cdef class CallRecorder(Recorder):
         self.draws, self.errors = Draws([*captured_state.generators, self.default]), np.geterr()
 
     def start(self):
-        """Listen to operators, and to Python's calls of functions."""
+        """Listen to operators and to calls of Python functions."""
         Recorder.start(self)
         setprofile(self.executed.told)
 
@@ -101,14 +101,14 @@ cdef class CallRecorder(Recorder):
             self.settle(call, event)
 
     cdef int settle(self, Call call, Event event) except -1:
-        """Guard the numbers of indices that decide where a view begins."""
+        """Guard the index values that determine the offset of a view."""
         cdef Value look = call.outputs, value
         entry = entry_of(call.name)
         if entry is None or entry.view is None:
             return 0
         told = [(kind, item) for (_, kind, _, _), item in zip(entry.arguments, event.inputs)]
         if any([kind == "int?" and item is None for kind, item in told]):
-            return 0  # no place is told: the view begins where the array does
+            return 0  # no position is given: the view has the offset of the array
         for kind, item in told:
             if kind.startswith("Index"):
                 for array in arrays_in(item):
@@ -120,13 +120,13 @@ cdef class CallRecorder(Recorder):
         return 0
 
     cdef int failed(self, Call call, Event event) except -1:
-        """The function has caught the error: this call is not like one in which the operator does not fail."""
+        """Note a caught error: a call whose operator does not fail takes a different path."""
         if not is_of_shapes(call, event):
             self.caught = f"an error of {call.name} at {place(event.line)} is caught"
         return Recorder.failed(self, call, event)
 
     cdef bint is_outermost(self):
-        """Whether what comes is written in the function itself, or in what it names."""
+        """Whether the next instruction belongs to the function itself or to a named range in it."""
         cdef Call call = self.open
         while call is not None:
             if call.kind != "program" and call.kind != "range":
@@ -135,7 +135,7 @@ cdef class CallRecorder(Recorder):
         return True
 
     def called_back(self, Event event, Call call):
-        """A callback is over: one step, whatever it has done."""
+        """End a callback: it is one instruction, regardless of its actions."""
         self.executed.muted -= 1
         if event.error is not None:
             return
@@ -146,7 +146,7 @@ cdef class CallRecorder(Recorder):
         step.outputs = self.results(event.outputs, step) if event.inputs[0].wanted else None
 
     cdef int numbers_of_tensors(self, Event event) except -1:
-        """A tensor where an operator takes a plain number is read: what was computed from the number may not show it."""
+        """Guard a tensor passed for a number argument of an operator: later values may depend on the number without a trace."""
         cdef tuple places = plain.get(event.name)
         if places is None:
             entry = entry_of(event.name)
@@ -173,7 +173,7 @@ cdef class CallRecorder(Recorder):
         return False
 
     cpdef drawn(self, source):
-        """A draw from the default generator is one at each call."""
+        """A draw from the default generator is repeated at each call, so nothing is noted."""
 
     cpdef object leaf(self, object item, object event):
         array = held(item)
@@ -182,7 +182,7 @@ cdef class CallRecorder(Recorder):
         if item is None or type(item) in (int, float, bool, str):
             return item
         if item is self.default and id(item) not in self.captured_state.seen:
-            return None  # a step of an operator that was called without one: another seed may have made another one since
+            return None  # the operator was called without a generator; a new seed may replace the default one
         generator = held_generator(item)
         if generator is not None and id(item) not in self.there and id(generator) not in self.there:
             raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that the call has made; hold it outside")
@@ -193,7 +193,7 @@ cdef class CallRecorder(Recorder):
         if array is None or event.name == "shape":
             return
         if self.met.known(array) is None and self.met.block(array) is None:
-            return  # numbers that were made here
+            return  # values computed inside the call
         self.step("made", GUARD, (self.value(array, event), array.tobytes()), event)
 
     cpdef noted(self, Event event):
@@ -203,7 +203,7 @@ cdef class CallRecorder(Recorder):
 
 
 cdef bint is_of_shapes(Call call, Event event) except -1:
-    """Whether shapes and dtypes alone decide that an operator fails: it reads no indices and is linear, or partly so."""
+    """Whether shapes and dtypes alone determine that an operator fails: it reads no indices and is linear or partially linear."""
     entry = entry_of(call.name)
     if entry is None or entry.form not in ("partial", "linear", "multilinear") or isinstance(event.error, ArithmeticError):
         return False
@@ -211,6 +211,6 @@ cdef bint is_of_shapes(Call call, Event event) except -1:
 
 
 def first_number():
-    """The number of the nodes that are made from now on, or a later one."""
+    """The sequence number of the next node, or a later one."""
     with enable_grad():
         return (tensor(1.0, requires_grad=True) * 1).grad_fn._sequence_nr()

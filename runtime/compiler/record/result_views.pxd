@@ -1,11 +1,11 @@
-"""Looks: results of a call that are views, taken again of the tensors that they are views of."""
+"""Result views: take the results of a call that are views again from their base tensors."""
 
 from ...core.tensor cimport TensorBase
 from ...saved.view cimport ViewStep
 
 cdef class ResultView:
-    cdef ViewStep last          # the steps, from the tensor on
-    cdef readonly bint quiet    # nothing of them is recorded
+    cdef ViewStep last          # the last step; earlier ones follow through `previous`
+    cdef readonly bint quiet    # the view is taken with grad disabled
 
     cdef object take(self, object source)
 

@@ -1,6 +1,6 @@
-"""Looks: results of a call that are views, taken again of the tensors that they are views of.
+"""Result views: take the results of a call that are views again from their base tensors.
 
-Owns the way from a tensor to a view of it in words that can be saved, and which tensors count their writes together.
+Describes the steps from a tensor to its view in a form that can be saved, and shares version counters between tensors.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
@@ -17,7 +17,7 @@ from ...saved.view cimport ViewStep, base_of, replayed, steps_of
 from ...support.capi cimport ndarray
 from ..tracing.entries import compiled_in, entries, entry_of
 
-cdef dict names = {}  # address of a wrapper -> the operator that takes views
+cdef dict names = {}  # address of a wrapper -> the view operator
 
 
 cdef object wrapper_of(str name):
@@ -26,7 +26,7 @@ cdef object wrapper_of(str name):
 
 
 cdef str name_of(ViewStep step):
-    """The operator of a step; None of what is no operator of the spec."""
+    """The operator of a step; None if it is not an operator of the spec."""
     if <size_t> step.operator not in names:
         for name, entry in entries().items():
             capsule = None if entry.view is None else wrapper_of(name)
@@ -36,7 +36,7 @@ cdef str name_of(ViewStep step):
 
 
 cdef bint is_fixed(object statics) except -1:
-    """Whether arguments are the same at each call: no arrays, whose numbers may be others."""
+    """Whether arguments are equal at each call: they contain no arrays, whose values may change."""
     if isinstance(statics, slice):
         return is_fixed((statics.start, statics.stop, statics.step))
     if isinstance(statics, (tuple, list)):
@@ -45,13 +45,13 @@ cdef bint is_fixed(object statics) except -1:
 
 
 def way_to(TensorBase view, TensorBase source):
-    """How a view was taken of a tensor.
+    """The steps from a tensor to its view.
 
     Returns
     -------
     list or None
-        Whether nothing was recorded, and a (name of the operator, its other arguments, which of several) for each step.  None
-        where `view` is no view of `source` by operators alone.
+        Whether nothing was recorded, and then for each step (operator name, other arguments, index among several results).  None
+        if `view` is not a view of `source`, or was not taken by operators alone.
     """
     cdef ViewStep step, stop = steps_of(source)
     cdef TensorBase base = source.extra.base if source.flags & VIEW else source
@@ -73,24 +73,24 @@ def way_to(TensorBase view, TensorBase source):
 
 
 def base_under(TensorBase tensor):
-    """What a tensor is a view of, itself where it is none."""
+    """The base of a view, or the tensor itself if it is not a view."""
     return base_of(tensor)
 
 
 def counted_together(a, b):
-    """Whether a write to one of two tensors is counted by both."""
+    """Whether two tensors share a version counter."""
     return is_tensor(a) and is_tensor(b) and (
         a is b or (<TensorBase> a).counter is not None and (<TensorBase> a).counter is (<TensorBase> b).counter)
 
 
 def version_of(TensorBase tensor):
-    """How often a tensor has been written to, be it an inference tensor."""
+    """The number of writes to a tensor, also to an inference tensor."""
     return tensor.version()
 
 
 @contextmanager
 def without_hooks(tensors):
-    """Let no hook of these tensors run, and none keep its gradient: a pass that only a recording makes is none of theirs."""
+    """Disable hooks and `retain_grad` of these tensors: a pass that exists only for a recording must not trigger them."""
     cdef TensorBase tensor
     cdef NodeHooks hooks
     cdef list taken = []
@@ -110,12 +110,12 @@ def without_hooks(tensors):
 
 
 cdef class ResultView:
-    """A view, to be taken again.
+    """A view that can be taken again.
 
     Parameters
     ----------
     way : list
-        As `way_to` gives it.
+        Result of `way_to`.
     """
 
     def __init__(self, way):
@@ -144,7 +144,7 @@ cdef class ResultView:
 
 
 cdef TensorBase around(object owner, TensorBase item, int version):
-    """A new tensor of the same array, which counts writes with `owner`; where there is none, as often written to as it says."""
+    """A new tensor of the same array.  It shares the version counter of `owner`; without an owner its version is `version`."""
     cdef TensorBase other
     cdef VersionCounter counter
     if is_tensor(owner):
@@ -159,8 +159,8 @@ cdef TensorBase around(object owner, TensorBase item, int version):
 
 
 def kept(owner, TensorBase item):
-    """What a node saves of memory that its owner may write to: such writes are seen, or the value before them is kept."""
+    """The saved value for memory that its owner may write to: such writes are detected, or the value before them is copied."""
     cdef VersionCounter counter = (<TensorBase> owner).counter if is_tensor(owner) else None
-    if not is_tensor(owner) or counter is not None and counter.rebased:  # a buffer that fills, view by view
+    if not is_tensor(owner) or counter is not None and counter.rebased:  # for example a buffer filled view by view
         return wrap(item.array.copy(order="K"))
     return around(owner, item, 0)
