@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Once: equal expressions are computed once.
+"""Common subexpressions: compute equal instructions once.
 
-Owns which instructions are equal.  What is written to in place is left alone, and each result stays an array of its own.
+Decides which instructions are equal.  Memory written in place is excluded, and each result keeps its own array.
 """
 
 from ..instructions cimport Instruction, NAMES, draws, other_values, signature, written_memory
@@ -9,11 +9,11 @@ from ..values cimport Value, memory_of
 
 
 def share_subexpressions(list lines, returned):
-    """The instructions, each computed once where the same is asked for again."""
+    """The instructions, without repetitions of an equal instruction."""
     cdef Instruction line, first
     cdef Value value
     cdef set alone = written_memory(lines)
-    cdef set looked_at = set()  # memory that other values look at, which stay
+    cdef set looked_at = set()  # memory that has views; instructions that allocate it stay
     cdef dict found = {}, names = {}
     cdef list kept = []
     for value in returned:
@@ -33,7 +33,7 @@ def share_subexpressions(list lines, returned):
             continue
         try:
             key = line.name, signature(line.given, NAMES)
-        except TypeError:  # of a function, or of an object of the user's
+        except TypeError:  # an argument is a function or a user's object
             continue
         first = found.setdefault(key, line)
         if first is not line and len(first.made) == len(line.made):
@@ -51,7 +51,7 @@ cdef bint reads_any(Instruction line, dict values) except -1:
 
 
 cdef bint is_alone(Instruction line, set alone, set looked_at) except -1:
-    """Whether a line makes memory of its own, and nothing that it touches is written to or returned."""
+    """Whether an instruction allocates its results, and no memory that it uses is written to or returned."""
     cdef Value value
     for value in line.made:
         if value.shared is not None or value in alone or value in looked_at:

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Folded: what constants alone decide is computed once for all.
+"""Constant folding: evaluate instructions of constant operands once, in advance.
 
-Owns which instructions these are.  What is written to in place is left alone, and so is what is looked at through another value.
+Memory that is written in place or that has views is excluded.
 """
 
 from ....core.grad_mode import no_grad
@@ -14,11 +14,11 @@ from ..values cimport Value
 
 import numpy as np
 
-LARGEST = 1 << 16  # bytes of a constant that is computed once for all
+LARGEST = 1 << 16  # bytes of a folded constant
 
 
 def fold_constants(list lines, returned):
-    """The instructions, small ones of constants alone computed once for all, where nothing else looks at their memory."""
+    """The instructions, with small ones of constant operands evaluated if no other value shares their memory."""
     cdef Instruction line
     cdef Value value, constant
     cdef set shared = set(returned)
@@ -56,7 +56,7 @@ cdef bint reads_any(Instruction line, dict values) except -1:
 
 
 cdef object computed(Instruction line, set shared):
-    """What an instruction of constants gives; None where there is something else among its arguments."""
+    """The result of an instruction whose operands are constants; None if it cannot be folded."""
     cdef Value out, value
     for value in line.read:
         if value.kind != "constant" or value.data is None or value.shared is not None or value in shared:

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Uncopied: a copy that nobody could tell from its source is not made.
+"""Copy elision: remove copies that cannot be distinguished from their source.
 
-Owns when that is so: neither is written to afterwards, or nobody asks for the source any more; both lie alike in memory of their
-own, at which nothing else looks, and not both are returned.  Gradients that a pass has handed over are such copies.
+A copy is removed if neither array is written to afterwards, or if the source has no later use.  Both must have the same layout,
+their own memory without views, and at most one may be returned.  Gradients returned by a backward pass are such copies.
 """
 
 from ..instructions cimport Instruction, renamed
@@ -10,10 +10,10 @@ from ..values cimport Value
 
 
 def elide_copies(list lines, returned):
-    """The instructions, without such copies."""
+    """The instructions without removable copies."""
     cdef Instruction line
     cdef Value value, source, out
-    cdef dict writes = {}, names = {}, last = {}  # of memory: the last line that writes to it, and that uses it
+    cdef dict writes = {}, names = {}, last = {}  # writes, last: memory -> the last line that writes to it, that uses it
     cdef set looked = set(), kept_back = set(returned)
     cdef list copies = []
     cdef Py_ssize_t number

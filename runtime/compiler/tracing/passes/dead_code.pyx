@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Needed: what nobody needs is not done.
+"""Dead code: remove instructions without an effect.
 
-Owns what is needed: by results, by guards, by draws of random numbers, by callbacks, and by writes to what was given.
+Results, guards, random draws, callbacks and writes to inputs keep instructions alive.
 """
 
 from ..instructions cimport Instruction, draws
@@ -10,7 +10,7 @@ from ..values cimport Value, memory_of
 
 
 def eliminate_dead_code(list lines, returned):
-    """The instructions that results, guards, draws and writes to what was given need."""
+    """The instructions that results, guards, draws, callbacks and writes to inputs depend on."""
     cdef Instruction line
     cdef Value value, owner
     cdef set live = set(returned), memory = set()

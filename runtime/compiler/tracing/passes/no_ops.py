@@ -1,4 +1,4 @@
-"""Looks: operators that gave what they were given are not called."""
+"""No-ops: remove operators that returned their input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..values import Value
 
 
 def eliminate_no_ops(lines: list[Instruction], inputs: list[Value]) -> list[Instruction]:
-    """The instructions but those that give what was there: `conj` of a real array, `reshape` to the shape that it has."""
+    """The instructions without those whose results already existed: `conj` of a real array, `reshape` to the same shape."""
     known = set(inputs)
     kept: list[Instruction] = []
     for line in lines:
