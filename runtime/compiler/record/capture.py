@@ -78,7 +78,7 @@ class Captured:
     catches : bool
         Whether the function's code has an exception handler.
     otherwise : set of str
-        Kinds of floating-point errors for which the function sets a different mode than its caller, by `numpy.errstate`.
+        Kinds of floating-point errors whose mode differs between the function and its caller, because of `numpy.errstate`.
     unwalked : dict of code to list of function
         Functions that ran although the walk of the captured state did not enter them; the next recording walks them.
     """
@@ -146,7 +146,7 @@ def capture(
     weak : Weak
         The arguments that are Python numbers to the caller.
     objects : list
-        Arguments from which the captured state was walked, too.
+        Arguments that the walk of the captured state started from, too.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def note_changes(taken: Captured, recorder: CallRecorder, number: int, before: t
 
 
 def fingerprint(taken: Captured) -> list[Any]:
-    """The properties, bit by bit, in which two recordings of one program agree."""
+    """The properties, bit by bit, that are equal in two recordings of one program."""
     numbers: dict[Value, Any] = {}
 
     def name(item: Any) -> Any:

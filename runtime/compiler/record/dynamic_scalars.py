@@ -107,7 +107,7 @@ class Weak:
         return places, others
 
     def dtype_of(self, event: Event, places: list[int], others: list[Any]) -> np.dtype:
-        """The dtype to which an operator's operands promote if dynamic numbers count as Python numbers."""
+        """The dtype after promotion of an operator's operands, with dynamic numbers as Python numbers."""
         arrays = [array_of(item).dtype for item in others if isinstance(item, TensorBase) and not self.holds(item)]
         kinds = [LIKE[array_of(event.inputs[n]).dtype.kind] for n in places]
         kinds += [item for item in others if type(item) in NUMBERS]

@@ -36,7 +36,7 @@ cdef class CallRecorder(Recorder):
     there : set of int
         Identities of the objects that existed before the call.  A generator outside this set draws the same numbers at each call.
     placed : set of Value
-        Memory of inputs or captured arrays in which index values determine the offset of a view.
+        Memory of inputs or captured arrays that has a view whose offset depends on index values.
     draws : Draws
         Random generators, which only operators may advance.
     otherwise : set of str
@@ -120,7 +120,7 @@ cdef class CallRecorder(Recorder):
         return 0
 
     cdef int failed(self, Call call, Event event) except -1:
-        """Note a caught error: a call in which this operator does not fail takes a different path."""
+        """Note a caught error: a call whose operator does not fail takes a different path."""
         if not is_of_shapes(call, event):
             self.caught = f"an error of {call.name} at {place(event.line)} is caught"
         return Recorder.failed(self, call, event)
@@ -146,7 +146,7 @@ cdef class CallRecorder(Recorder):
         step.outputs = self.results(event.outputs, step) if event.inputs[0].wanted else None
 
     cdef int numbers_of_tensors(self, Event event) except -1:
-        """Guard a tensor passed for a number argument of an operator: the values computed from the number may not depend on it."""
+        """Guard a tensor passed for a number argument of an operator: later values may depend on the number without a trace."""
         cdef tuple places = plain.get(event.name)
         if places is None:
             entry = entry_of(event.name)

@@ -1,6 +1,7 @@
-"""Results: how those of a call lie to each other and to what it was given, and the backward passes from them.
+"""Results: determine how the results of a call relate to each other and to its inputs, and record their backward passes.
 
-Owns which results are views, and of what, which count their writes together, whose graph is gone, and what the passes free.
+Determines which results are views, their bases, which results share version counters, which graphs were freed, and which saved
+values each pass frees.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from .captured_state import Unfit
 from .origins import CallRecorder
 from .result_views import base_under, counted_together, version_of, way_to
 
-BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
+BACKWARD = "backward"  # separates the call from the backward passes of its results
 
 
 class Roots:
-    """The results of a call that are views of nothing, and what the views among them are views of.
+    """The results of a call that are not views, and the bases of the views among the results.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class Roots:
         self.rows: list[tuple[Any, int, int, int]] = []
 
     def look(self, leaf: Any) -> tuple[int, int, Any]:
-        """What a result is, as (given or -1, root or -1, the way from there, None for itself)."""
+        """The origin of a result, as (input or -1, root or -1, steps to the view or None)."""
         ways = [(number, way_to(leaf, item)) for number, item in enumerate(self.given) if isinstance(item, TensorBase)]
         found = [(len(way), number, way) for number, way in ways if way is not None]
         if found:
@@ -48,12 +49,12 @@ class Roots:
         return -1, self.number(leaf if way is None else base), way
 
     def is_own(self, leaf: Any) -> bool:
-        """Whether a result is no view of what was given."""
+        """Whether a result is not a view of an input."""
         base = base_under(leaf)
         return not any(base is base_under(item) for item in self.given if isinstance(item, TensorBase))
 
     def number(self, tensor: Any) -> int:
-        """The number of a root."""
+        """The number of a root, which is added if it is new."""
         for number, other in enumerate(self.tensors):
             if other is tensor:
                 return number
@@ -65,7 +66,7 @@ class Roots:
         return len(self.tensors) - 1
 
     def outs(self, spent: set[int]) -> list[int]:
-        """The roots that require grad, refused where others require grad in the same memory: their histories would not see it."""
+        """The roots that require grad; refused if they share memory with each other or an input: histories would not show it."""
         found = [number for number, root in enumerate(self.tensors) if root.requires_grad and id(root) not in spent]
         memory = [self.rows[number][0].memory for number in found]
         given = {self.memory.known(array) for array in map(array_or_itself, self.given)}
@@ -79,7 +80,7 @@ def array_or_itself(item: Any) -> Any:
 
 
 def record_result_views(taken: Any, recorder: CallRecorder, given: list[Any], leaves: list[Any], targets: list[int]) -> None:
-    """Note what the results are, and write down the backward passes from those that require grad."""
+    """Note the origin of each result, and record the backward passes from the results that require grad."""
     roots, nodes = Roots(given, recorder.met), [given[number] for number in targets]
     for n, leaf in enumerate(leaves):
         number, message, look = taken.passed.get(n, -1), None, None
@@ -97,7 +98,7 @@ def record_result_views(taken: Any, recorder: CallRecorder, given: list[Any], le
 
 
 def why_spent(out: Any, targets: list[Any]) -> str | None:
-    """What differentiating a result says where its graph has been freed by a pass inside of the call."""
+    """The error message of differentiating a result whose graph was freed by a pass inside the call, or None."""
     from ...engine.backward import grad
 
     try:
@@ -108,7 +109,7 @@ def why_spent(out: Any, targets: list[Any]) -> str | None:
 
 
 def go_backward(taken: Any, recorder: CallRecorder, given: list[Any], outs: list[Any], targets: list[int]) -> None:
-    """Write down what backward passes from the results do: from all, and where there are several from each of them alone."""
+    """Record backward passes from the results: one from all and, if there are several, one from each."""
     from ...core.conversion import asarray
     from ...engine.backward import grad
 
@@ -119,7 +120,7 @@ def go_backward(taken: Any, recorder: CallRecorder, given: list[Any], outs: list
     for asked in [numbers, *([n] for n in numbers if len(outs) > 1)]:
         recorder.step("made", BACKWARD, (), NOWHERE)
         try:
-            recorder.start()  # here, for an interrupt may come as soon as it is done
+            recorder.start()  # inside the try, because an interrupt may follow immediately
             found = grad([outs[n] for n in asked], [given[number] for number in targets], [tensors[n] for n in asked],
                          retain_graph=True, allow_unused=True)  # fmt: skip
         finally:
@@ -132,7 +133,7 @@ def go_backward(taken: Any, recorder: CallRecorder, given: list[Any], outs: list
 
 
 def freeing(outs: list[Any], given: list[Any]) -> list[list[int]]:
-    """Of each result the results whose pass frees something that its own pass needs, itself among them."""
+    """For each result, the results whose pass frees a saved value that its own pass needs, including itself."""
     before = {id(item.grad_fn) for item in given if isinstance(item, TensorBase)}
     needed = []
     for out in outs:
@@ -148,16 +149,16 @@ def freeing(outs: list[Any], given: list[Any]) -> list[list[int]]:
 
 
 def holds_arrays(node: Any) -> bool:
-    """Whether a node has saved something that a pass frees."""
+    """Whether a node has saved a value that a pass frees."""
     saved = [getattr(node, f"saved_{name}", None) for name in type(node).saves if hasattr(node, f"version_{name}")]
     try:
         return any(item is not None for item in saved) or bool(getattr(node, "_raw_saved_tensors", ()))
-    except RuntimeError:  # a pass inside of the call has freed it
+    except RuntimeError:  # a pass inside the call has freed it
         return False
 
 
 class Nowhere:
-    """Where no event is: what is asked of one has no line."""
+    """Stands in for an event outside of the call: it has no line."""
 
     line, kind = None, "made"
 

@@ -1,7 +1,7 @@
-"""Effects: what a recorded call does beside computing, by functions that it calls back.
+"""Side effects: record the callbacks of a call.
 
-Owns how a callback is written down: what it is given, that it holds nothing the call has made, and what it changes, at which a
-function that holds the same is not looked at any more.  Callbacks whose call may still turn out to be another one wait.
+Records the arguments of a callback, checks that it holds no array of the call, and finds the state that it changes.  A function
+that captures the same state no longer guards it.  Callbacks wait until no guard can end the replay.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from .captured_state import LISTED, CapturedState, Unfit
 if TYPE_CHECKING:
     from ...func.callbacks import Callback
 
-KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
+KEPT = "numbers for a callback"  # copies an argument of a waiting callback
 
 
 def called(callback: Callback, args: tuple, keywords: dict) -> Any:
-    """A callback that is replayed."""
+    """Run a callback in a replay."""
     return callback(args, keywords)
 
 
 def kept(item: Any) -> Any:
-    """The numbers of a tensor in memory of their own."""
+    """A copy of a tensor in new memory."""
     return asarray(array_of(item).copy(order="C"))
 
 
 class Watched:
-    """What a callback holds, looked at before and after it was called.
+    """The captured state of a callback, compared before and after its call.
 
     Parameters
     ----------
     callback : Callback
     known : set of int
-        The identities of what the function holds itself.
+        Identities of the objects that the function itself captures.
     loose : dict
-        What callbacks are known to change: keys are (identity of a container, key), values the containers.
+        Entries that callbacks are known to change: keys are (identity of a container, key), values are the containers.
     """
 
     def __init__(self, callback: Callback, known: set[int], loose: dict) -> None:
@@ -54,16 +54,16 @@ class Watched:
         self.own = CapturedState(function, (), known, loose, ran={})
 
     def changes(self) -> Iterator[tuple[tuple, Any]]:
-        """The places that have changed: (identity of the container, key), with the container."""
+        """The entries that have changed: (identity of the container, key), with the container."""
         for guard in self.captured_state.guards:
             container = guard[1]
             for _, key, before, _ in differences(guard):
                 if before is MISSING and (id(container), SIZE) in self.loose:
-                    continue  # one more key of a dictionary that is known to grow
+                    continue  # a new key of a dictionary that is known to grow
                 yield (id(container), SIZE if isinstance(container, (*LISTED, np.ndarray)) else key), container
 
     def strangers(self, memory: Any, held: set[int]) -> Iterator[str]:
-        """The ways to tensors that the call has made, or was given, and that the callback holds: the next call has others."""
+        """The expressions of tensors that the callback holds and the call has made or received: the next call has other ones."""
         for way, item in self.own.tensors:
             array = array_of(item) if isinstance(item, TensorBase) else item
             if id(item) not in held and (memory.known(array) is not None or memory.block(array) is not None):
@@ -73,14 +73,14 @@ class Watched:
 def sink_callbacks(
     lines: list[Instruction], is_steady: Callable[[Instruction], bool], may_fail: Callable[[Instruction], bool]
 ) -> list[Instruction]:
-    """The instructions with callbacks behind all that may turn the call into another one, or end it.
+    """The instructions with callbacks moved behind every instruction that may fail or whose guard may end the replay.
 
-    A callback that gives results stays where it is, and so do all others then, unless a guard comes behind them.
+    If a callback returns results, callbacks move only behind guards: instructions that may fail do not move them.
 
     Raises
     ------
     Unfit
-        What a callback gives is needed before a guard.
+        A result of a callback is needed before a guard.
     """
     if not any(does_something(line) for line in lines):
         return lines

@@ -1,7 +1,7 @@
-"""Traces: what a call does, as a program of operators that can be read, changed, saved and run.
+"""Traces: record a call as a program of operators that can be read, changed, saved and run.
 
-Owns the name `gs.trace`, which is NumPy's for the sum over a diagonal, too: a function is no array, so it says which is meant.
-What the words of help are for is the operator; `traced.trace_call` has those of a function's trace.
+Defines `gs.trace`.  The name is also NumPy's for the sum over a diagonal; a callable first argument selects the trace of a call.
+`help(gs.trace)` describes the operator; `traced.trace_call` documents the trace of a function.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,6 +25,6 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Tensor": 
 def trace(x: Any, *args: Any, **keywords: Any) -> Any:
     if not callable(x):
         return ops.trace(x, *args, **keywords)
-    from .traced import trace_of  # for those who trace
+    from .traced import trace_of  # imported only by callers that trace
 
     return trace_of(x, *args, **keywords)

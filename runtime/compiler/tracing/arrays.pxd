@@ -1,4 +1,4 @@
-"""Arrays as a trace knows them: what makes two arrays one value, where memory begins and ends, and the leaves of arguments."""
+"""Arrays of a trace: the identity and the bounds of an array, and the leaves of arguments."""
 
 from libc.stdint cimport uintptr_t
 

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Arrays as a trace knows them: what makes two arrays one value, where memory begins and ends, and the leaves of arguments.
+"""Arrays of a trace: the identity and the bounds of an array, and the leaves of arguments.
 
-Owns what is asked several times for each argument of each operator, and has to cost little.
+These functions run several times for each argument of each operator and must be cheap.
 """
 
 from cpython.ref cimport PyObject
@@ -18,14 +18,14 @@ cnp.import_array()
 
 
 def held(value):
-    """The array of a tensor, or an array itself; None of anything else."""
+    """The array of a tensor, or an array itself; None for any other object."""
     if is_tensor(value):
         return (<TensorBase> value).array
     return value if isinstance(value, ndarray) and value.dtype.kind in "fciub" else None
 
 
 def key_of(ndarray array not None):
-    """What makes two arrays one value; the strides of axes of one element say nothing."""
+    """The identity of an array as a value; strides of axes of length one are ignored."""
     cdef int i, ndim = PyArray_NDIM(array)
     cdef npy_intp size = 1
     cdef npy_intp* dims = PyArray_DIMS(array)
@@ -38,7 +38,7 @@ def key_of(ndarray array not None):
 
 
 cdef int ends_of(ndarray array, uintptr_t* start, uintptr_t* end) noexcept:
-    """Where the memory of an array begins and ends."""
+    """The first address of an array's memory, and the address behind its end."""
     cdef int i
     cdef char* low = PyArray_BYTES(array)
     cdef char* high = low
@@ -58,7 +58,7 @@ cdef int ends_of(ndarray array, uintptr_t* start, uintptr_t* end) noexcept:
 
 
 def bounds(ndarray array not None):
-    """Where the memory of an array begins and ends."""
+    """The first address of an array's memory, and the address behind its end."""
     cdef uintptr_t low, high
     ends_of(array, &low, &high)
     return low, high
@@ -79,7 +79,7 @@ def owner_of(ndarray array not None):
 
 
 cpdef object mapped(object tree, object leaf):
-    """A tree of arguments with every leaf as the function says: tuples, lists, dictionaries and slices are branches."""
+    """A tree of arguments with `leaf` applied to each leaf: tuples, lists, dictionaries and slices are branches."""
     if is_tensor(tree):
         return leaf(tree)
     if type(tree) is tuple:
@@ -111,7 +111,7 @@ cdef int collect(object tree, object kind, list found) except -1:
 
 
 def instances_in(tree, kind):
-    """The leaves of a tree that are of a class, in order."""
+    """The leaves of a tree with exactly this class, in order."""
     cdef list found = []
     collect(tree, kind, found)
     return found

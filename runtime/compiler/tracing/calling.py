@@ -1,6 +1,6 @@
-"""Calling: an operator of the spec as a function of its arguments in order.
+"""Calling: turn an operator of the spec into a function of its arguments in order.
 
-Owns what stands by position and what by keyword.
+Decides which arguments are positional and which are keywords.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .entries import entry_of
 
 
 def by_entry(name: str, count: int) -> Callable[..., Any] | None:
-    """An operator of the spec as a function of its arguments in order; None of what is none, or takes others."""
+    """An operator as a function of its arguments in order; None for an unknown operator or a different number of arguments."""
     entry = entry_of(name)
     return None if entry is None or len(entry.arguments) != count else by_keyword(name, entry, count)
 
 
 def by_keyword(name: str, entry: Any, count: int) -> Callable[..., Any]:
-    """An operator as a function of its arguments in order; `out=` is the last one.  One that writes in place is a method."""
+    """An operator as a function of its arguments in order; `out=` is the last one.  An in-place operator is a method."""
     function = getattr(Tensor if name == f"{entry.name}_" else ops, name.removesuffix(".out"))
     out = name.endswith(".out")
 

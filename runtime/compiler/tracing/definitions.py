@@ -1,7 +1,7 @@
-"""Definitions: functions of this library as text that stands by itself, with all that they call.
+"""Definitions: write functions of this library as self-contained text, with all functions that they call.
 
-Owns how a name of a module is followed to what it is (through imports, the table of kernels, the helpers of formulas, and
-from a compiled function to its NumPy expression), and what a definition is called among others.  Knows no traces.
+Resolves a name of a module through imports, the table of kernels, the helpers of formulas, and from a compiled function to its
+NumPy expression.  Chooses the name of each definition in a program.  Does not depend on traces.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ...support.errors import CallTypeError
 
 FORWARDS = "generated.numpy_forwards"
 PACKAGE = __name__.split(".")[0]
-Name = tuple[str, str]  # the module below the package, and the name in it; no module for what NumPy or Python has
+Name = tuple[str, str]  # a module below the package and a name in it; the module is empty for NumPy or Python
 
 
 class Module:
-    """The text of a module, and what each of its names stands for.
+    """The text of a module, and the statement that binds each of its names.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class Module:
                 self.nodes.update((alias.asname or alias.name.split(".")[0], node) for alias in node.names)
 
     def defines(self, name: str) -> bool:
-        """Whether a name is that of something written in this module."""
+        """Whether this module defines a name itself, instead of importing it."""
         return name in self.nodes and not isinstance(self.nodes[name], (ast.Import, ast.ImportFrom))
 
 
 @cache
 def module(name: str) -> Module | None:
-    """A module of the package that is written in Python; None of a compiled one, or of what is none."""
+    """A module of the package that is written in Python; None if it is compiled or does not exist."""
     try:
         found = find_spec(f"{PACKAGE}.{name}")
     except ModuleNotFoundError:
@@ -84,9 +84,9 @@ def helper(name: str) -> Name | None:
 
 
 def followed(here: Module, path: tuple[str, ...]) -> tuple[Name | None, int]:
-    """What a dotted name in a module is, and how many of its parts say so.
+    """The definition of a dotted name in a module, and the number of its parts that were resolved.
 
-    A name of no module of the package is (``""``, the import that binds it); None where a program cannot have it.
+    A name from outside the package is (``""``, the import that binds it); the definition is None if a program cannot contain it.
     """
     node = here.nodes[path[0]]
     if isinstance(node, ast.Import):
@@ -107,7 +107,7 @@ def followed(here: Module, path: tuple[str, ...]) -> tuple[Name | None, int]:
 
 
 def defined(place: str, name: str) -> Name | None:
-    """What a module of the package calls by a name."""
+    """The definition that a name of a module refers to."""
     found = module(place)
     if found is not None and name in found.nodes:
         node = found.nodes[name]
@@ -119,12 +119,12 @@ def defined(place: str, name: str) -> Name | None:
 
 
 class Definitions:
-    """The definitions that a program needs, in the order in which they can be written down.
+    """The definitions that a program needs, in an order in which each follows its dependencies.
 
     Parameters
     ----------
     taken : set of str
-        Names that stand for something else.
+        Names that the program uses otherwise.
     """
 
     def __init__(self, taken: set[str]) -> None:
@@ -134,7 +134,7 @@ class Definitions:
         self.texts: list[str] = []
 
     def want(self, wanted: Name, on_behalf_of: str) -> str:
-        """The name by which a program calls a definition, which is there from now on."""
+        """The program's name for a definition, which is added if it is new."""
         found = self.names.get(wanted)
         if found is not None:
             return found
@@ -143,7 +143,7 @@ class Definitions:
         return name
 
     def beside(self, name: str) -> str:
-        """Another name for a definition, for a function that has something of its own by the first."""
+        """A second name for a definition, used by a function that binds the first name itself."""
         other = self.free(name)
         self.texts.append(f"{other} = {name}")
         return other
@@ -155,7 +155,7 @@ class Definitions:
         return name
 
     def text(self, wanted: Name, name: str, on_behalf_of: str) -> str:
-        """The lines of a definition, each name of its module put as the program has it."""
+        """The lines of a definition, with names of its module replaced by the program's names."""
         found = parts_of(*wanted)
         if found.missing:
             raise missing(on_behalf_of, found.missing)
@@ -172,15 +172,15 @@ class Definitions:
 
 
 class Parts(NamedTuple):
-    """What a definition is made of; places are (line, first byte, end)."""
+    """The parts of a definition; places are (line, first byte, end)."""
 
     lines: list[str]
-    place: tuple[int, int, int]  # of its name
+    place: tuple[int, int, int]  # of the definition's name
     calls: list[tuple[tuple[int, int, int], Name]]
     imports: list[str]
-    bound: set[str]  # names of its own
-    dropped: range  # lines of the docstring but its first
-    missing: str  # what is compiled
+    bound: set[str]  # names that the definition binds
+    dropped: range  # lines of the docstring after the first
+    missing: str  # the name without Python text, if any
 
 
 @cache
@@ -228,7 +228,7 @@ def refusal(name: str, why: str = "") -> CallTypeError:
 
 
 def dotted(node: ast.AST) -> tuple[str, ...] | None:
-    """`a.b.c` in its parts; None of what is no name."""
+    """The parts of `a.b.c`; None for a node that is not a dotted name."""
     if isinstance(node, ast.Name):
         return (node.id,)
     if isinstance(node, ast.Attribute):
@@ -238,7 +238,7 @@ def dotted(node: ast.AST) -> tuple[str, ...] | None:
 
 
 def docstring_cut(lines: list[str], node: Any, first: int) -> tuple[list[str], range]:
-    """The lines of a definition with a docstring of one line, and which of them are left over."""
+    """The lines of a definition with its docstring cut to one line, and the range of lines to drop."""
     head = node.body[0] if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None else None
     if head is None or head.lineno == head.end_lineno:
         return lines, range(0)

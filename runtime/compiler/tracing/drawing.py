@@ -1,6 +1,6 @@
-"""Drawings: a program as DOT text, and as an SVG picture that needs no other program.
+"""Drawings: draw a program as DOT text, or as an SVG picture that needs no other program.
 
-Owns what is drawn, and where: an instruction stands below all that it is computed from.
+Places each instruction below all instructions that it depends on.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def boxes_of(trace: Any) -> tuple[list[tuple[str, str]], list[tuple[int, int, st
 
 
 def dot_text(trace: Any) -> str:
-    """The program for graphviz."""
+    """The program as DOT text, for graphviz."""
     boxes, arrows = boxes_of(trace)
     shapes = {"operator": "box", "write": "box, style=dashed"}
     lines = [f'    n{i} [label="{quoted(text)}", shape={shapes.get(kind, "ellipse")}];' for i, (text, kind) in enumerate(boxes)]
@@ -52,10 +52,10 @@ def quoted(text: str) -> str:
 
 
 def svg_text(trace: Any) -> str:
-    """The picture: rows of boxes, arrows from each to those below that use it."""
+    """The program as an SVG picture: rows of boxes, with arrows to the boxes below that use a value."""
     boxes, arrows = boxes_of(trace)
     rows = [0] * len(boxes)
-    for a, b, _ in arrows:  # in the order of b, and each a is before its b
+    for a, b, _ in arrows:  # ordered by b, and a < b
         rows[b] = max(rows[b], rows[a] + 1)
     taken = [0] * (max(rows) + 1)
     corners = []

@@ -1,4 +1,4 @@
-"""Entries: what the spec says of an operator, found by the name that its event has."""
+"""Entries: look up the spec's entry of an operator by the name of its event."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def enter(entry: OpInfo) -> None:
 
 
 def compiled_in(entry: OpInfo, folder: str, function: str) -> Any:
-    """The capsule of a C function of an operator, `forward_tanh` in "kernels"; None where its module has none."""
+    """The capsule of an operator's C function, such as `forward_tanh` in "kernels"; None if its module lacks the function."""
     found = importlib.import_module(f"{entry.package}.{folder}.{entry.family}")
     return getattr(found, "__pyx_capi__", {}).get(function)
 
 
 def entry_of(name: str) -> OpInfo | None:
-    """The entry of an operator in any of its forms; None of what is none: `tensor`."""
+    """The entry of an operator in any of its forms; None for a name outside the spec, such as `tensor`."""
     table = entries()
     return table.get(name) or table.get(name.removesuffix(".out").removesuffix("_"))

@@ -1,7 +1,7 @@
-"""Inlining: a call of a forward as the expression that it is, where its function, and those that this calls, are one each.
+"""Inlining: replace a call of a forward by its expression, if the function and its callees are single expressions.
 
-Owns which functions are expressions, and what an expression reads like when its arguments stand in it.  An expression is worked
-out once for each way in which a forward is called.
+Decides which functions are expressions, and substitutes arguments into them.  An expression is computed once for each form of
+call of a forward.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from .definitions import FORWARDS, Module, Name, dotted, followed, missing, module
 
-RAW = "\0"  # begins a name that is text of the program, and none of the module whose expression it stands in
+RAW = "\0"  # begins a name that is text of the program and not a name of the expression's module
 WORD = re.compile(r"[\w.]+")
 PLACES = re.compile(r"ARGUMENT(\d+)(?:\(\))?|DEFINITION(\d+)(?!\d)")
 NAMED = re.compile(r"\bPLACE(\d+)\b")
@@ -37,8 +37,8 @@ def template(name: str, given: tuple[tuple[str, bool], ...]) -> Template:
     ----------
     name : str
     given : tuple of (str, bool)
-        For each argument its keyword, empty where it stands by position, and whether it is a word, which may stand in several
-        places.
+        For each argument its keyword, empty if it is positional, and whether it is a word, which may be repeated in the
+        expression.
     """
     expander = Expander(name)
     places = [(key, raw(f"ARGUMENT{i}" if is_word else f"ARGUMENT{i}()")) for i, (key, is_word) in enumerate(given)]
@@ -49,10 +49,10 @@ def template(name: str, given: tuple[tuple[str, bool], ...]) -> Template:
 
 
 def filled(form: Template, arguments: list[str], definitions: list[str]) -> str:
-    """An expression with arguments and definitions in their places, and without the brackets that nothing needs."""
+    """An expression with its arguments and definitions inserted, without superfluous parentheses."""
     if any("PLACE" in text for text in (*arguments, *definitions)):
         return _settled(form.text, tuple(arguments), tuple(definitions))
-    # What differs in names alone is settled once.
+    # Calls that differ only in names share one settled text.
     names: list[str] = []
 
     def place(text: str) -> str:
@@ -72,12 +72,12 @@ def _settled(form: str, arguments: tuple[str, ...], definitions: tuple[str, ...]
 
 
 class Expander:
-    """What writes one expression.
+    """Writes one expression.
 
     Attributes
     ----------
     definitions, imports : dict
-        What the expression needs, in the order in which it does.
+        Names that the expression needs, in order of use.
     """
 
     def __init__(self, on_behalf_of: str) -> None:
@@ -86,11 +86,11 @@ class Expander:
         self.imports: dict[str, None] = {}
 
     def written(self, own: Module, expression: ast.expr) -> ast.expr:
-        """An expression of a module in the program's names; in the place of a function that is one expression stands that."""
+        """An expression of a module in the program's names, with calls of single-expression functions inlined."""
         return Names(self, own).visit(expression)
 
     def called(self, own: Module, path: tuple[str, ...], given: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr | None:
-        """The expression that the function of a name is, of arguments; None where it is none."""
+        """The expression of a called function for these arguments; None if it is not a single expression."""
         target = followed(own, path)[0]
         if not target or not target[0]:
             return None
@@ -112,7 +112,7 @@ class Expander:
 
 
 class Names(ast.NodeTransformer):
-    """Names of a module as those of a program."""
+    """Replaces names of a module by names of a program."""
 
     def __init__(self, expander: Expander, own: Module) -> None:
         self.expander, self.own = expander, own
@@ -145,7 +145,7 @@ class Names(ast.NodeTransformer):
 
 
 class Values(ast.NodeTransformer):
-    """Arguments in the place of parameters."""
+    """Replaces parameters by arguments."""
 
     def __init__(self, texts: dict[str, str]) -> None:
         self.texts = texts
@@ -155,7 +155,7 @@ class Values(ast.NodeTransformer):
 
 
 class Settled(ast.NodeTransformer):
-    """Expressions without the questions that the arguments have answered: `x if 2 is None else y`."""
+    """Evaluates conditions that the arguments decide: `x if 2 is None else y`."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         left, right = node.left, node.comparators[0]
@@ -173,12 +173,12 @@ class Settled(ast.NodeTransformer):
 
 
 def raw(text: str) -> ast.Name:
-    """Text of the program as a part of an expression."""
+    """Program text as a node of an expression."""
     return ast.Name(RAW + (text if WORD.fullmatch(text) else f"({text})"), ast.Load())
 
 
 def expression_of(function: ast.stmt) -> ast.expr | None:
-    """What a function returns, where it does nothing else."""
+    """The returned expression of a function that consists only of its return statement, else None."""
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or function.args.vararg or function.args.kwarg:
         return None
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body

@@ -1,6 +1,6 @@
-"""Inputs: what a call is given, as the parameters of a program.
+"""Inputs: turn the arguments of a call into the parameters of a program.
 
-Owns what of an argument is an input, a generator or a part of the program, and the names by which a program has them.
+Decides whether a leaf of an argument is an input, a generator or a part of the program, and names the inputs.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .literals import literal
 from .tracer import Recorder
 from .values import Value, copied, held, held_generator, mapped
 
-TAKEN = ("np", "gs", "ops")  # names that programs have for something else
+TAKEN = ("np", "gs", "ops")  # names that programs use for modules
 
 
 class Inputs:
-    """What a call is given: each array has a name, and is a tensor, so that operators hear of it.
+    """The inputs of a call: each array has a name and becomes a tensor, so that operators report it.
 
     Attributes
     ----------
     values : list of Value
     unpacked : list of (Value, str)
-        Where each stands among the parameters.
+        Each value with its path among the parameters.
     fixed : list of (str, str)
         Numbers and strings, which are parts of the program.
     before : list
-        The arguments with copies of their arrays, as they were.
+        The original arguments, with copies of their arrays.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -45,7 +45,7 @@ class Inputs:
         self.fixed: list[tuple[str, str]] = []
 
     def tensors(self, parameter: str, argument: Any) -> Any:
-        """An argument with tensors for its arrays, in the same memory."""
+        """An argument with tensors in place of its arrays, in the same memory."""
         leaves, form = flatten(argument)
         arrays = [held(leaf) for leaf in leaves]
         self.before.append(rebuild(form, [own(leaf) if array is None else copied(array) for leaf, array in zip(leaves, arrays)]))
@@ -55,7 +55,7 @@ class Inputs:
             elif held_generator(leaf) is not None:
                 source = self.recorder.met.source(held_generator(leaf), name_of(parameter, path))
                 source.path = source.path or parameter + path
-            elif leaf is None or isinstance(leaf, (bool, int, float, complex, str)) and leaf == leaf:  # NaN is equal to nothing
+            elif leaf is None or isinstance(leaf, (bool, int, float, complex, str)) and leaf == leaf:  # NaN equals nothing
                 self.fixed.append((parameter + path, literal(leaf)))
         return rebuild(form, [asarray(leaf) if isinstance(leaf, np.ndarray) and array is not None else leaf
                               for leaf, array in zip(leaves, arrays)])  # fmt: skip
@@ -73,7 +73,7 @@ class Inputs:
 
 
 def own(leaf: Any) -> Any:
-    """A leaf that nobody else moves on: a copy of a generator."""
+    """A leaf that no other code advances: a copy of a generator."""
     return leaf if held_generator(leaf) is None else deepcopy(leaf)
 
 
@@ -83,7 +83,7 @@ def anew(tree: Any) -> Any:
 
 
 def name_of(parameter: str, path: str) -> str:
-    """The name of what stands at a place in an argument: `params_w` of `params['w']`."""
+    """The name for a path in an argument: `params_w` for `params['w']`."""
     return "_".join([parameter, *re.findall(r"\w+", path)])
 
 
@@ -99,7 +99,7 @@ def parameters_of(f: Callable[..., Any], count: int) -> list[str]:
 
 
 def keywords_of(f: Callable[..., Any], keywords: dict[str, Any], own: tuple[str, ...]) -> dict[str, Any]:
-    """The keywords of the function, without those of `own` that are the tracer's; refused where they could be either's."""
+    """The keywords of the function, without the tracer's keywords `own`; refused if a keyword could belong to either."""
     try:
         names = inspect.signature(f).parameters
     except (TypeError, ValueError):

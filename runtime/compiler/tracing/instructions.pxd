@@ -1,4 +1,4 @@
-"""Instructions: the tree of what was done as a straight list of operators."""
+"""Instructions: flatten the tree of recorded calls to a list of operators."""
 
 from .values cimport Value
 
@@ -24,8 +24,8 @@ cdef set written_memory(list lines)
 
 cdef enum Naming:
     NAMES               # a value is itself
-    LAYOUTS             # it is any that lies like it
-    SIZES_REFUSED       # it is itself, and a size that a trace has left open has no name
+    LAYOUTS             # a value is any value with the same layout
+    SIZES_REFUSED       # a value is itself, and a size that a trace leaves open has no signature
 
 cdef object signature(object item, Naming naming)
 cpdef tuple layouts_of(Instruction line)

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Instructions: the tree of what was done as a straight list of operators.
+"""Instructions: flatten the tree of recorded calls to a list of operators.
 
-Owns which operator stays whole.  It does, unless something outside uses a value that only its inside has: then its parts
-stand in its place.  Tangents stand after the operator that they are the tangents of.  The same rule serves `decompose`.
+Decides which operators stay whole.  An operator is replaced by its parts only if an outside instruction uses a value that exists
+only inside it.  The tangents of an operator follow the operator.  `decompose` uses the same rule.
 """
 
 from libc.stdint cimport uint64_t
@@ -18,7 +18,7 @@ from .values import Source
 from .values cimport Value, memory_of, values_in
 
 CALLBACK = "callback"  # a function that the program calls back
-GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
+GUARD = "guard"  # a value that Python reads: with a different value the call may take a different path
 
 cdef dict drawing = {}  # name -> whether an argument is a generator
 cdef dict entries = {}  # name of an operator in any of its forms -> its entry or None
@@ -30,18 +30,18 @@ cdef class Instruction:
     Attributes
     ----------
     name : str
-        Of the operator: `add`, `add_` where it writes in place, `add.out`.
+        Of the operator: `add`, `add_` for the in-place form, `add.out`.
     arguments : tuple
-        In the order of the entry; values for arrays.
+        In the order of the entry, with values for arrays.
     outputs : tree of Value
     line : tuple or None
         The user's line.
     read, made : list of Value
         The values among the arguments, and those among the outputs.
     target : Value or None
-        What it writes to, if it writes to something that was there before.
+        The value that the instruction writes to, if it existed before.
     entry : OpInfo or None
-        What the spec says of the operator; None of what is none.
+        The spec's entry of the operator; None outside the spec.
     """
 
     def __init__(self, str name, tuple arguments, outputs, line):
@@ -77,7 +77,7 @@ cdef class Instruction:
 
     @property
     def reads_masks(self):
-        """Whether there are booleans among what it reads."""
+        """Whether the instruction reads booleans."""
         cdef Value value
         for value in self.read:
             if value.layout.boolean:
@@ -85,12 +85,12 @@ cdef class Instruction:
         return False
 
     cpdef Instruction replaced(self, tuple arguments, object outputs=None):
-        """The same operator of other arguments."""
+        """The same operator with different arguments."""
         return instruction(self.name, arguments, self.outputs if outputs is None else outputs, self.line)
 
 
 cdef Instruction instruction(str name, tuple arguments, object outputs, object line):
-    """`Instruction(...)`, quickly."""
+    """`Instruction(...)` without the cost of a Python call."""
     cdef Instruction made = Instruction.__new__(Instruction)
     made.fill(name, arguments, outputs, line)
     return made
@@ -103,9 +103,9 @@ def straightened(Call root, results, apart=None):
     ----------
     root : Call
     results : iterable of Value
-        What is used when the program is over.
+        Values that are used after the program.
     apart : callable, optional
-        Which operators are to be taken apart in any case, asked with the number of operators around.
+        Decides which operators to take apart in any case, from the call and the number of enclosing operators.
     """
     cdef list calls = [], lines = []
     cdef set opened = set()
@@ -129,7 +129,7 @@ def straightened(Call root, results, apart=None):
 
 
 cdef int surround(Call call, tuple hosts, list calls) except -1:
-    """Note for each call the operators around it, as far as the tangents that it is one of; all calls, the root first."""
+    """Note the operators around each call, up to an enclosing tangent, and collect all calls, the root first."""
     cdef Call part
     calls.append(call)
     if call.inside is None:
@@ -144,7 +144,7 @@ cdef int surround(Call call, tuple hosts, list calls) except -1:
 
 
 cdef int open_hosts(Value value, Call user, set opened) except -1:
-    """Take the operators apart that a value comes from the inside of, if they are not around who uses it."""
+    """Take apart the operators whose inside defines a value, unless they also enclose its user."""
     cdef Call host, definer = value.definer
     if definer is None or not definer.around:
         return 0
@@ -155,7 +155,7 @@ cdef int open_hosts(Value value, Call user, set opened) except -1:
 
 
 def within(Call call):
-    """What was done in an operator, its tangents left out."""
+    """The calls inside an operator, without its tangents."""
     for part in call.parts:
         if part.kind != "tangent":
             yield part
@@ -163,7 +163,7 @@ def within(Call call):
 
 
 cdef bint composed(Call call) except -1:
-    """Whether an operator's parts make all that it gives: then they may stand in its place."""
+    """Whether an operator's parts compute all of its results, so that they may replace it."""
     if call.inside is None:
         return False
     if call.writes:
@@ -180,7 +180,7 @@ cdef bint composed(Call call) except -1:
 
 
 cdef bint overtaken(Call call) except -1:
-    """Whether an operator writes over what the tangents inside of it were computed from."""
+    """Whether an operator overwrites values that the tangents inside it were computed from."""
     if call.writes:
         for part in call.below():
             if part.kind == "tangent":
@@ -189,7 +189,7 @@ cdef bint overtaken(Call call) except -1:
 
 
 cdef int place(Call call, set opened, list lines) except -1:
-    """Write down a call, or its parts in its place."""
+    """Emit a call, or its parts in its place."""
     cdef Call part
     cdef Py_ssize_t first
     if call.kind not in STEPS or call in opened and composed(call):
@@ -200,7 +200,7 @@ cdef int place(Call call, set opened, list lines) except -1:
         lines.append(instruction(call.name, call.arguments, call.outputs, call.line))
         return 0
     later = tangents(call)
-    if call in opened:  # its own work is none of its parts': what they make stands before it, what is made of tangents behind
+    if call in opened:  # the operator computes its result itself: its parts go before it, tangents and later parts behind
         first = 0
         while first < len(call.inside) and (<Call> call.inside[first]).kind != "tangent":
             place(<Call> call.inside[first], opened, lines)
@@ -213,7 +213,7 @@ cdef int place(Call call, set opened, list lines) except -1:
 
 
 cdef list tangents(Call call):
-    """The tangents in an operator that stands whole."""
+    """The tangents inside an operator that stays whole."""
     cdef Call part
     cdef list found = []
     if call.inside is not None:
@@ -226,7 +226,7 @@ cdef list tangents(Call call):
 
 
 cdef object other_values(object tree, dict names):
-    """A tree with some values in the place of others."""
+    """A tree with some values replaced."""
     if type(tree) is Value:
         return names.get(tree, tree)
     if type(tree) is tuple:
@@ -241,7 +241,7 @@ def other_leaves(tree, names):
 
 
 cpdef list renamed(list lines, dict names):
-    """The instructions with some values in the place of others."""
+    """The instructions with some values replaced."""
     cdef Instruction line
     return [line.replaced(other_values(line.given, names), other_values(line.outputs, names)) if uses_any(line, names) else line
             for line in lines]
@@ -259,11 +259,11 @@ cdef bint uses_any(Instruction line, dict values) except -1:
     return False
 
 
-# What passes ask.
+# Queries of passes.
 
 
 def does_something(Instruction line):
-    """Whether an instruction is a callback that has to be called, and once."""
+    """Whether an instruction is a callback with side effects, which must run exactly once."""
     return line.name == CALLBACK and line.arguments[0].kind != "pure"
 
 
@@ -277,7 +277,7 @@ cdef bint draws(Instruction line) except -1:
 
 
 cdef set written_memory(list lines):
-    """The memory that is written to in place."""
+    """The memory that instructions write to in place."""
     cdef Instruction line
     cdef set found = set()
     for line in lines:
@@ -287,12 +287,12 @@ cdef set written_memory(list lines):
 
 
 cdef object signature(object item, Naming naming):
-    """Arguments as something that can be looked up: equal where they are the same to the last bit, and of the same classes.
+    """A hashable form of arguments: equal if they agree to the last bit and in their classes.
 
     Raises
     ------
     TypeError
-        There is none: a function, or an object of a class of the user's.
+        An argument is a function or an object of a user's class.
     """
     cdef uint64_t bits
     cdef double number
@@ -330,8 +330,8 @@ cdef object signature(object item, Naming naming):
 
 
 cpdef tuple layouts_of(Instruction line):
-    """The operator, what it is told beside arrays, and their layouts: what may be remembered from call to call; None where an
-    argument is of a class of its own."""
+    """The operator, its other arguments, and the layouts of its arrays, as a cache key between calls; None if an argument has no
+    signature."""
     try:
         return (line.name, signature(line.given, LAYOUTS), None if line.outputs is None else signature(line.outputs, LAYOUTS))
     except TypeError:

@@ -1,6 +1,6 @@
-"""Literals: Python values as text that gives the same values back, to the last bit.
+"""Literals: write Python values as text that evaluates to the same values, to the last bit.
 
-Owns how numbers, arrays, dtypes, slices and generators are written in a program.  Knows no operators.
+Writes numbers, arrays, dtypes, slices and generators.  Does not depend on operators.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from .values import Source, Value, bounds
 
-SHORT = 12  # from how many elements on an array is written as bytes
+SHORT = 12  # an array with at least as many elements is written as bytes
 
 
 def literal(item: Any) -> str:
@@ -22,12 +22,12 @@ def literal(item: Any) -> str:
     Raises
     ------
     TypeError
-        There is none: a function, or an object of a class of the user's.
+        The value is a function or an object of a user's class.
     """
     if isinstance(item, (Value, Source)):
         return item.name
     if isinstance(item, int) and type(item).__module__ != "builtins" and not isinstance(item, np.generic):
-        return str(item)  # a Size: the expression that it is
+        return str(item)  # a Size, written as its expression
     if item is None or item is Ellipsis or isinstance(item, (bool, int, str, bytes)) and type(item).__module__ == "builtins":
         return "..." if item is Ellipsis else repr(item)
     if isinstance(item, np.generic):
@@ -54,12 +54,12 @@ def literal(item: Any) -> str:
 
 
 def real(number: float) -> str:
-    """A float: NaN and infinities have no literals in Python."""
+    """The text of a float: NaN and infinities have no literals in Python."""
     return repr(number) if math.isfinite(number) else f"float({str(number)!r})"
 
 
 def array_literal(array: np.ndarray) -> str:
-    """An array of the same bytes at the same strides."""
+    """The text of an array with the same bytes and strides."""
     dense = array.flags.c_contiguous
     if dense and array.size < SHORT and array.dtype.kind in "fiub" and exact(array):
         return f"np.array({array.tolist()!r}, {array.dtype.name!r})" + (f".reshape({array.shape})" if array.size == 0 else "")
@@ -75,5 +75,5 @@ def array_literal(array: np.ndarray) -> str:
 
 
 def exact(array: np.ndarray) -> bool:
-    """Whether the numbers as Python writes them have these bits: NaN and infinities have no literal."""
+    """Whether Python's literals preserve the bits: NaN and infinities have no literal."""
     return bool(np.isfinite(array).all()) if array.dtype.kind == "f" else True

@@ -1,7 +1,7 @@
-"""Programs over NumPy: a trace as the text of a Python function that needs no gradspec.
+"""Programs over NumPy: write a trace as the text of a Python function that needs no gradspec.
 
-Owns how an instruction reads there: the forward of its entry, the expression itself where it is one, else a function that stands
-above the program.  What is written in place is assigned to; a number that NumPy gives for an array without axes is one again.
+An instruction becomes the forward of its entry: inlined if the forward is one expression, otherwise a function above the program.
+In-place operators become assignments, and a NumPy scalar is converted back to an array without axes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .values import Source, Value
 
 
 class Writer:
-    """What writes one program."""
+    """Writes one program."""
 
     def __init__(self, taken: set[str]) -> None:
         self.definitions = Definitions(taken)
@@ -59,7 +59,7 @@ class Writer:
         return found + [f"{value.name} = np.asarray({value.name})" for value in line.made if value.shape == ()]
 
     def given(self, entry: OpInfo, arguments: list[Any]) -> tuple[list[str], dict[str, str]]:
-        """The arguments as text, by position and by keyword; what the entry has for a default is left out."""
+        """The arguments as text, by position and by keyword; defaults of the entry are left out."""
         positional: list[str] = []
         keywords: dict[str, str] = {}
         skipped = False
@@ -74,7 +74,7 @@ class Writer:
         return positional, keywords
 
     def argument(self, value: Any, kind: str) -> str:
-        """An argument as the forward takes it, which the operator makes of what users write."""
+        """An argument in the form that the forward takes, converted as the operator converts users' arguments."""
         base = kind.partition("[")[0].partition("|")[0].rstrip("?")
         if isinstance(value, Source) or value is None or isinstance(value, str) and base != "DType":
             return literal(value)
@@ -104,7 +104,7 @@ class Writer:
     # The text of a call.
 
     def call(self, name: str, given: tuple[list[str], dict[str, str]], entry: OpInfo) -> str:
-        """The call of a forward: its expression where it has but one."""
+        """The call of a forward, or its expression if it consists of only one."""
         if name not in module(FORWARDS).nodes:
             raise refusal(name)
         texts = [("", text) for text in given[0]] + [*given[1].items()]
@@ -112,18 +112,18 @@ class Writer:
         self.definitions.imports.update(dict.fromkeys(form.imports))
         text = filled(form, [text for _, text in texts], [self.definitions.want(wanted, name) for wanted in form.definitions])
         count = len(entry.outputs)
-        if "_" in [output.strip()[:1] for output in entry.signature.rpartition("->")[2].split(",")]:  # hidden ones come last
+        if "_" in [output.strip()[:1] for output in entry.signature.rpartition("->")[2].split(",")]:  # hidden outputs come last
             text += "[0]" if count == 1 else f"[:{count}]"
         return text
 
 
 def whole(item: Any) -> int:
-    """An int of what users may write for one."""
+    """The int of an argument that users may write in other forms."""
     return item if isinstance(item, Size) else operator.index(item)
 
 
 def numpy_text(trace: Any) -> str:
-    """A module with one function, `program`, of the parameters that the traced function has, over NumPy."""
+    """A module over NumPy with one function, `program`, that has the parameters of the traced function."""
     found = [value for line in trace.instructions for value in (*line.read, *line.made)]
     named = {value.name for value in (*found, *trace.inputs, *trace.constants, *trace.sources)}
     constants = {f"_{value.name}" for value in trace.constants}

@@ -1,6 +1,6 @@
-"""Programs: a trace as the text of a Python function, over gradspec.
+"""Programs: write a trace as the text of a Python function over gradspec.
 
-Owns how an operator is called by its entry: what stands by position, what by keyword, what is left out.
+Decides how an operator is called by its entry: positional arguments, keywords, and arguments that are left out.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .values import Value
 
 
 def spelling(name: str) -> str:
-    """How a program calls an operator: by its public name where that is the operator, and no function of more parameters."""
+    """The name by which a program calls an operator: its public name, unless that names a function with more parameters."""
     import gradspec
 
     entry = entry_of(name)
     path = ".".join(filter(None, (entry.namespace if entry else "", name.removesuffix(".out"))))
-    if entry is None:  # a copy, or a tensor of numbers, that no operator makes
+    if entry is None:  # a copy, or a tensor of numbers, without an operator
         return f"gs.{path}"
     if "." in entry.name:  # of another package
         return path
@@ -60,7 +60,7 @@ def call_text(line: Instruction, write: Any = literal) -> str:
 
 
 def is_default(value: Any, default: str) -> bool:
-    """Whether an argument is what its entry has for a default."""
+    """Whether an argument equals the default of its entry."""
     try:
         return not isinstance(value, Value) and literal(value) == literal(eval(default, {}))
     except (TypeError, NameError):
@@ -68,7 +68,7 @@ def is_default(value: Any, default: str) -> bool:
 
 
 def target_text(outputs: Any) -> str:
-    """The names that the results of a call are bound to; empty where there are none."""
+    """The names that the results of a call are bound to; empty if there are none."""
     if isinstance(outputs, Value):
         return outputs.name
     if isinstance(outputs, (tuple, list)) and outputs:
@@ -84,7 +84,7 @@ def line_text(line: Instruction, write: Any = literal) -> str:
 
 
 def entrance(trace: Any, module: str) -> list[str]:
-    """The statements with which a program of `gs` or `np` begins: what it was given, and the refusal of anything else."""
+    """The first statements of a program of `gs` or `np`: they bind the arguments and refuse unsuitable ones."""
     body: list[str] = []
     for path, text in trace.fixed:
         body.append(f"if {path} != {text}:")
@@ -104,13 +104,13 @@ def entrance(trace: Any, module: str) -> list[str]:
 
 
 def parameters_text(trace: Any) -> str:
-    """The parameters of a program: the call's, and the generators that the call was not given."""
+    """The parameters of a program: the call's parameters, and the generators that were not among its arguments."""
     own = [f"{source.name}=None" for source in trace.sources if not source.path]
     return ", ".join([*trace.parameters, *(["*"] if trace.keywords else []), *trace.keywords, *own])
 
 
 def program_text(trace: Any) -> str:
-    """A module with one function, `program`, of the parameters that the traced function has."""
+    """A module with one function, `program`, that has the parameters of the traced function."""
     body = entrance(trace, "gs")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:

@@ -1,7 +1,7 @@
-"""Sizes: lengths that a program leaves open, as expressions in symbols.
+"""Sizes: express lengths that a program leaves open by symbols.
 
-Owns how they are found.  The function is traced at other sizes as well; where the traces are the same but for
-numbers, each number that differs is an expression in the sizes, or the trace is refused.  Knows no operator.
+Traces the function at other sizes as well.  If the traces agree except for numbers, each number that differs becomes an
+expression in the sizes; otherwise the trace is refused.  Does not depend on operators.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .literals import literal
 from .tracer import place
 from .values import Source, Value, copied, held, same_bits
 
-RUNS = 5  # at other sizes, each larger than the first; the last one is for the program to be held to
+RUNS = 5  # traces at other sizes, each larger than the first; the last one checks the program
 
 
 class Size(int):
-    """A length at the traced call, which is printed as what it is of the sizes: `n`, `2*n + 1`."""
+    """A length at the traced call, printed as its expression in the sizes: `n`, `2*n + 1`."""
 
     text: str
 
@@ -40,7 +40,7 @@ class Size(int):
 
 
 def find_sizes(taken: Any, shapes: Mapping[str, tuple], again: Callable[[tuple, dict], Any]) -> None:
-    """Put expressions in the place of the lengths and numbers of a trace that depend on sizes.
+    """Replace the lengths and numbers of a trace that depend on sizes by expressions.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def find_sizes(taken: Any, shapes: Mapping[str, tuple], again: Callable[[tuple, 
     shapes : mapping of str to tuple
         For an input by name, a symbol or a length for each axis.
     again : callable
-        Traces the same function of other arguments.
+        Traces the same function with different arguments.
     """
     first = symbols_of(taken, shapes)
     names = [*first]
@@ -72,7 +72,7 @@ def find_sizes(taken: Any, shapes: Mapping[str, tuple], again: Callable[[tuple, 
 
 
 def points_of(first: dict[str, int]) -> list[dict[str, int]]:
-    """The sizes of the call and those of the runs, in the last of which they are much larger."""
+    """The sizes of the call and of the further runs; the last run has much larger sizes."""
     points = [first]
     for run in range(RUNS):
         larger = 37 if run == RUNS - 1 else 13
@@ -82,7 +82,7 @@ def points_of(first: dict[str, int]) -> list[dict[str, int]]:
 
 
 def symbols_of(taken: Any, shapes: Mapping[str, tuple]) -> dict[str, int]:
-    """The symbols, and the size that each has in the traced call."""
+    """The symbols, each with its size in the traced call."""
     inputs = {value.name: value for value in taken.inputs}
     found: dict[str, int] = {}
     for name, dims in shapes.items():
@@ -103,7 +103,7 @@ def symbols_of(taken: Any, shapes: Mapping[str, tuple]) -> dict[str, int]:
 
 
 def resized(taken: Any, shapes: Mapping[str, tuple], point: Mapping[str, int]) -> tuple[tuple, dict]:
-    """The arguments of the call with arrays of other sizes, which repeat the numbers of the first."""
+    """The arguments of the call with arrays of other sizes, which repeat the values of the original arrays."""
     sized = {path: shapes[value.name] for value, path in taken.unpacked if value.name in shapes}
     given = {**dict(zip(taken.parameters, taken.arguments)), **taken.keywords}
     for parameter, argument in given.items():
@@ -126,7 +126,7 @@ class Alignment:
     Parameters
     ----------
     points : list of dict
-        What each symbol is in each of them.
+        The size of each symbol in each trace.
     """
 
     def __init__(self, points: list[dict[str, int]]) -> None:
@@ -149,7 +149,7 @@ class Alignment:
         taken.results = self.tree([one.results for one in (taken, *others)], None)
 
     def tree(self, trees: list[Any], line: Any) -> Any:
-        """A tree of arguments with sizes for the numbers that depend on them."""
+        """A tree of arguments, with sizes in place of the numbers that depend on them."""
         first = trees[0]
         kind = type(first)
         lengths = {len(tree) if isinstance(tree, (tuple, list, dict)) else 0 for tree in trees}
@@ -171,14 +171,14 @@ class Alignment:
         return first
 
     def value(self, values: Any, line: Any) -> None:
-        """A value whose lengths are sizes."""
+        """Align one value, whose lengths become sizes."""
         first = values[0]
         known = self.done.get(first)
         if known is None:
             self.done[first] = list(values)
             first.shape = self.shape(values, line)
             return
-        if any(one is not other for one, other in zip(known, values)):  # what was given back at one size is new at another
+        if any(one is not other for one, other in zip(known, values)):  # an existing value at one size is new at another
             raise self.refusal([value.type for value in values], line)
 
     def shape(self, values: Any, line: Any) -> tuple:
@@ -239,7 +239,7 @@ def added(number: int) -> str:
 
 
 def held_to(taken: Any, larger: Any) -> None:
-    """Run the program at the last of the other sizes, and refuse it where it gives other bits than the trace there."""
+    """Run the program at the last of the other sizes, and refuse it if its results differ in any bit from the trace there."""
     results = []
     for one in (taken, larger):
         found = one.run(*anew(larger.arguments), **anew(larger.keywords), **larger.states())

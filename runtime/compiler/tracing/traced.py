@@ -1,7 +1,7 @@
-"""Trace: a call as a program of operators.
+"""Trace: record a call as a program of operators.
 
-Owns the class that users meet, and how a call is traced: its inputs are named after the function's parameters, its results are
-found among the values, and what was written down is run once and compared, bit by bit.
+Defines the class that users meet.  Inputs have the names of the function's parameters, and results are found among the values.
+The program is run once and compared with the call, bit by bit.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from .values import Memory, Source, Value, held, mapped, same_bits, values_in
 
 
 class Trace:
-    """What a call did: operators in order, over values that have names.
+    """The operators of a call, in order, over named values.
 
     Attributes
     ----------
     instructions : list of Instruction
     inputs, constants : list of Value
     results : tree of Value
-        What the call returned.
+        The call's return value.
     notes : list of str
-        What the program cannot know: numbers that left for Python.
+        Facts that the program cannot express: numbers that Python read.
     """
 
     def __init__(self, function: Callable[..., Any], lines: list[Instruction], recorded: dict[str, Any]) -> None:
@@ -54,7 +54,7 @@ class Trace:
         self.notes: list[str] = recorded["notes"]
         self.arguments: tuple = recorded["arguments"]
         self.keywords: dict[str, Any] = recorded["keywords"]
-        self.lasting: set[Value] = set()  # constants that one run leaves to the next as it has written to them
+        self.lasting: set[Value] = set()  # constants that keep the writes of one run for the next run
         self.shapes: Mapping[str, tuple] = {}
         self.symbols: list[str] = []
         self.instructions: list[Instruction] = []
@@ -62,7 +62,7 @@ class Trace:
         self.take(lines)
 
     def take(self, lines: list[Instruction]) -> None:
-        """Have these instructions, and name their values."""
+        """Use these instructions and name their values."""
         self.instructions = lines
         found = [value for line in lines for value in (*line.read, *line.made)] + values_in(self.results)
         taken = {*self.parameters, *self.keywords, *self.symbols, *TAKEN, *(one.name for one in (*self.inputs, *self.sources))}
@@ -97,17 +97,17 @@ class Trace:
         return f"<Trace of {getattr(self.function, '__name__', 'a function')}: {len(self.instructions)} instructions>"
 
     def python(self, numpy: bool = False) -> str:
-        """The text of a Python module whose function `program` takes what the call took, and returns what it returned.
+        """The text of a Python module; its function `program` has the arguments and results of the call.
 
         Parameters
         ----------
         numpy : bool
-            Whether it is to be of NumPy alone (and of SciPy where an operator is SciPy's): it takes and returns arrays.
+            Whether the module uses only NumPy, and SciPy for SciPy's operators.  Its function then takes and returns arrays.
 
         Raises
         ------
         TypeError
-            An operator has no text over NumPy.
+            An operator has no NumPy text.
         """
         return numpy_text(self) if numpy else program_text(self)
 
@@ -118,11 +118,11 @@ class Trace:
         return names["program"]
 
     def run(self, *args: Any, **keywords: Any) -> Any:
-        """Run the program of other arguments.  Random numbers that the call drew by default are drawn from `generator=`."""
+        """Run the program with other arguments.  Draws from the default generator are taken from `generator=` instead."""
         return self.compiled()(*args, **keywords)
 
     def states(self) -> dict[str, Any]:
-        """Copies of the generators that the call was not given, as they were before it."""
+        """Copies, from before the call, of the generators that were not among its arguments."""
         return {source.name: deepcopy(source.state) for source in self.sources if not source.path}
 
     def where(self, op: str) -> list[Instruction]:
@@ -140,17 +140,17 @@ class Trace:
     def _repr_svg_(self) -> str:
         return self.svg()
 
-    # Other programs of the same call.
+    # Derived programs of the same call.
 
     def decompose(self, names: str | Iterable[str] | None = None, depth: int | None = None) -> Trace:
-        """The program with operators replaced by what they are made of.
+        """The program with operators replaced by their parts.
 
         Parameters
         ----------
         names : str or iterable of str, optional
-            Which ones: all by default, so that operators of the core are left.
+            The operators to replace: all composites by default, so that core operators remain.
         depth : int, optional
-            How often what is made of parts is replaced by them: as often as there are parts by default.
+            Number of levels to replace: all levels by default.
         """
         chosen = None if names is None else {names} if isinstance(names, str) else set(names)
 
@@ -158,7 +158,7 @@ class Trace:
             named = chosen is None or call.name in chosen or call.name.removesuffix("_") in chosen
             return named and (depth is None or level < depth)
 
-        with dual_level():  # in which composites are computed by their parts, though nothing here has a tangent
+        with dual_level():  # a dual level computes composites by their parts, even without tangents
             again = trace_call(self.with_generators(self.states()), *anew(self.arguments), check=False, apart=wanted,
                                shapes=self.shapes, keywords=anew(self.keywords))  # fmt: skip
         again.function, again.notes = self.function, self.notes
@@ -177,32 +177,32 @@ class Trace:
         return run
 
     def derivative(self, argnums: int | tuple[int, ...] = 0) -> Trace:
-        """The trace of the function's value and gradient, by the arguments `argnums`: its backward pass is operators, too."""
+        """The trace of the function's value and gradient with respect to `argnums`; the backward pass is traced as operators."""
         import gradspec
 
         function = gradspec.func.value_and_grad(self.function, argnums)
         return trace_call(function, *anew(self.arguments), shapes=self.shapes, keywords=anew(self.keywords))
 
     def without_dead_code(self) -> Trace:
-        """The program without what no result depends on; writes to inputs and random draws stay."""
+        """The program without instructions that no result depends on; writes to inputs and random draws stay."""
         return self.shortened(eliminate_dead_code(self.instructions, values_in(self.results)))
 
     def without_looks(self) -> Trace:
-        """The program without operators that gave what they were given, as `conj` of a real array."""
+        """The program without operators that returned their input, such as `conj` of a real array."""
         return self.shortened(eliminate_no_ops(self.instructions, self.inputs))
 
     def with_folded_constants(self) -> Trace:
-        """The program with what depends on constants alone computed once for all."""
+        """The program with instructions of constant operands evaluated in advance."""
         return self.shortened(fold_constants(self.instructions, values_in(self.results)))
 
     def without_common_subexpressions(self) -> Trace:
-        """The program with equal operators of equal arguments computed once; what is written to in place is left alone."""
+        """The program with equal operators on equal operands computed once; memory written in place is excluded."""
         return self.shortened(share_subexpressions(self.instructions, values_in(self.results)))
 
 
 @lru_cache(maxsize=64)
 def code_of(text: str) -> CodeType:
-    """The code of a program: the same text is run again and again, and calls alike have the same."""
+    """The code of a program, cached by its text."""
     return compile(text, "<trace>", "exec")
 
 
@@ -215,21 +215,21 @@ def trace_call(
     f: Callable[..., Any], *args: Any, check: bool = True, apart: Callable[[Call, int], bool] = lambda call, level: False,
     shapes: Mapping[str, tuple] | None = None, keywords: Mapping[str, Any] | None = None,
 ) -> Trace:  # fmt: skip
-    """What a call of `f` does, as a program of operators.
+    """The operators of a call of `f`, as a program.
 
     Parameters
     ----------
     f : callable
     *args
-        What it is called with.  Tensors and arrays, also in tuples, lists and dictionaries, are the program's inputs, and
-        Tensors inside of `f`; everything else is a part of the program.
+        Arguments of the call.  Tensors and arrays, also in tuples, lists and dictionaries, are the program's inputs, and
+        are Tensors inside `f`; all other arguments are parts of the program.
     check : bool
-        Run the program once, and compare all bits of its results with those of the call.
+        Run the program once and compare all bits of its results with the results of the call.
     apart : callable
-        Which operators are to be replaced by their parts, asked with the call and how many operators it is inside of.
+        Decides which operators to replace by their parts, from the call and the number of enclosing operators.
     shapes : mapping of str to tuple, optional
-        Sizes that the program is to leave open, `{"x": ("n", 3)}`: by the name of the input, a name for each of them.
-        The call is traced at other sizes too, to know what depends on them.
+        Sizes that the program leaves open, such as `{"x": ("n", 3)}`: for each input a tuple of symbols and lengths.
+        The call is traced at other sizes, too, to find the numbers that depend on them.
     keywords : mapping, optional
         The keyword arguments of `f`.
 
@@ -240,7 +240,7 @@ def trace_call(
     Raises
     ------
     TypeError
-        Something was done that the program could not do, with its line and the way out.
+        The call did something that a program cannot express; the message has the line and the way out.
     """
     memory = Memory()
     recorder = Recorder(memory)
@@ -272,13 +272,13 @@ def trace_call(
 
 
 def trace_of(f: Callable[..., Any], *args: Any, **keywords: Any) -> Trace:
-    """`trace_call` as `gs.trace` calls it: `check` and `shapes` are the tracer's, all other keywords are the function's."""
+    """`trace_call` for `gs.trace`: `check` and `shapes` belong to the tracer, all other keywords to the function."""
     rest = keywords_of(f, keywords, ("check", "shapes"))
     return trace_call(f, *args, check=keywords.get("check", True), shapes=keywords.get("shapes"), keywords=rest)
 
 
 class Ending:
-    """The end of a call, at which its results are looked up."""
+    """Looks up the results at the end of a call."""
 
     line = None
 
@@ -295,7 +295,7 @@ class Ending:
 
 
 def compare(taken: Trace, outcome: Any, given: list) -> None:
-    """Run a program, and refuse it where it gives other bits than the call, or writes others to what it was given."""
+    """Run a program, and refuse it if its results or its writes to inputs differ in any bit from the call."""
     again = [anew(taken.arguments), anew(taken.keywords)]
     found = taken.run(*again[0], **again[1], **taken.states())
     pairs = list(zip(flatten(found)[0], flatten(outcome)[0]))

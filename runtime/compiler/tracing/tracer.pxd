@@ -1,4 +1,4 @@
-"""Listening: the tree of what a program did, operators within operators, over values."""
+"""Tracer: record the tree of a program's calls, operators within operators, over values."""
 
 from ...core.events cimport Event, Listener
 from ...support.capi cimport ndarray
@@ -7,17 +7,17 @@ from .values cimport Memory, Value
 cdef class Call:
     cdef public str kind, name
     cdef public object arguments, outputs, line
-    cdef list inside            # None as long as there is nothing
-    cdef tuple around           # operators, as far as the tangents that it is one of; of `straightened`
-    cdef Call host              # that it is a part of, while it runs
-    cdef Event event            # that it is, while it runs
+    cdef list inside            # None while it has no parts
+    cdef tuple around           # enclosing operators, up to an enclosing tangent; set by `straightened`
+    cdef Call host              # the enclosing call, while this one runs
+    cdef Event event            # its event, while it runs
 
     cdef int add(self, Call part) except -1
 
 cdef class Recorder(Listener):
-    cdef public Memory met      # what arrays have been met: `memory` would ask for events of memory
+    cdef public Memory met      # the arrays met so far; a field called `memory` would subscribe to memory events
     cdef readonly Call root
-    cdef Call open              # that runs
+    cdef Call open              # the innermost running call
     cdef public list notes
     cdef public object failure
     cdef dict lines             # origin -> the user's line

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Listening: the tree of what a program did, operators within operators, over values.
+"""Tracer: record the tree of a program's calls, operators within operators, over values.
 
-Owns the way from events to calls: what an argument is, what is a constant, what was done without an operator, and what is to
-be said of numbers that left.  Knows nothing of text.
+Turns events into calls: finds the value of each argument, the constants, and changes made without an operator, and notes numbers
+that Python read.  Does not depend on text.
 """
 
 import os
@@ -17,23 +17,23 @@ from .entries import entry_of
 from .values import copied, held_generator
 from .values cimport Memory, Value, values_in
 
-# Operators, and what the runtime itself does to memory, which is told in their words.
+# Operators, and the runtime's own changes of memory, which are recorded as operators.
 STEPS = ("operator", "write", "made")
 
 
 cdef class Call:
-    """Something that was done: an operator, or a group of them such as the tangents of an operator.
+    """A recorded call: an operator, or a group of calls such as the tangents of an operator.
 
     Attributes
     ----------
     kind : str
-        As of an Event.
+        As in an Event.
     name : str
-        Of an operator as of its event: `add`, `add_`, `add.out`.
+        Name of an operator as in its event: `add`, `add_`, `add.out`.
     arguments, outputs : tree
         With values for arrays.
     parts : list of Call
-        What was done inside.
+        The calls inside.
     line : tuple or None
     """
 
@@ -53,23 +53,23 @@ cdef class Call:
 
     @property
     def writes(self):
-        """Whether it writes to memory that was there before."""
+        """Whether the call writes to memory that existed before."""
         return self.kind == "write" or self.name.endswith(("_", ".out"))
 
     @property
     def target(self):
-        """What it writes to."""
+        """The value that the call writes to."""
         return self.arguments[len(self.arguments) - 1] if self.name.endswith(".out") else self.arguments[0]
 
     def below(self):
-        """It, and all that was done inside, in order."""
+        """The call, followed by all calls inside it, in order."""
         yield self
         for part in self.parts:
             yield from part.below()
 
 
 cdef class Recorder(Listener):
-    """Writes down what a thread does, passes by operator.
+    """Records the calls of a thread; backward passes are recorded by operator.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ cdef class Recorder(Listener):
         self.root = self.open = Call("program", "")
         self.notes, self.failure, self.lines = [], None, {}
 
-    # What is told.  What cannot be told is raised when the call is over: an error in a listener would only take it off.
+    # Events.  Failures are raised after the call: an error in a listener would only remove the listener.
 
     cpdef begin(self, Event event):
         if self.failure is None and not self.is_muted(event):
@@ -107,7 +107,7 @@ cdef class Recorder(Listener):
                 self.failure = error
 
     cdef bint is_muted(self, Event event):
-        """What a callback does is none of the program's."""
+        """Whether the event belongs to a callback: its actions are not part of the program."""
         return self.open.kind == "callback" and self.open.event is not event
 
     cpdef opened(self, Event event):
@@ -121,7 +121,7 @@ cdef class Recorder(Listener):
 
     cpdef closed(self, Event event):
         cdef Call call = self.open, one
-        while call.event is not event:  # ranges may end in another order than they began
+        while call.event is not event:  # ranges may end in a different order than they began
             call = call.host
             if call is None:
                 raise RuntimeError(f"{event.kind} {event.name} ends, and has not begun")
@@ -140,7 +140,7 @@ cdef class Recorder(Listener):
         else:
             call.outputs = self.result(event.outputs, call) if is_tensor(event.outputs) else self.results(event.outputs, call)
             if call.name.endswith("_") and type(call.outputs) is Value and call.outputs is not call.arguments[0]:
-                call.name = call.name[:-1]  # a tensor that has become a view of what it was: nothing is written
+                call.name = call.name[:-1]  # the tensor became a view of its former self: nothing is written
 
     def called_back(self, Event event, Call call):
         text = f"{place(event.line)}: {event.name} was called back, and is not called by this program"
@@ -167,7 +167,7 @@ cdef class Recorder(Listener):
             self.left(event)
 
     cdef tuple line_of(self, object event):
-        """The user's line: in a pass the one that recorded the node."""
+        """The user's line; in a backward pass, the line that recorded the node."""
         return self.line_at(<Event> event) if isinstance(event, Event) else event.line
 
     cdef tuple line_at(self, Event event):
@@ -182,10 +182,10 @@ cdef class Recorder(Listener):
             found = self.lines[event.origin] = event.line
         return <tuple> found
 
-    # What is made of it.
+    # Calls and notes from events.
 
     cpdef drawn(self, source):
-        """The default generator: what was called without one draws from it."""
+        """Enter the default generator as the argument of the calls that were made without a generator."""
         for call in calls_around(self.open):
             entry = entry_of(call.name) if call.kind == "operator" else None
             if entry is not None:
@@ -198,7 +198,7 @@ cdef class Recorder(Listener):
         return call
 
     cdef int failed(self, Call call, Event event) except -1:
-        """An operator that raised, and was caught, has done nothing, unless it was in the midst of writing."""
+        """Remove an operator whose error was caught; refused if it had already written."""
         if any([part.writes for part in call.below() if part is not call]):
             what = f"{call.name} failed after it had begun to write"
             raise self.refusal(what, event.line, "write what the call does without the error")
@@ -206,12 +206,12 @@ cdef class Recorder(Listener):
         return 0
 
     cpdef made(self, Event event):
-        """A tensor without an operator: a copy of values, or new numbers."""
+        """A tensor made without an operator: a copy of values, or new numbers."""
         data, array = event.inputs[0], held(event.outputs)
         if self.met.known(array) is not None:
             return
         if not any([self.is_known(part) for part in arrays_in(data)]):
-            return  # numbers: a constant when it is used
+            return  # plain numbers become a constant when they are used
         known = self.tree(data, event)
         if isinstance(known, Value) and known.dtype == array.dtype:
             call = self.step("made", "copy", (known,), event)
@@ -224,7 +224,7 @@ cdef class Recorder(Listener):
 
     cpdef left(self, Event event):
         value = self.met.known(held(event.inputs[0]))
-        own = self.is_inside() if value is None else value.kind != "constant"  # what is not known yet may be an operator's result
+        own = self.is_inside() if value is None else value.kind != "constant"  # an unknown array may be an operator's result
         if not own:
             return
         what = "its truth" if event.name == "bool" else "its numbers" if event.name in ("numpy", "tolist") else "its number"
@@ -250,7 +250,7 @@ cdef class Recorder(Listener):
         return mapped(item, lambda leaf: self.leaf(leaf, event))
 
     cpdef object leaf(self, object item, object event):
-        """What an argument is in the program."""
+        """The form of an argument in the program."""
         array = (<TensorBase> item).array if is_tensor(item) else held(item)
         if array is not None:
             return self.value(<ndarray> array, event)
@@ -260,7 +260,7 @@ cdef class Recorder(Listener):
         return item if generator is None else self.met.source(generator)
 
     cpdef Value value(self, ndarray array, object event):
-        """The value that an array is: known, another look at memory that is known, or a constant."""
+        """The value of an array: known, a new view of known memory, or a constant."""
         cdef Value value = self.met.known(array), constant
         cdef tuple block
         if value is not None:
@@ -279,7 +279,7 @@ cdef class Recorder(Listener):
         return self.looked_at(array, constant, owner, event)
 
     cpdef bint is_inside(self):
-        """Whether the runtime is at work, rather than the user's function."""
+        """Whether the runtime is running, rather than the user's function."""
         cdef Call call = self.open
         while call is not None:
             if call.kind == "operator" or call.kind == "node" or call.kind == "tangent":
@@ -288,7 +288,7 @@ cdef class Recorder(Listener):
         return False
 
     cdef object looked_at(self, ndarray array, Value whole, ndarray known, object event):
-        """Memory of a value in another layout, which no operator has made."""
+        """A view, made without an operator, of a value's memory in a different layout."""
         cdef Call call
         cdef Value value
         start, size = bounds(owner_of(known))[0], PyArray_ITEMSIZE(array)
@@ -304,7 +304,7 @@ cdef class Recorder(Listener):
         return value
 
     cpdef object result(self, object item, Call call):
-        """An output: a new value, or one that was there."""
+        """The value of an output: new or known."""
         cdef Value value
         array = (<TensorBase> item).array if is_tensor(item) else held(item)
         if array is None:
@@ -313,7 +313,7 @@ cdef class Recorder(Listener):
         if value is None:
             value = self.met.enter(<ndarray> array, "result")
             value.definer = call
-        elif value.hosts and call in value.hosts:  # a tangent of the operator has read its result before it ended
+        elif value.hosts and call in value.hosts:  # a tangent read the operator's result before the operator ended
             value.kind, value.definer, value.data, value.hosts = "result", call, None, ()
         elif value.definer is not call and (is_computed(call) or is_computed(value.definer)):
             text = f"{place(call.line)}: a view at a computed place is the same as another view here, and has to be where the " \
@@ -327,7 +327,7 @@ cdef class Recorder(Listener):
 
 
 cdef bint is_computed(Call call) except -1:
-    """Whether a call makes a view whose place is an index that was computed."""
+    """Whether a call takes a view at an index that was computed."""
     entry = None if call is None else entry_of(call.name)
     if entry is None or entry.view is None:
         return False
@@ -338,7 +338,7 @@ cdef bint is_computed(Call call) except -1:
 
 
 cpdef list calls_around(Call call):
-    """A call that runs, and those that it is a part of, from the outermost on."""
+    """A running call and its enclosing calls, the outermost first."""
     cdef list found = []
     while call is not None:
         found.append(call)
@@ -359,5 +359,5 @@ def place(line):
 
 
 def reads(Call call):
-    """The values that a call is given."""
+    """The values among a call's arguments."""
     return values_in(call.arguments)

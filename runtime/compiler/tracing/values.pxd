@@ -1,4 +1,4 @@
-"""Values: the names of a program, known by the memory that they look at."""
+"""Values: identify the names of a program by the memory that they refer to."""
 
 from libc.stdint cimport uintptr_t
 
@@ -13,12 +13,12 @@ cdef class Layout:
 
 cdef class Value:
     cdef public str name, kind
-    cdef public object shape            # a tuple, in which a trace may leave sizes open
+    cdef public object shape            # a tuple; a trace may leave sizes in it open
     cdef public object dtype, strides
     cdef readonly Layout layout
-    cdef Value shared                   # the memory, where that is another value
+    cdef Value shared                   # the memory, if it belongs to a different value
     cdef public object data, definer, line, inner, hosts
-    cdef public uintptr_t address     # of its first element, while the program was written down; 0 of none
+    cdef public uintptr_t address     # of its first element during the recording; 0 if there is none
 
     cdef int fill(self, str kind, ndarray array, Value memory, str name) except -1
 
@@ -29,13 +29,13 @@ cdef struct Block:
     uintptr_t low, high
 
 cdef class Memory:
-    cdef dict places                    # address -> arrays and their values, one behind the other
-    cdef public list values             # all, in the order in which they were met
+    cdef dict places                    # address -> arrays and their values, alternating
+    cdef public list values             # all values, in the order of their first use
     cdef public dict sources
-    cdef public object reserved         # names of parameters, which no generator of the program's own has
+    cdef public object reserved         # names of parameters, not available to the program's own generators
     cdef Block* blocks                  # in order
     cdef Py_ssize_t block_count, room
-    cdef list owners                    # of each block the first value and its array
+    cdef list owners                    # for each block, its first value and that value's array
 
     cpdef Value known(self, ndarray array)
     cpdef Value enter(self, ndarray array, str kind)

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Values: the names of a program, known by the memory that they look at.
+"""Values: identify the names of a program by the memory that they refer to.
 
-Owns identity.  Saved variables, `detach()` and views make other objects of the same array, so a value is an address, a shape,
-strides and a dtype, among arrays that are kept alive while a trace is taken.  What nobody has computed is a constant, of which
-the trace keeps a copy.  Knows nothing of operators.
+Saved variables, `detach()` and views create different objects of the same array.  A value is therefore an address, a shape,
+strides and a dtype, among arrays that are kept alive during a trace.  An array that no operator computed is a constant, and the
+trace keeps a copy.  Does not depend on operators.
 """
 
 from libc.stdlib cimport free
@@ -26,25 +26,25 @@ __all__ = ["Layout", "Memory", "Source", "Value", "bounds", "copied", "held", "h
            "same_bits", "values_in"]  # fmt: skip
 
 cdef enum:
-    KEPT = 1 << 14      # layouts that are remembered
+    KEPT = 1 << 14      # cached layouts
 
 cdef dict layouts = {}  # (dtype's number, shape, strides) -> Layout
 
 
 cdef class Layout:
-    """How the elements of an array lie in memory.  Equal ones are the same object, as long as it is remembered.
+    """The placement of an array's elements in memory.  Equal layouts are the same object while they are cached.
 
     Attributes
     ----------
     dtype : numpy.dtype
     shape, strides : tuple of int
     count : int
-        Elements.
+        Number of elements.
     dense : bool
-        Whether they fill one block of memory, from the first on.
+        Whether the elements fill one block of memory that begins with the first element.
     c_contiguous : bool
     boolean : bool
-        Whether they are masks.
+        Whether the elements are booleans.
     """
 
 
@@ -92,17 +92,17 @@ cdef class Value:
     shape : tuple of int
     dtype : numpy.dtype
     strides : tuple of int
-        Where it lay in memory, in bytes.
+        Strides in bytes.
     layout : Layout
-        All three as they were when it was met.
+        Dtype, shape and strides at the first use.
     memory : Value
-        The first value that was seen of the memory that it shares: a write to one of them is seen through all.
+        The first value seen in the memory that this value shares: all values of one memory see a write to any of them.
     data : ndarray or None
-        A constant's numbers, as they were when they were first seen.
+        The numbers of a constant when it was first seen.
     line : tuple or None
-        The user's line that brought a constant.
+        The user's line that introduced a constant.
     hosts : list of Call
-        What was going on when a constant was first seen.
+        The calls that were running when a constant was first seen.
     """
 
     def __init__(self, str kind, ndarray array, Value memory=None, str name=""):
@@ -135,9 +135,9 @@ class Source:
     ----------
     name : str
     state : numpy.random.Generator
-        A copy of it as it was before the first draw.
+        A copy of the generator from before the first draw.
     path : str
-        Where it stands among the arguments of the call, if it does: `generator`, `options['rng']`.
+        Its place among the arguments of the call, if any: `generator`, `options['rng']`.
     """
 
     def __init__(self, generator, name):
@@ -149,7 +149,7 @@ class Source:
 
 
 cdef bint same_place(ndarray a, ndarray b) noexcept:
-    """Whether two arrays of one address are one value; the strides of axes of one element say nothing."""
+    """Whether two arrays at one address are one value; strides of axes of length one are ignored."""
     cdef int i, ndim = PyArray_NDIM(a)
     if PyArray_NDIM(b) != ndim or PyArray_TYPE(a) != PyArray_TYPE(b):
         return False
@@ -165,13 +165,13 @@ cdef bint same_place(ndarray a, ndarray b) noexcept:
 
 
 cdef class Memory:
-    """Every array that a program has met, and the value that each one is.  It keeps them alive.
+    """All arrays that a program has used, kept alive, and the value of each.
 
     Attributes
     ----------
     values : list of Value
     sources : dict of int to Source
-        By the identities of the generators.
+        Keys are the identities of the generators.
     """
 
     def __init__(self):
@@ -181,7 +181,7 @@ cdef class Memory:
         free(self.blocks)
 
     cpdef Value known(self, ndarray array):
-        """The value that an array is, if the program has it."""
+        """The value of an array, or None if the program does not know it."""
         cdef list found = self.places.get(<uintptr_t> PyArray_BYTES(array))
         cdef Py_ssize_t i
         if found is None:
@@ -192,12 +192,12 @@ cdef class Memory:
         return None
 
     cpdef Value enter(self, ndarray array, str kind):
-        """A new value for an array that is not known."""
+        """A new value for an unknown array."""
         cdef uintptr_t address = <uintptr_t> PyArray_BYTES(array)
         cdef Value value = Value.__new__(Value)
         cdef list found = self.places.get(address)
         value.fill(kind, array, None, "")
-        if PyArray_SIZE(array):  # without elements it would be taken for the memory of its base
+        if PyArray_SIZE(array):  # an empty array would be assigned to the memory of its base
             self.settle(array, value)
         value.address = address
         if found is None:
@@ -208,7 +208,7 @@ cdef class Memory:
         return value
 
     cdef int settle(self, ndarray array, Value value) except -1:
-        """Find the memory that a value lies in, as far as the owner of its array reaches; known pieces of it are one."""
+        """Find the memory block of a value, up to the bounds of its array's owner; known blocks inside it are merged."""
         cdef Block here
         cdef uintptr_t low, high
         cdef Py_ssize_t first, last, i
@@ -239,7 +239,7 @@ cdef class Memory:
         return 0
 
     cdef int join(self, Value part, Value memory) except -1:
-        """Let what was the memory of some values be part of another."""
+        """Merge the memory `part` into another memory."""
         cdef Value value
         for value in self.values:
             if value is part or value.shared is part:
@@ -247,7 +247,7 @@ cdef class Memory:
         return 0
 
     cdef Py_ssize_t behind(self, uintptr_t low) noexcept:
-        """The place behind all blocks that begin there or before."""
+        """The number of blocks that begin at or before this address."""
         cdef Py_ssize_t first = 0, last = self.block_count, middle
         while first < last:
             middle = (first + last) // 2
@@ -258,7 +258,7 @@ cdef class Memory:
         return first
 
     cpdef tuple block(self, ndarray array):
-        """The known memory that an array lies in: where it ends, the first value seen of it, and that one's array."""
+        """The known memory block of an array: its end, its first value, and that value's array."""
         cdef uintptr_t low, high
         cdef Py_ssize_t place, i
         if PyArray_SIZE(array) == 0:
@@ -272,7 +272,7 @@ cdef class Memory:
         return None
 
     def source(self, generator, name=""):
-        """The parameter that a generator is; of that name, where an argument is one."""
+        """The parameter for a generator; `name` is used if an argument is this generator."""
         found = self.sources.get(id(generator))
         if found is None:
             taken = self.reserved | {source.name for source in self.sources.values()}
@@ -292,7 +292,7 @@ def held_generator(value):
 
 
 def copied(array):
-    """The same numbers at the same strides, in memory of their own."""
+    """A copy with the same values and strides, in new memory."""
     if array.size == 0 or array.flags.forc:
         return array.copy(order="K")
     low, high = bounds(array)
@@ -303,7 +303,7 @@ def copied(array):
 
 
 def same_bits(a, b):
-    """Whether two arrays have the same dtype, shape and bits; NaN is NaN."""
+    """Whether two arrays have the same dtype, shape and bits; all NaN are equal."""
     if a is None or a.dtype != b.dtype or a.shape != b.shape:
         return False
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
@@ -319,7 +319,7 @@ cpdef list values_in(object tree):
     return found
 
 cdef bint lies_in(Value value, Value whole) except -1:
-    """Whether a value lies between the first and the last byte of another."""
+    """Whether a value's bytes are within the bounds of `whole`."""
     cdef uintptr_t low, high, first, last
     ends(value, &low, &high)
     ends(whole, &first, &last)
@@ -327,7 +327,7 @@ cdef bint lies_in(Value value, Value whole) except -1:
 
 
 cdef int ends(Value value, uintptr_t* low, uintptr_t* high) except -1:
-    """Where a value began and ended, while the program was written down."""
+    """The bounds of a value's memory during the recording."""
     cdef Py_ssize_t reach
     low[0], high[0] = value.address, value.address + <Py_ssize_t> value.layout.dtype.itemsize
     for size, stride in zip(value.layout.shape, value.layout.strides):
