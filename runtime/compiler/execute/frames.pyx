@@ -130,7 +130,7 @@ cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
 
 
 cdef ndarray laid_out(Slot* slot, ndarray array):
-    """An operator's own result in the layout that it had when the executable was made; None where more than that is another one."""
+    """An operator's own result in the layout that it had when the executable was made; None if more than the layout differs."""
     cdef int i
     cdef ndarray found
     if PyArray_BASE(array) != NULL or PyArray_NDIM(array) != slot.ndim:

@@ -23,8 +23,8 @@ from ..tracing.instructions import CALLBACK
 from .blocked_loops cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, go_home, is_as_planned, laid_out, new_frame, put, taken
 from .executable cimport (
-    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Executable, Piece, Save, Slot, Step,
-    gradspec_run_short,
+    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Executable, Piece, Save, Slot,
+    Step, gradspec_run_short,
 )
 
 cnp.import_array()
