@@ -136,6 +136,7 @@ ELSEWHERE = {
     "library/profiler/flame_graph.py": ["tests/library/profiler/test_event_list.py"],
     "library/profiler/function_event.py": ["tests/library/profiler/test_event_list.py"],
     "library/profiler/table.py": ["tests/library/profiler/test_event_list.py"],
+    "library/scipy/special/refusals.py": ["tests/library/scipy/test_scipy_special.py"],
     "library/scipy/difference_quotients.py": ["tests/library/scipy/test_scipy_special.py", "tests/library/scipy/test_distribution.py"],
     "library/scipy/integrate/collocation.py": ["tests/library/scipy/test_boundary.py"],
     "library/scipy/integrate/events.py": ["tests/library/scipy/test_scipy_ivp.py"],
