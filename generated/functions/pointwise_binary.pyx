@@ -102,27 +102,23 @@ cdef class Atan2Backward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program angle_slope_radius = Program("a, b, given_2 -> radius", """
-    distance = hypot(a, b)
-    radius = where(equal(distance, 0), given_2, distance)""")
-cdef Program angle_slope_grad_a = Program("grad, a, b, radius -> grad_a", """
-    grad_a = multiply(grad, multiply(multiply(-2, divide(_direction(a, b), radius)), divide(_direction(b, a), radius)))""")
-cdef Program angle_slope_grad_b = Program("grad, a, b, radius -> grad_b", """
+cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
+    grad_a = multiply(grad, multiply(multiply(-2, divide(_direction(a, b), distance)), divide(_direction(b, a), distance)))""")
+cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
     far = equal(maximum(absolute(a), absolute(b)), inf)
-    apart = divide(where(far, 0, subtract(divide(a, 2), divide(b, 2))), radius)
-    together = divide(where(far, 0, add(divide(a, 2), divide(b, 2))), radius)
-    grad_b = multiply(grad, multiply(multiply(4, divide(apart, radius)), divide(together, radius)))""")
+    apart = divide(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance)
+    together = divide(where(far, 0, add(divide(a, 2), divide(b, 2))), distance)
+    grad_b = multiply(grad, multiply(multiply(4, divide(apart, distance)), divide(together, distance)))""")
 
 cdef class AngleSlopeBackward(Node):
     """_angle_slope(a, b) -> y
 
-    dy/da = -2 * (_direction(a, b) / radius) * (_direction(b, a) / radius)
-    dy/db = 4 * (apart / radius) * (together / radius)
+    dy/da = -2 * (_direction(a, b) / distance) * (_direction(b, a) / distance)
+    dy/db = 4 * (apart / distance) * (together / distance)
     where distance = hypot(a, b)
-    where radius = where(distance == 0, nan, distance)
     where far = maximum(absolute(a), absolute(b)) == inf
-    where apart = where(far, 0, a / 2 - b / 2) / radius
-    where together = where(far, 0, a / 2 + b / 2) / radius
+    where apart = where(far, 0, a / 2 - b / 2) / distance
+    where together = where(far, 0, a / 2 + b / 2) / distance
     """
     saves = ("a", "b")
 
@@ -130,11 +126,11 @@ cdef class AngleSlopeBackward(Node):
         grad_a = grad_b = None
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        radius = angle_slope_radius.run((a, b, math.nan))
+        distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = angle_slope_grad_a.run((grad, a, b, radius))
+            grad_a = angle_slope_grad_a.run((grad, a, b, distance))
         if wanted_ & 2:
-            grad_b = angle_slope_grad_b.run((grad, a, b, radius))
+            grad_b = angle_slope_grad_b.run((grad, a, b, distance))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -142,14 +138,13 @@ cdef class AngleSlopeBackward(Node):
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         distance = ops.hypot(a, b)
-        radius = ops.where(distance == 0, math.nan, distance)
         if wanted_ & 1:
-            grad_a = grad * (-2 * (ops._direction(a, b) / radius) * (ops._direction(b, a) / radius))
+            grad_a = grad * (-2 * (ops._direction(a, b) / distance) * (ops._direction(b, a) / distance))
         if wanted_ & 2:
             far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-            apart = ops.where(far, 0, a / 2 - b / 2) / radius
-            together = ops.where(far, 0, a / 2 + b / 2) / radius
-            grad_b = grad * (4 * (apart / radius) * (together / radius))
+            apart = ops.where(far, 0, a / 2 - b / 2) / distance
+            together = ops.where(far, 0, a / 2 + b / 2) / distance
+            grad_b = grad * (4 * (apart / distance) * (together / distance))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

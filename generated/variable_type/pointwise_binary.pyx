@@ -229,14 +229,13 @@ cdef object op__angle_slope(object a, object b):
 cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
     distance = ops.hypot(a, b)
-    radius = ops.where(distance == 0, math.nan, distance)
     if b_t is not None:
         far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-        apart = ops.where(far, 0, a / 2 - b / 2) / radius
-        together = ops.where(far, 0, a / 2 + b / 2) / radius
-    y_t = None if a_t is None else a_t * (-2 * (ops._direction(a, b) / radius) * (ops._direction(b, a) / radius))
+        apart = ops.where(far, 0, a / 2 - b / 2) / distance
+        together = ops.where(far, 0, a / 2 + b / 2) / distance
+    y_t = None if a_t is None else a_t * (-2 * (ops._direction(a, b) / distance) * (ops._direction(b, a) / distance))
     if b_t is not None:
-        y_t = plus(y_t, b_t * (4 * (apart / radius) * (together / radius)))
+        y_t = plus(y_t, b_t * (4 * (apart / distance) * (together / distance)))
     return (y_t,)
 
 def _angle_slope(a, b):

@@ -738,11 +738,8 @@ cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
     return (
         ops.sum(
-            ops.real(
-                ops._rate_or_zero(
-                    ops._centred(x_t, axis), ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims)
-                )
-            ), axis, keepdims
+            ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis,
+            keepdims
         ),
     )
 
@@ -792,9 +789,7 @@ cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     residual = ops._centred(x, axis)
     divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
     std_t = ops.sum(
-        ops.real(
-            ops._rate_or_zero(ops._centred(x_t, axis), ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))
-        ), axis, keepdims
+        ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis, keepdims
     )
     mean_t = ops.mean(x_t, axis, keepdims)
     return (std_t, mean_t)

@@ -78,7 +78,7 @@ def weighted_rows(weight, z):
 
 
 def along_rows(weight, t, z):
-    """The product of the differences of two rows in `t` and in `z`, times a weight; where they are equal in either, 0 whatever it is.
+    """The product of the differences of two rows in `t` and in `z`, times a weight; 0 where they are equal in either.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def along_rows(weight, t, z):
 def _together(weight, *rows):
     """Weights of pairs and the rows that are paired, with the same leading axes."""
     if any(sum(weight.shape[-2:]) != z.shape[-2] or z.shape[-1] != rows[0].shape[-1] for z in rows):
-        raise ValueError(f"weights of shape {weight.shape} are not those of pairs of rows in {' and '.join(str(z.shape) for z in rows)}")
+        shapes = " and ".join(str(z.shape) for z in rows)
+        raise ValueError(f"weights of shape {weight.shape} are not those of pairs of rows in {shapes}")
     lead = np.broadcast_shapes(weight.shape[:-2], *(z.shape[:-2] for z in rows))
     weight, *rows = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, *rows))
     return weight, rows, lead
