@@ -256,6 +256,9 @@ def _truncated_quotient(a, b):
 def divide(a, b):
     return np.divide(a, b)
 
+def _divide_or_nan(a, b):
+    return kernels.divide_or_nan(a, b)
+
 def _divide_or_zero(a, b):
     return kernels.divide_or_zero(a, b)
 
@@ -304,6 +307,9 @@ def polar(a, b):
 def pow(a, b):
     return kernels.power(a, b)
 
+def _rate_or_zero(c, a, b):
+    return c * kernels.divide_or_zero(a, b)
+
 def remainder(a, b):
     return np.remainder(a, b)
 
@@ -312,6 +318,9 @@ def rsub(a, b, *, alpha=1):
 
 def _scaled_pow(c, a, b, n=0):
     return kernels.scaled_pow(c, a, b, n)
+
+def _slope_or_zero(c, a, b):
+    return c * kernels.divide_or_zero(a, b)
 
 def subtract(a, b):
     return np.subtract(a, b)
@@ -460,6 +469,9 @@ def _nan_to_zero(x):
 
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
+
+def _norm_from(x, floor, axis):
+    return np.maximum(kernels.euclidean_norm(x, axis, True), floor)
 
 def prod(x, axis=None, keepdims=False):
     return kernels.prod(x, axis, keepdims)
@@ -957,8 +969,8 @@ def addmv(x, a, b, *, beta=1, alpha=1):
 def addr(x, a, b, *, beta=1, alpha=1):
     return _blend(x, outer(a, b), beta, alpha)
 
-def _along_differences(x, a, b):
-    return kernels.along_differences(x, a, b)
+def _along_rows(weight, t, z):
+    return kernels.along_rows(weight, t, z)
 
 def array_norm(x, ord=None, axis=None, keepdims=False):
     if ord is None:
@@ -1001,13 +1013,14 @@ def _block_diag_backward(x, shapes):
 
 def cdist(a, b, p=2.0):
     if p == 2 and np.ndim(a) >= 2 and (np.ndim(b) >= 2) and (np.size(a) * np.shape(b)[-2] > 1000):
-        return _row_distances(a, b)
+        shapes = formulas.row_shapes(np.shape(a), np.shape(b))
+        return _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), np.shape(a)[-2])
     return vector_norm(
         expand_dims(a, -formulas.len_of(formulas.checked_axes(np.shape(a)[-2:], 'a', 2))) - expand_dims(b, -3), p, -1
     )
 
-def _row_distances(a, b):
-    return kernels.row_distances(a, b)
+def _row_distances(z, m):
+    return kernels.row_distances(z, m)
 
 def cholesky(x):
     return kernels.cholesky(x)
@@ -1049,9 +1062,7 @@ def _coo_sampled_matmul(a, b, rows, columns):
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     a_all = broadcast_to(a, formulas.broadcast_shape(np.shape(a), np.shape(b)))
     b_all = broadcast_to(b, formulas.broadcast_shape(np.shape(a), np.shape(b)))
-    a_norm = vector_norm(a_all, 2, axis, True)
-    b_norm = vector_norm(b_all, 2, axis, True)
-    return sum(a_all / maximum(a_norm, eps) * (b_all / maximum(b_norm, eps)), axis)
+    return sum(a_all / _norm_from(a_all, eps, axis) * (b_all / _norm_from(b_all, eps, axis)), axis)
 
 def cross(a, b, axis=-1):
     return np.linalg.cross(a, b, axis=axis)
@@ -1400,8 +1411,12 @@ def _reciprocal_gaps(values):
     return kernels.reciprocal_gaps(values)
 
 def renorm(x, p, axis, maxnorm):
-    norms = vector_norm(x, p, formulas.other_axes(axis, np.ndim(x)), True)
-    return x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)
+    axes = formulas.other_axes(axis, np.ndim(x))
+    if p == 2:
+        norms = _norm_from(x, maxnorm, axes)
+    else:
+        norms = maximum(vector_norm(x, p, axes, True), maxnorm)
+    return x * where(norms > maxnorm, maxnorm / norms, 1)
 
 def slogdet(x):
     return kernels.slogdet(x)
@@ -1517,8 +1532,8 @@ def vecdot(a, b, axis=-1):
 def vecmat(a, b):
     return squeeze(expand_dims(conj(a), -2) @ b, -2)
 
-def _weighted_differences(weight, a, b):
-    return kernels.weighted_differences(weight, a, b)
+def _weighted_rows(weight, z):
+    return kernels.weighted_rows(weight, z)
 
 # fourier
 
@@ -2544,7 +2559,8 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+        flat = atan2(total, absolute(total))
+        return where(empty, flat, where(empty, 1, total) ** (1 / norm_type))
     return total ** (1 / norm_type)
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -2561,7 +2577,8 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+        flat = atan2(total, absolute(total))
+        return where(empty, flat, where(empty, 1, total) ** (1 / norm_type))
     return total ** (1 / norm_type)
 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -2578,7 +2595,8 @@ def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+        flat = atan2(total, absolute(total))
+        return where(empty, flat, where(empty, 1, total) ** (1 / norm_type))
     return total ** (1 / norm_type)
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):
@@ -2738,7 +2756,7 @@ def _log_softmax_backward(a, y, axis=-1):
     return kernels.log_softmax_backward(a, y, axis)
 
 def normalize(x, p=2.0, axis=1, eps=1e-12):
-    return x / clip(vector_norm(x, p, axis, True), eps)
+    return x / (_norm_from(x, eps, axis) if p == 2 else clip(vector_norm(x, p, axis, True), eps))
 
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     axes = formulas.block_axes(np.shape(x), normalized_shape)

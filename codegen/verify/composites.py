@@ -48,6 +48,16 @@ class Moving:
     def __bool__(self) -> bool:
         return bool(self.value)
 
+    __array_ufunc__ = None  # an ndarray on the left leaves a sum to __radd__
+
+    def __add__(self, other: Any) -> Moving:
+        return Moving(self.value + _still(other), self.tangent + other.tangent if isinstance(other, Moving) else self.tangent)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Moving:
+        return Moving(-self.value, -self.tangent)
+
 
 class Tangents(Evaluator):
     """Runs formulas on moving values."""
@@ -93,10 +103,10 @@ class Tangents(Evaluator):
     def visited(self, case: Case, given: dict[str, Any], outputs: list[Value | Moving]) -> None:
         """Called at each call that runs rules, with its moving arguments and its outputs."""
 
-    def _by_rules(self, op: Op, arguments: dict[str, Any], call: Call) -> list[Value | Moving]:
+    def _by_rules(self, op: Op, arguments: dict[str, Any], call: Call | None) -> list[Value | Moving]:
         still = {name: _still(value) for name, value in arguments.items()}
         shapes = ", ".join(f"{a.name} of shape {np.shape(still[a.name])}" for a in op.signature.arrays if not a.type.is_list)
-        case = Case(op, self, _Wrong(op, call.at), BoundCall(f"{op.name}({shapes})", np.dtype(float), still))
+        case = Case(op, self, _Wrong(op, call and call.at), BoundCall(f"{op.name}({shapes})", np.dtype(float), still))
         if op.signature.generators:
             self._forward(op, still)  # draws the numbers that the case drew from a copy of the generator
         directions = {name: tangent for name in case.inputs if (tangent := _tangent(arguments[name])) is not None}
@@ -232,6 +242,49 @@ def bend_of(case: Case, name: str, output: int) -> tuple[Value, Value] | None:
     calls.add(found, np.ones_like(found.value))
     calls.run_back()
     return (found.tangent, calls.found.get(id(moving), 0.0)) if calls.ruled else None
+
+
+def slopes_of(case: Case, directions: Mapping[str, Value], weights: Mapping[int, Value], squared: bool) -> tuple[float, float]:
+    """How the derivative along some directions changes along them, by the jvp and by the vjps of an entry.
+
+    It is that of the outputs times their weights, added up, or of the squares of the outputs.
+    """
+    op, rules = case.op, _Unproved(case.evaluator)
+    inputs = {name: Moving(case.inputs[name], direction) for name, direction in directions.items()}
+    outputs = rules.outputs_of(case, inputs)
+    known = {**case.known({}), **inputs, **{o.name: y for o, y in zip(op.signature.outputs, outputs)}}
+    grads: dict[int, Any] = dict(weights)
+    if squared:
+        grads = {i: Moving(2 * w * outputs[i].value, 2 * w * outputs[i].tangent) for i, w in weights.items()}
+    tangents = {f"{a.name}_t": directions.get(a.name) for a in op.signature.arrays}
+    moved = rules.run(rules._plan(op, "jvp"), {**known, **tangents})
+    forward = sum(_product(grads[i], moved[f"{op.signature.outputs[i].name}_t"], case.outputs[i]) for i in weights)
+    given = case.cotangents([grads.get(i) for i in case.differentiable])
+    reverse = 0.0
+    for name, direction in directions.items():
+        found = rules.run(rules._plan(op, f"vjp: {name}"), {**known, **given})[f"grad_{name}"]
+        if isinstance(found, Moving):
+            reverse += numeric.inner(numeric.reduced(found.tangent, case.inputs[name]), direction)
+    return forward, reverse
+
+
+def _product(grad: Any, tangent: Any, output: Value) -> float:
+    """How the inner product of two values changes, either of which may move."""
+    found = 0.0
+    for left, right in ((_still(grad), _tangent(tangent)), (_tangent(grad), _still(tangent))):
+        if left is not None and right is not None:
+            found += numeric.inner(numeric.expanded(left, output), numeric.expanded(right, output))
+    return found
+
+
+class _Unproved(Tangents):
+    """Runs formulas on moving values where the rules that they call may be conventions."""
+
+    def outputs_of(self, case: Case, inputs: Mapping[str, Moving]) -> list[Value | Moving]:
+        return self._by_rules(case.op, {**case.arguments, **inputs}, None)
+
+    def _prove(self, case: Case, directions: dict[str, Value], outputs: list[Value | Moving], call: Call) -> None:
+        pass
 
 
 class _Calls(Tangents):

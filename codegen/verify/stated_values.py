@@ -18,7 +18,7 @@ from ..spec.samples import evaluate_stated
 from ..spec.shapes import show
 from . import numeric
 from .case import BoundCall, Case, Report, Stop, make_call, what
-from .composites import bend_of, cotangent_of, tangents_of
+from .composites import bend_of, cotangent_of, slopes_of, tangents_of
 from .evaluate import Evaluator, as_arrays
 from .numeric import Value
 
@@ -69,7 +69,8 @@ class _StatedCase(Case):
         raise Stop
 
     def check_kink(self, kink: Stated) -> None:
-        for name, stated in self._stated(kink).items():
+        slopes = self._stated(kink)
+        for name, stated in slopes.items():
             self._check_sides(kink, name, stated)
             if self.op.form == "composite" and self.op.differentiable:
                 self._check_calls(name, stated)
@@ -78,6 +79,9 @@ class _StatedCase(Case):
                 self._check_forward(name, stated)
                 if self.op.form == "partial":
                     self._check_bend(name)
+        if self.op.form not in ("composite", *WITHOUT_RULE):
+            self._check_together(slopes)
+            self._check_slopes(slopes)
 
     def _stated(self, kink: Stated) -> dict[str, np.ndarray]:
         """The stated derivative of each floating-point input."""
@@ -104,8 +108,13 @@ class _StatedCase(Case):
             raise Stop from None
 
     def _check_sides(self, kink: Stated, name: str, stated: np.ndarray) -> None:
-        """Check that a stated derivative is between the derivatives from both sides, if both exist."""
+        """Check that a stated derivative is between the derivatives from both sides, if both exist.
+
+        NaN of a private operator, the slope of another one, says that the derivative differs from direction to direction.
+        """
         for direction, wanted in _directions(stated):
+            if self.op.private and math.isnan(wanted):
+                continue
             low, high = sorted([self._slope(name, direction) + 0.0, 0.0 - self._slope(name, -direction)])
             margin = _TOLERANCE * (1 + abs(low) + abs(high))
             if not (np.isnan([low, high]).any() or low - margin <= wanted <= high + margin):
@@ -141,6 +150,40 @@ class _StatedCase(Case):
                 key, formula = self.jvp_rule(name, output)
                 tangents.append(self.run(lambda: self._tangent(name, direction, output), key, formula))  # noqa: B023
             self._compare(key, formula, self._total(tangents), wanted)
+
+    def _check_together(self, stated: dict[str, np.ndarray]) -> None:
+        """Along a direction in which all inputs move the tangents sum to what is stated."""
+        directions = {name: numeric.direction_like(value, self.random) for name, value in stated.items()}
+        wanted = sum(numeric.inner(value, directions[name]) for name, value in stated.items())
+        tangents = []
+        for output in self.differentiable:
+            key, formula = self.jvp_rule(next(iter(stated)), output)
+            tangent = self.run(lambda: self.pushed(directions, output), key, formula)  # noqa: B023
+            tangents.append(numeric.expanded(tangent, self.outputs[output]))
+        self._compare(key, formula, self._total(tangents), wanted)
+
+    def _check_slopes(self, stated: dict[str, np.ndarray]) -> None:
+        """Where all is finite, both rules change alike: a second derivative in forward mode over either is the same number, or
+        not known over both."""
+        if self.evaluator.defers_rules(self.op) or self.op.derived.joint_linear or not self._is_finite(stated):
+            return
+        directions = {name: numeric.direction_like(value, self.random) for name, value in self.inputs.items()}
+        weights = {i: numeric.random_like(self.outputs[i], self.random) for i in self.differentiable}
+        for squared in (False, True):
+            key, formula = self.jvp_rule(next(iter(self.inputs)), self.differentiable[0])
+            forward, reverse = self.run(lambda: slopes_of(self, directions, weights, squared), key, formula)  # noqa: B023
+            if not np.isclose(forward, reverse, rtol=numeric.TOLERANCE, atol=numeric.TOLERANCE, equal_nan=True):
+                of = "its square's slope" if squared else "the slope"
+                change = f"{of} by {forward:.4g} and {reverse:.4g}"
+                self.report(f"does not change as vjp at the kink {self.call.source}: {change}", key, formula)
+                raise Stop
+
+    def _is_finite(self, stated: dict[str, np.ndarray]) -> bool:
+        """Whether nothing is infinite or so small that a quotient by it may be; a slope that is not known may be stated."""
+        numbers = [*self.inputs.values(), *(self.outputs[i] for i in self.differentiable)]
+        if any(np.isinf(slope).any() for slope in stated.values()) or any(isinstance(x, list) for x in numbers):
+            return False
+        return all(np.all((np.abs(x) < 1e100) & ((x == 0) | (np.abs(x) > 1e-100))) for x in numbers)
 
     def _check_calls(self, name: str, stated: np.ndarray) -> None:
         """Check that the rules of a composite's calls give the stated derivative, in both modes."""

@@ -5,8 +5,9 @@ from gradspec.support.docstrings import LEAF, OUT, describe, docstring
 
 describe({
     "absolute": docstring('Modulus; the derivative at 0 is 0.', 'x : array_like\n' + OUT, 'absolute(x) -> y\n'
-        'grad_x = grad * sign(x)\n' 'y_t = real(conj(sign(x)) * x_t)', examples='>>> gs.absolute([-2.0, 3.0])\n'
-        'tensor([2., 3.])'),
+        'grad_x = _slope_or_zero(grad, x, y) if is_complex(x.dtype) else grad * sign(x)\n'
+        'y_t = real(_rate_or_zero(x_t, conj(x), y)) if is_complex(x.dtype) else sign(x) * x_t',
+        examples='>>> gs.absolute([-2.0, 3.0])\n' 'tensor([2., 3.])'),
     "acos": docstring('Inverse cosine.', 'x : array_like\n' + OUT, 'acos(x) -> y\n' 'dy/dx = -_asin_slope(x)',
         examples='>>> gs.acos([1.0, 0.0])\n' 'tensor([0.        , 1.57079633])'),
     "acosh": docstring('Inverse hyperbolic cosine.', 'x : array_like\n' + OUT, 'acosh(x) -> y\n'
@@ -428,9 +429,9 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
-        'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,\n'
-        '  keepdims)\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
-        'y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n' '\n'
+        'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
+        '  keepdims))\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
+        'y_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
         'correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
     "std_mean": docstring('Standard deviation and arithmetic mean.', 'x : array_like\n'
@@ -438,11 +439,11 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.',
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
-        'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,\n'
-        '  axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
+        'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
+        '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
         'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
-        'std_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n'
-        'mean_t = mean(x_t, axis, keepdims)\n' '\n'
+        'std_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis,\n'
+        '  keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
         'correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
         'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
@@ -868,9 +869,11 @@ describe({
     "cdist": docstring('The p-norm of the difference of each row of `a` and each row of `b`.', 'a : array_like\n'
         '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n' 'p : float, default 2.0\n'
         '    Order of the norm.', 'cdist(a, b, float p=2.0) -> y\n'
-        'composite: _row_distances(a, b) if p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else\n'
-        "  vector_norm(expand_dims(a, -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)",
-        examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n' 'tensor([[5.],\n' '        [4.]])'),
+        'composite: _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), a.shape[-2]) if\n'
+        '  p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else vector_norm(expand_dims(a,\n'
+        "  -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)\n"
+        'where shapes = row_shapes(a.shape, b.shape)', examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n'
+        'tensor([[5.],\n' '        [4.]])'),
     "cholesky_inverse": docstring('Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.',
         'l : array_like\n' '    Triangular factors.\n' 'upper : bool, default False\n' '    Whether they are upper triangular.',
         'cholesky_inverse(l, *, bool upper=False) -> y\n'
@@ -957,9 +960,9 @@ describe({
         'The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm +\n'
         '1e-7.', 'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n'
         '    Along which axis the slices lie.\n' 'maxnorm : float\n' '    Largest norm.',
-        'renorm(x, float p, int axis, float maxnorm) -> y\n'
-        'composite: x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)\n'
-        'where norms = vector_norm(x, p, other_axes(axis, x.ndim), True)',
+        'renorm(x, float p, int axis, float maxnorm) -> y\n' 'composite: x * where(norms > maxnorm, maxnorm / norms, 1)\n'
+        'where axes = other_axes(axis, x.ndim)\n'
+        'where norms = _norm_from(x, maxnorm, axes) if p == 2 else maximum(vector_norm(x, p, axes, True), maxnorm)',
         examples='>>> gs.renorm([[3.0, 4.0], [0.3, 0.4]], 2.0, 0, 1.0)\n' 'tensor([[0.6, 0.8],\n' '        [0.3, 0.4]])'),
     "tensordot": docstring('Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.',
         'a : array_like\n' 'b : array_like\n' 'axes : index, default 2\n'

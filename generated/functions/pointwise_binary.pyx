@@ -24,6 +24,7 @@ cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.
 cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
 cdef Forward2 forward__direction = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_direction", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward__divide_or_nan = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_nan", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
 )
@@ -102,24 +103,22 @@ cdef class Atan2Backward(Node):
 
 
 cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
-    across = _divide_or_zero(_direction(a, b), distance)
-    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(_direction(b, a), distance)))""")
+    grad_a = multiply(grad, multiply(multiply(-2, divide(_direction(a, b), distance)), divide(_direction(b, a), distance)))""")
 cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
     far = equal(maximum(absolute(a), absolute(b)), inf)
-    apart = _divide_or_zero(_divide_or_zero(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance), distance)
-    together = _divide_or_zero(_divide_or_zero(where(far, 0, add(divide(a, 2), divide(b, 2))), distance), distance)
-    grad_b = multiply(grad, multiply(multiply(4, apart), together))""")
+    apart = divide(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance)
+    together = divide(where(far, 0, add(divide(a, 2), divide(b, 2))), distance)
+    grad_b = multiply(grad, multiply(multiply(4, divide(apart, distance)), divide(together, distance)))""")
 
 cdef class AngleSlopeBackward(Node):
     """_angle_slope(a, b) -> y
 
-    dy/da = -2 * across * _divide_or_zero(_direction(b, a), distance)
-    dy/db = 4 * apart * together
+    dy/da = -2 * (_direction(a, b) / distance) * (_direction(b, a) / distance)
+    dy/db = 4 * (apart / distance) * (together / distance)
     where distance = hypot(a, b)
-    where across = _divide_or_zero(_direction(a, b), distance)
     where far = maximum(absolute(a), absolute(b)) == inf
-    where apart = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 - b / 2), distance), distance)
-    where together = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 + b / 2), distance), distance)
+    where apart = where(far, 0, a / 2 - b / 2) / distance
+    where together = where(far, 0, a / 2 + b / 2) / distance
     """
     saves = ("a", "b")
 
@@ -140,13 +139,12 @@ cdef class AngleSlopeBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         distance = ops.hypot(a, b)
         if wanted_ & 1:
-            across = ops._divide_or_zero(ops._direction(a, b), distance)
-            grad_a = grad * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
+            grad_a = grad * (-2 * (ops._direction(a, b) / distance) * (ops._direction(b, a) / distance))
         if wanted_ & 2:
             far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-            apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
-            together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
-            grad_b = grad * (4 * apart * together)
+            apart = ops.where(far, 0, a / 2 - b / 2) / distance
+            together = ops.where(far, 0, a / 2 + b / 2) / distance
+            grad_b = grad * (4 * (apart / distance) * (together / distance))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -364,15 +362,15 @@ cdef class CopysignBackward(Node):
 
 
 cdef Program direction_grad_a = Program("grad, other, distance -> grad_a", """
-    grad_a = multiply(grad, _divide_or_zero(square(other), distance))""")
+    grad_a = multiply(grad, divide(square(other), distance))""")
 cdef Program direction_grad_b = Program("grad, y, other, distance -> grad_b", """
-    grad_b = multiply(grad, negative(_divide_or_zero(multiply(y, other), distance)))""")
+    grad_b = multiply(grad, divide(multiply(negative(y), other), distance))""")
 
 cdef class DirectionBackward(Node):
     """_direction(a, b) -> y
 
-    dy/da = _divide_or_zero(square(other), distance)
-    dy/db = -_divide_or_zero(y * other, distance)
+    dy/da = square(other) / distance
+    dy/db = -y * other / distance
     where distance = hypot(a, b)
     where other = _direction(b, a)
     """
@@ -398,10 +396,10 @@ cdef class DirectionBackward(Node):
         distance = ops.hypot(a, b)
         other = ops._direction(b, a)
         if wanted_ & 1:
-            grad_a = grad * ops._divide_or_zero(ops.square(other), distance)
+            grad_a = grad * (ops.square(other) / distance)
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * -ops._divide_or_zero(y * other, distance)
+            grad_b = grad * (-y * other / distance)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -473,14 +471,14 @@ cdef class DivideBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
-cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
-    grad_b = multiply(negative(conj(y)), _divide_or_zero(grad, conj(b)))""")
+cdef Program divide_or_nan_grad_b = Program("y, grad, b -> grad_b", """
+    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
 
-cdef class DivideOrZeroBackward(Node):
-    """_divide_or_zero(a, b) -> y
+cdef class DivideOrNanBackward(Node):
+    """_divide_or_nan(a, b) -> y
 
-    grad_a = _divide_or_zero(grad, conj(b))
-    grad_b = -conj(y) * _divide_or_zero(grad, conj(b))
+    grad_a = _divide_or_nan(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
     """
     saves = ("b", "y")
 
@@ -488,7 +486,48 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward__divide_or_zero(grad, forward_conj(b))
+            grad_a = forward__divide_or_nan(grad, forward_conj(b))
+        if wanted_ & 2:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_b = divide_or_nan_grad_b.run((y, grad, b))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = ops._divide_or_nan(grad, conj_of(b))
+        if wanted_ & 2:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_b, self.saved_y = True, None, None
+
+
+cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
+    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
+
+cdef class DivideOrZeroBackward(Node):
+    """_divide_or_zero(a, b) -> y
+
+    grad_a = _divide_or_nan(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
+    """
+    saves = ("b", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = forward__divide_or_nan(grad, forward_conj(b))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = divide_or_zero_grad_b.run((y, grad, b))
@@ -498,10 +537,10 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = ops._divide_or_zero(grad, conj_of(b))
+            grad_a = ops._divide_or_nan(grad, conj_of(b))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = -conj_of(y) * ops._divide_or_zero(grad, conj_of(b))
+            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1023,6 +1062,66 @@ cdef class PowBackward(Node):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
 
+cdef Program rate_or_zero_grad_b = Program("grad, ratio, per -> grad_b", """
+    grad_b = multiply(negative(grad), conj(multiply(ratio, per)))""")
+
+cdef class RateOrZeroBackward(Node):
+    """_rate_or_zero(c, a, b) -> y
+
+    grad_c = grad * conj(ratio)
+    grad_a = grad * conj(per)
+    grad_b = -grad * conj(ratio * per)
+    where ratio = _divide_or_zero(a, b)
+    where per = _divide_or_nan(c, b)
+    """
+    saves = ("a", "b", "c")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        if wanted_ & 5:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 5:
+            ratio = forward__divide_or_zero(a, b)
+        if wanted_ & 1:
+            grad_c = forward_multiply(grad, forward_conj(ratio))
+        if wanted_ & 6:
+            c = saved_array(self, self.saved_c, self.version_c, "c")
+            per = forward__divide_or_nan(c, b)
+        if wanted_ & 2:
+            grad_a = forward_multiply(grad, forward_conj(per))
+        if wanted_ & 4:
+            grad_b = rate_or_zero_grad_b.run((grad, ratio, per))
+        return grad_c, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        if wanted_ & 5:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 5:
+            ratio = ops._divide_or_zero(a, b)
+        if wanted_ & 1:
+            grad_c = grad * conj_of(ratio)
+        if wanted_ & 6:
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
+            per = ops._divide_or_nan(c, b)
+        if wanted_ & 2:
+            grad_a = grad * conj_of(per)
+        if wanted_ & 4:
+            grad_b = -grad * conj_of(ratio * per)
+        return grad_c, grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
+
+
 cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
 
 cdef class RemainderBackward(Node):
@@ -1129,6 +1228,66 @@ cdef class ScaledPowBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
+
+
+cdef Program slope_or_zero_grad_b = Program("c, ratio, per -> grad_b", """
+    grad_b = multiply(negative(conj(multiply(c, ratio))), per)""")
+
+cdef class SlopeOrZeroBackward(Node):
+    """_slope_or_zero(c, a, b) -> y
+
+    grad_c = grad * conj(ratio)
+    grad_a = conj(c) * per
+    grad_b = -conj(c * ratio) * per
+    where ratio = _divide_or_zero(a, b)
+    where per = _divide_or_nan(grad, conj(b))
+    """
+    saves = ("a", "b", "c")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        if wanted_ & 5:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 5:
+            ratio = forward__divide_or_zero(a, b)
+        if wanted_ & 1:
+            grad_c = forward_multiply(grad, forward_conj(ratio))
+        if wanted_ & 6:
+            c = saved_array(self, self.saved_c, self.version_c, "c")
+            per = forward__divide_or_nan(grad, forward_conj(b))
+        if wanted_ & 2:
+            grad_a = forward_multiply(forward_conj(c), per)
+        if wanted_ & 4:
+            grad_b = slope_or_zero_grad_b.run((c, ratio, per))
+        return grad_c, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        if wanted_ & 5:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 5:
+            ratio = ops._divide_or_zero(a, b)
+        if wanted_ & 1:
+            grad_c = grad * conj_of(ratio)
+        if wanted_ & 6:
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
+            per = ops._divide_or_nan(grad, conj_of(b))
+        if wanted_ & 2:
+            grad_a = conj_of(c) * per
+        if wanted_ & 4:
+            grad_b = -conj_of(c * ratio) * per
+        return grad_c, grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
 
 
 cdef class SubtractBackward(Node):

@@ -16,6 +16,7 @@ from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 from gradspec.core.conversion cimport ndim_of, shape_of
 
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -49,33 +50,33 @@ cdef class CentredBackward(Node):
         return ops._centred(grad, axis)
 
 
-cdef Program euclidean_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
-    grad_x = multiply(_divide_or_zero(x, given_1), given_2)""")
+cdef Program euclidean_norm_grad_x = Program("given_0, x, given_2 -> grad_x", """
+    grad_x = multiply(given_0, _divide_or_zero(x, given_2))""")
 
 cdef class EuclideanNormBackward(Node):
     """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = _divide_or_zero(x, _unreduce(y, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis, keepdims)
+    grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), x, _unreduce(y, x.shape, axis, keepdims))
     """
-    saves = ("x", "y", "x_shape", "axis", "keepdims")
+    saves = ("x_shape", "axis", "keepdims", "x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         return euclidean_norm_grad_x.run(
-            (x, forward__unreduce(y, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
+            (forward__unreduce(grad, x_shape, axis, keepdims), x, forward__unreduce(y, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return ops._divide_or_zero(x, ops._unreduce(y, x_shape, axis, keepdims)) * ops._unreduce(grad, x_shape, axis, keepdims)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return ops._slope_or_zero(ops._unreduce(grad, x_shape, axis, keepdims), x, ops._unreduce(y, x_shape, axis, keepdims))
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -286,6 +287,32 @@ cdef class NanToZeroBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program norm_from_grad_x = Program("y, floor, x, grad -> grad_x", """
+    grad_x = where(greater(y, floor), multiply(_divide_or_zero(x, y), grad), 0)""")
+
+cdef class NormFromBackward(Node):
+    """_norm_from(x, float floor, int[] axis) -> y; grad_x = where(y > floor, _divide_or_zero(x, y) * grad, 0)"""
+    saves = ("y", "floor", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        floor = self.saved_floor
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return norm_from_grad_x.run((y, floor, x, grad))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        floor = self.saved_floor
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return ops.where(y > floor, ops._divide_or_zero(x, y) * grad, 0)
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_x = True, None, None
+
+
 cdef class ProdBackward(Node):
     """prod(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -313,14 +340,14 @@ cdef class ProdBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program std_grad_x = Program("residual, given_1, given_2 -> grad_x", """
-    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
+cdef Program std_grad_x = Program("given_0, residual, given_2 -> grad_x", """
+    grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
 
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,
-      keepdims)
+    grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,
+      keepdims))
     where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * y
     """
@@ -336,7 +363,7 @@ cdef class StdBackward(Node):
         residual = forward__centred(x, axis)
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
         return std_grad_x.run(
-            (residual, forward__unreduce(divisor, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
+            (forward__unreduce(grad, x_shape, axis, keepdims), residual, forward__unreduce(divisor, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -348,23 +375,22 @@ cdef class StdBackward(Node):
         keepdims = self.saved_keepdims
         residual = ops._centred(x, axis)
         divisor = formulas.reduced_count(x_shape, axis, correction) * y
-        return (
-            ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
-            * ops._unreduce(grad, x_shape, axis, keepdims)
+        return ops._slope_or_zero(
+            ops._unreduce(grad, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
         )
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program std_mean_grad_x = Program("residual, given_1, given_2 -> grad_x", """
-    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
+cdef Program std_mean_grad_x = Program("given_0, residual, given_2 -> grad_x", """
+    grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
 
 cdef class StdMeanBackward(Node):
     """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
 
-    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,
-      axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
+    grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,
+      axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
     where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * std
     """
@@ -387,8 +413,8 @@ cdef class StdMeanBackward(Node):
             None if grad_std is None
             else std_mean_grad_x.run(
                 (
-                    residual, forward__unreduce(divisor, x_shape, axis, keepdims),
-                    forward__unreduce(grad_std, x_shape, axis, keepdims)
+                    forward__unreduce(grad_std, x_shape, axis, keepdims), residual,
+                    forward__unreduce(divisor, x_shape, axis, keepdims)
                 )
             )
         )
@@ -414,8 +440,9 @@ cdef class StdMeanBackward(Node):
             divisor = formulas.reduced_count(x_shape, axis, correction) * std
         grad_x = (
             None if grad_std is None
-            else ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
-            * ops._unreduce(grad_std, x_shape, axis, keepdims)
+            else ops._slope_or_zero(
+                ops._unreduce(grad_std, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
+            )
         )
         if grad_mean is not None:
             grad_x = plus(grad_x, ops._unreduce(grad_mean / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims))
@@ -585,36 +612,44 @@ cdef class VarMeanBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program power_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
-    slope = multiply(sign(x), given_1)
-    grad_x = multiply(slope, given_2)""")
-cdef Program power_norm_grad_x_2 = Program("x, whole, given_2 -> grad_x", """
-    grad_x = pow(_divide_or_zero(absolute(x), whole), given_2)""")
-cdef Program power_norm_grad_x_3 = Program("whole, x, given_2 -> grad_x", """
-    grad_x = pow(_divide_or_zero(whole, absolute(x)), given_2)""")
+cdef Program power_norm_divisor = Program("length -> divisor", "divisor = where(equal(length, 0), 1, length)")
+cdef Program power_norm_grad_x = Program("length, given, x, given_3 -> grad_x", """
+    slope = multiply(sign(x), given_3)
+    grad_x = where(equal(length, 0), multiply(given, _divide_or_zero(x, length)), multiply(slope, given))""")
+cdef Program power_norm_grad_x_2 = Program("x, divisor, given_2 -> grad_x", """
+    grad_x = pow(divide(absolute(x), divisor), given_2)""")
+cdef Program power_norm_grad_x_3 = Program("whole, divisor, given_2 -> grad_x", "grad_x = pow(divide(whole, divisor), given_2)")
 
 cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    grad_x = where(length == 0, _slope_or_zero(given, x, length), slope * given)
     where whole = _unreduce(y, x.shape, axis, keepdims)
-    where slope = sign(x) * (_divide_or_zero(absolute(x), whole) ** (ord - 1) if ord > 1 else _divide_or_zero(whole,
-      absolute(x)) ** (1 - ord))
+    where length = whole if ord > 1 else absolute(x)
+    where divisor = where(length == 0, 1, length)
+    where slope = sign(x) * ((absolute(x) / divisor) ** (ord - 1) if ord > 1 else (whole / divisor) ** (1 - ord))
+    where given = _unreduce(grad, x.shape, axis, keepdims)
     """
-    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord")
+    saves = ("y", "x_shape", "axis", "keepdims", "ord", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         whole = forward__unreduce(y, x_shape, axis, keepdims)
+        if ord > 1:
+            length = whole
+        else:
+            length = forward_absolute(x)
+        divisor = power_norm_divisor.run((length,))
+        given = forward__unreduce(grad, x_shape, axis, keepdims)
         return power_norm_grad_x.run(
             (
-                x, power_norm_grad_x_2.run((x, whole, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, x, 1 - ord)),
-                forward__unreduce(grad, x_shape, axis, keepdims)
+                length, given, x,
+                power_norm_grad_x_2.run((x, divisor, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, divisor, 1 - ord))
             )
         )
 
@@ -623,17 +658,17 @@ cdef class PowerNormBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         whole = ops._unreduce(y, x_shape, axis, keepdims)
-        slope = (
-            ops.sign(x)
-            * (
-                ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
-                else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
-            )
-        )
-        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
+        if ord > 1:
+            length = whole
+        else:
+            length = ops.absolute(x)
+        divisor = ops.where(length == 0, 1, length)
+        slope = ops.sign(x) * ((ops.absolute(x) / divisor) ** (ord - 1) if ord > 1 else (whole / divisor) ** (1 - ord))
+        given = ops._unreduce(grad, x_shape, axis, keepdims)
+        return ops.where(length == 0, ops._slope_or_zero(given, x, length), slope * given)
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None

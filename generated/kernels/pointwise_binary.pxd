@@ -23,6 +23,8 @@ cdef object forward_div(object a, object b, object rounding_mode)
 cdef object forward__truncated_quotient(object a, object b)
 cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
+cdef Ufunc _divide_or_nan_ufunc
+cdef object forward__divide_or_nan(object a, object b)
 cdef Ufunc _divide_or_zero_ufunc
 cdef object forward__divide_or_zero(object a, object b)
 cdef object forward_divmod(object a, object b)
@@ -51,10 +53,12 @@ cdef object forward_multiply(object a, object b)
 cdef object forward_polar(object a, object b)
 cdef Ufunc pow_ufunc
 cdef object forward_pow(object a, object b)
+cdef object forward__rate_or_zero(object c, object a, object b)
 cdef Ufunc remainder_ufunc
 cdef object forward_remainder(object a, object b)
 cdef object forward_rsub(object a, object b, object alpha)
 cdef object forward__scaled_pow(object c, object a, object b, object n)
+cdef object forward__slope_or_zero(object c, object a, object b)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
 cdef Ufunc where_ufunc

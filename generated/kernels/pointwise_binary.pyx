@@ -80,6 +80,10 @@ divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
 
+_divide_or_nan_ufunc = offer(Ufunc(kernels.divide_or_nan, "_divide_or_nan"))
+cdef object forward__divide_or_nan(object a, object b):
+    return _divide_or_nan_ufunc.binary(a, b)
+
 _divide_or_zero_ufunc = offer(Ufunc(kernels.divide_or_zero, "_divide_or_zero"))
 cdef object forward__divide_or_zero(object a, object b):
     return _divide_or_zero_ufunc.binary(a, b)
@@ -147,6 +151,13 @@ pow_ufunc = offer(Ufunc(kernels.power, "pow"))
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
+cdef Program rate_or_zero_y = Program("c, a, b -> y", "y = multiply(c, _divide_or_zero(a, b))")
+cdef object forward__rate_or_zero(object c, object a, object b):
+    try:
+        return as_array(rate_or_zero_y.run((c, a, b)))
+    except Exception as error_:
+        raise explain(error_, "_rate_or_zero", c=c, a=a, b=b) from None
+
 remainder_ufunc = offer(Ufunc(np.remainder, "remainder", REALS))
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
@@ -160,6 +171,13 @@ cdef object forward__scaled_pow(object c, object a, object b, object n):
         return as_array(kernels.scaled_pow(c, a, b, n))
     except Exception as error_:
         raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
+
+cdef Program slope_or_zero_y = Program("c, a, b -> y", "y = multiply(c, _divide_or_zero(a, b))")
+cdef object forward__slope_or_zero(object c, object a, object b):
+    try:
+        return as_array(slope_or_zero_y.run((c, a, b)))
+    except Exception as error_:
+        raise explain(error_, "_slope_or_zero", c=c, a=a, b=b) from None
 
 subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):

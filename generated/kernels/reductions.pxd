@@ -19,6 +19,7 @@ cdef object forward_nansum(object x, object axis, object keepdims)
 cdef Ufunc _nan_to_zero_ufunc
 cdef object forward__nan_to_zero(object x)
 cdef object forward_norm(object x, object ord, object axis, object keepdims)
+cdef object forward__norm_from(object x, object floor, object axis)
 cdef object forward_prod(object x, object axis, object keepdims)
 cdef object forward__product_of_others(object x, object axis)
 cdef object forward_std(object x, object axis, object keepdims, object correction)

@@ -115,6 +115,12 @@ cdef object forward__nan_to_zero(object x):
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)
 
+cdef object forward__norm_from(object x, object floor, object axis):
+    try:
+        return as_array(np.maximum(kernels.euclidean_norm(x, axis, True), floor))
+    except Exception as error_:
+        raise explain(error_, "_norm_from", x=x, floor=floor, axis=axis) from None
+
 cdef object forward_prod(object x, object axis, object keepdims):
     try:
         return as_array(kernels.prod(x, axis, keepdims))

@@ -208,19 +208,25 @@ cdef object op_absolute(object x):
     if needs_grad(state_, x):
         node_ = AbsoluteBackward.__new__(AbsoluteBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_absolute(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_absolute, jvp_absolute, False, (y,), (x,))
     return y
 
 cdef tuple jvp_absolute(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (ops.real(ops.conj(ops.sign(x)) * x_t),)
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    if formulas.is_complex(dtype_of(x)):
+        y_t = ops.real(ops._rate_or_zero(x_t, ops.conj(x), y))
+    else:
+        y_t = ops.sign(x) * x_t
+    return (y_t,)
 
 cdef object op_absolute_(object x):
     cdef ThreadState* state_ = thread_state()

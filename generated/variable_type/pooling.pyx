@@ -714,7 +714,8 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+                flat = ops.atan2(total, ops.absolute(total))
+                return ops.where(empty, flat, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool1d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -725,7 +726,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what
     it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds
-    zeros alone."""
+    zeros alone, and how it changes there is not known."""
     return op_lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -754,7 +755,8 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+                flat = ops.atan2(total, ops.absolute(total))
+                return ops.where(empty, flat, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool2d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -765,7 +767,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of
     what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
-    holds zeros alone."""
+    holds zeros alone, and how it changes there is not known."""
     return op_lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -794,7 +796,8 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+                flat = ops.atan2(total, ops.absolute(total))
+                return ops.where(empty, flat, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool3d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -805,7 +808,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm
     of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
-    holds zeros alone."""
+    holds zeros alone, and how it changes there is not known."""
     return op_lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
 
 

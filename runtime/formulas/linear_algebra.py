@@ -2,7 +2,7 @@
 
 import math
 
-from .shapes import axes_tuple
+from .shapes import axes_tuple, broadcast_shape
 
 
 def blocks_shape(shape):
@@ -75,6 +75,14 @@ def product_shape(a_shape, b_shape):
     ndim = max(len(a_shape), len(b_shape))
     a, b = (1,) * (ndim - len(a_shape)) + tuple(a_shape), (1,) * (ndim - len(b_shape)) + tuple(b_shape)
     return tuple(m * n for m, n in zip(a, b))
+
+
+def row_shapes(a_shape, b_shape):
+    """The shapes of two stacks of rows with the same leading axes."""
+    if a_shape[-1] != b_shape[-1]:
+        raise ValueError(f"cdist: the rows of a have {a_shape[-1]} components and those of b {b_shape[-1]}")
+    lead = broadcast_shape(a_shape[:-2], b_shape[:-2])
+    return (*lead, *a_shape[-2:]), (*lead, *b_shape[-2:])
 
 
 def square_shape(shape, ind):

@@ -1,4 +1,4 @@
-"""A quotient that is 0 where the divisor is, a power that is 0 where its factor is, and functions in pieces."""
+"""A quotient that is 0 or NaN where the divisor is 0, a power that is 0 where its factor is, and functions in pieces."""
 
 import numpy as np
 
@@ -19,6 +19,22 @@ def divide_or_zero(a, b):
         return np.divide(a, b)
     zeros = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(a, b, 1.0))
     return np.divide(a, b, out=zeros, where=nonzero)
+
+
+def divide_or_nan(a, b):
+    """a / b, and where `b` is 0 NaN, in both parts, unless `a` is 0.
+
+    Parameters
+    ----------
+    a, b : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    y = divide_or_zero(a, b)
+    unknown = np.equal(b, 0) & np.not_equal(a, 0)
+    return np.where(unknown, y.dtype.type(complex(np.nan, np.nan) if y.dtype.kind == "c" else np.nan), y) if unknown.any() else y
 
 
 def leaky_relu(x, negative_slope):

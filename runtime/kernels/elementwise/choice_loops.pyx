@@ -18,7 +18,7 @@ from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
-__all__ = ["clip", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where"]
+__all__ = ["clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where"]
 
 cnp.import_array()
 
@@ -30,6 +30,8 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     void gradspec_where_gradspec_pair(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_divide_or_nan_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_divide_or_nan_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_leaky_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_leaky_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_nan_to_zero_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -45,6 +47,8 @@ where = pointwise(
     [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], True, False)
 divide_or_zero = pointwise(
     choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL], False, False)
+divide_or_nan = pointwise(
+    choice.divide_or_nan, ("a", "b"), [gradspec_divide_or_nan_float, gradspec_divide_or_nan_double, NULL, NULL], False, False)
 leaky_relu = pointwise(
     choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
 nan_to_zero = pointwise(

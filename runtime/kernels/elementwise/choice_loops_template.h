@@ -17,6 +17,18 @@ GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const
         }
 }
 
+/* The same, and NaN where only the divisor is 0. */
+GRADSPEC_WIDE static void TYPED(divide_or_nan)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *a = (const T *) args[0], *b = (const T *) args[1];
+    T *y = (T *) args[2];
+    npy_intp n = size[0], i, p = steps[0] != 0, q = steps[1] != 0;
+    (void) data;
+    for (i = 0; i < n; i++) {
+        const T d = b[i * q], r = a[i * p] / (d == 0 ? 1 : d), lost = r == 0 ? 0 : (T) NAN;
+        y[i] = d == 0 ? lost : r;
+    }
+}
+
 /* x above 0, else its product with the other operand; the product of every element may raise a flag, as in NumPy. */
 GRADSPEC_WIDE static void TYPED(leaky)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *x = (const T *) args[0], *slope = (const T *) args[1];

@@ -8,7 +8,7 @@ import numpy as np
 from .distances_loops import differences_weighted, distances_direct
 from .moments_loops import euclidean_norm
 
-__all__ = ["along_differences", "row_distances", "weighted_differences"]
+__all__ = ["along_rows", "row_distances", "weighted_rows"]
 
 _BLOCK = 1 << 16  # elements of the differences that are there at once
 _FEW = 1 << 16  # differences up to which a product of matrices costs more than they
@@ -16,89 +16,109 @@ _CLOSE = {"f": 1e-7, "d": 0.05}  # squared distance over squared norms below whi
 _LEAST = 1e-280  # squared distances from which no square has lost digits to underflow
 
 
-def row_distances(a, b):
-    """The Euclidean distance of each row of `a` and each row of `b`.
+def row_distances(z, m):
+    """The Euclidean distance of each of the first `m` rows and each of the others.
 
     Parameters
     ----------
-    a : (..., m, k) ndarray
-    b : (..., n, k) ndarray
+    z : (..., m + n, k) ndarray
+    m : int
 
     Returns
     -------
     (..., m, n) ndarray
     """
-    dtype = np.result_type(a, b, np.float16)
-    a, b, y = _prepared(a, b, dtype)
+    z = z.astype(np.result_type(z, np.float16), copy=False)
+    a, b = _parts(z, m)
+    y = np.empty((*a.shape[:-1], b.shape[-2]), z.dtype)
     for place in np.ndindex(y.shape[:-2]):
-        few = dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
+        few = z.dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
         if few and distances_direct(np.require(a[place], None, "CA"), np.require(b[place], None, "CA"), y[place]):
             continue
-        if dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
-            _by_product(a[place], b[place], y[place], _CLOSE[dtype.char])
+        if z.dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
+            _by_product(a[place], b[place], y[place], _CLOSE[z.dtype.char])
         else:
             for rows in _blocks(*a[place].shape, len(b[place])):
                 y[place][rows] = euclidean_norm(a[place][rows, None] - b[place], -1, False)
     return y
 
 
-def weighted_differences(weight, a, b):
-    """The sum over the rows of `b` of the differences of each row of `a` to them, each times its weight.
+def weighted_rows(weight, z):
+    """The sum of the differences of each row and those across, each times its weight; of equal rows 0, whatever their weight is.
 
     Parameters
     ----------
     weight : (..., m, n) ndarray
-    a : (..., m, k) ndarray
-    b : (..., n, k) ndarray
+    z : (..., m + n, k) ndarray
+        The first m rows have the others across.
 
     Returns
     -------
-    (..., m, k) ndarray
+    (..., m + n, k) ndarray
     """
-    if weight.shape[-2:] != (a.shape[-2], b.shape[-2]) or a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"weights of shape {weight.shape} are not those of {a.shape} and {b.shape}")
-    lead = np.broadcast_shapes(weight.shape[:-2], a.shape[:-2], b.shape[:-2])
-    weight, a, b = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, a, b))
-    y = np.empty(a.shape, np.result_type(weight, a, b, np.float16))
+    weight, (z,), lead = _together(weight, z)
+    y = np.empty(z.shape, np.result_type(weight, z, np.float16))
     for place in np.ndindex(lead):
-        parts = [part[place] for part in (weight, a, b)]
-        if y.dtype.char in _CLOSE and differences_weighted(*(np.require(part, y.dtype, "CA") for part in parts), y[place]):
-            continue
-        for rows in _blocks(*a[place].shape, len(b[place])):
-            y[place][rows] = (weight[place][rows, None] @ (a[place][rows, None] - b[place]))[:, 0]
+        lost = ~np.isfinite(weight[place])
+        known = np.where(lost, 0, weight[place])
+        (a, b), found = _parts(z[place], len(known)), _parts(y[place], len(known))
+        for w, ours, theirs, y_ in ((known, a, b, found[0]), (known.T, b, a, found[1])):
+            parts = (np.require(part, y.dtype, "CA") for part in (w, ours, theirs))
+            if y.dtype.char in _CLOSE and differences_weighted(*parts, y_):
+                continue
+            for rows in _blocks(*ours.shape, len(theirs)):
+                y_[rows] = (w[rows, None] @ (ours[rows, None] - theirs))[:, 0]
+        i, j = np.nonzero(lost)
+        apart = a[i] - b[j]
+        moved = apart.any(-1)
+        change = weight[place][lost][moved, None] * apart[moved]
+        np.add.at(found[0], i[moved], change)
+        np.subtract.at(found[1], j[moved], change)
     return y
 
 
-def along_differences(x, a, b):
-    """The product of row i of `x` with the difference of row i of `a` and row j of `b`.
+def along_rows(weight, t, z):
+    """The product of the differences of two rows in `t` and in `z`, times a weight; 0 where they are equal in either.
 
     Parameters
     ----------
-    x, a : (..., m, k) ndarray
-    b : (..., n, k) ndarray
+    weight : (..., m, n) ndarray
+    t, z : (..., m + n, k) ndarray
+        The first m rows are paired with the others.
 
     Returns
     -------
     (..., m, n) ndarray
     """
-    if x.shape[-2:] != a.shape[-2:] or a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"rows of shapes {x.shape}, {a.shape} and {b.shape} do not belong together")
-    lead = np.broadcast_shapes(x.shape[:-2], a.shape[:-2], b.shape[:-2])
-    x, a, b = (np.broadcast_to(part, lead + part.shape[-2:]) for part in (x, a, b))
-    y = np.empty((*a.shape[:-1], b.shape[-2]), np.result_type(x, a, b, np.float16))
+    weight, (t, z), lead = _together(weight, t, z)
+    y = np.empty(weight.shape, np.result_type(weight, t, z, np.float16))
     for place in np.ndindex(lead):
-        for rows in _blocks(*a[place].shape, len(b[place])):
-            y[place][rows] = ((a[place][rows, None] - b[place]) @ x[place][rows, :, None])[..., 0]
+        (t_a, t_b), (a, b) = _parts(t[place], weight.shape[-2]), _parts(z[place], weight.shape[-2])
+        for rows in _blocks(*a.shape, len(b)):
+            y[place][rows] = np.vecdot(t_a[rows, None] - t_b, a[rows, None] - b)
+        lost = ~np.isfinite(weight[place])
+        y[place] *= np.where(lost, 0, weight[place])
+        i, j = np.nonzero(lost)
+        moved = (t_a[i] != t_b[j]).any(-1) & (a[i] != b[j]).any(-1)
+        y[place][i[moved], j[moved]] = np.nan
     return y
 
 
-def _prepared(a, b, dtype):
-    """Both in one dtype with the same leading axes, and memory for the result."""
-    if a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"cdist: the rows of a have {a.shape[-1]} components and those of b {b.shape[-1]}")
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (np.broadcast_to(x.astype(dtype, copy=False), lead + x.shape[-2:]) for x in (a, b))
-    return a, b, np.empty((*a.shape[:-1], b.shape[-2]), dtype)
+def _together(weight, *rows):
+    """Weights of pairs and the rows that are paired, with the same leading axes."""
+    if any(sum(weight.shape[-2:]) != z.shape[-2] or z.shape[-1] != rows[0].shape[-1] for z in rows):
+        shapes = " and ".join(str(z.shape) for z in rows)
+        raise ValueError(f"weights of shape {weight.shape} are not those of pairs of rows in {shapes}")
+    lead = np.broadcast_shapes(weight.shape[:-2], *(z.shape[:-2] for z in rows))
+    weight, *rows = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, *rows))
+    return weight, rows, lead
+
+
+def _parts(z, m):
+    """The first `m` rows and the others."""
+    if not 0 <= m <= z.shape[-2]:
+        raise ValueError(f"of {z.shape[-2]} rows {m} cannot be the first")
+    return z[..., :m, :], z[..., m:, :]
 
 
 def _blocks(rows, length, others):

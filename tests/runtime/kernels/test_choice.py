@@ -54,8 +54,15 @@ def test_a_quotient_is_zero_where_the_divisor_is(size, dtype):
     with np.errstate(all="raise"):
         for left, right in itertools.product((a, np.array(a[0])), (b, np.array(b[0]), np.array(b[-1]))):
             same(kernels.divide_or_zero(left, right), choice.divide_or_zero(left, right))
+            same(kernels.divide_or_nan(left, right), choice.divide_or_nan(left, right))
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         kernels.divide_or_zero(np.full(40, 1e308), np.full(40, 1e-10))
+
+
+def test_a_quotient_that_is_not_known_is_no_number():
+    for dtype in ("f2", "f4", "f8", "c16"):
+        found = kernels.divide_or_nan(np.array([3, 0, 2, 0], dtype), np.array([2, 0, 0, 5], dtype))
+        assert found.dtype == dtype and np.isnan(found[2]) and found[[0, 1, 3]].tolist() == [1.5, 0, 0]
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
