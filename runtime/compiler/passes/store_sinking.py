@@ -1,7 +1,7 @@
-"""Late: writes to what a program was given come behind the calls that have nothing to do with them.
+"""Store sinking: move writes to a program's inputs behind calls that do not depend on them.
 
-Owns that order, and what may fail or turn out to be otherwise.  A call of an operator may fail, and Ctrl-C is heard in it; a
-loop, a sum and a kernel do neither.  What is read of a write, and what it reads, stays behind it and before it.
+Decides which instructions may fail or end the replay.  An operator call may fail and may be interrupted by Ctrl-C; a loop, a sum
+and a kernel cannot.  A read of written memory stays behind the write, and reads by the write stay before it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from ..record.side_effects import CALLBACK, KEPT
 from ..tracing.instructions import GUARD, Instruction, does_something, layouts_of
 from ..tracing.values import Value
 
-# Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
+# Forms of operators whose result shapes depend only on operand shapes, if no operand is an index or a mask.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 
 
 def sink_stores(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
-    """The instructions, with writes to what was given behind the last call, as far as it does not need them."""
+    """The instructions, with writes to inputs moved behind the last call, unless that call depends on them."""
     last = last_call(lines, given)
     kept: list[Instruction] = []
     put_off: list[Instruction] = []
-    read: set[Value] = set()  # memory that what is put off reads, and that it makes or writes to
+    read: set[Value] = set()  # memory that moved instructions read; below, memory that they write
     written: set[Value] = set()
-    draws = calls = False  # whether draws, or callbacks, are among what is put off: they stay in order
+    draws = calls = False  # whether moved instructions contain draws or callbacks, which stay in order
     for line in lines[: last + 1]:
         target = None if line.target is None else line.target.memory
         reads = {value.memory for value in line.read}
@@ -41,13 +41,13 @@ def sink_stores(lines: list[Instruction], given: set[Value]) -> list[Instruction
 
 
 def last_call(lines: list[Instruction], given: set[Value]) -> int:
-    """The place of the last call behind a write to what was given; -1 where there is none."""
+    """The position of the last call behind a write to an input, or -1."""
     first = next((n for n, line in enumerate(lines) if line.target is not None and line.target.memory in given), len(lines))
     return next((n for n in range(len(lines) - 1, first, -1) if is_call(lines[n])), -1)
 
 
 def is_call(line: Instruction) -> bool:
-    """Whether an instruction may fail, or run Python: whether it is no loop, sum, kernel or look."""
+    """Whether an instruction may fail or run Python: it is not a loop, a sum, a kernel or a view."""
     if line.name == GUARD:
         return True
     if is_kernel(line) or sum_from(line) is not None:
@@ -59,7 +59,7 @@ def is_call(line: Instruction) -> bool:
 
 
 def is_steady(line: Instruction) -> bool:
-    """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
+    """Whether an instruction cannot act as a guard, and the shapes of its results do not depend on values."""
     if line.name in (CALLBACK, KEPT, CAST):
         return True
     if line.entry is None:
