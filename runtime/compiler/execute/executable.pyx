@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Executables: a program as steps over slots of memory that is there already.
+"""Executables: represent a program as steps over slots of memory that is allocated in advance.
 
-Owns the table that is run, which nothing changes any more: slots with their layouts, steps with the addresses of their loops.
-Which loop an operator has for operands of some dtypes is NumPy's choice, by way of the operator's ufunc.
+Holds the immutable table that is run: slots with their layouts, and steps with the addresses of their loops.  NumPy chooses an
+operator's loop for the dtypes of its operands, through the operator's ufunc.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
@@ -30,8 +30,8 @@ _PLACES = {
     "scratch": SCRATCH, "offered": OFFERED,
 }
 cdef enum:
-    FEW = 1024              # bytes up to which a loop of ours is quicker than a call of NumPy's
-    PIECES = 8              # that a step of ours copies
+    FEW = 1024              # bytes up to which our own loop is faster than a call of NumPy's
+    PIECES = 8              # most pieces that our own copy step copies
 
 cdef extern from "gradspec/kernels/fusion_engine/short.h":
     enum:
@@ -51,12 +51,12 @@ cdef list _TYPES = [np.dtype(name) for name in ("float32", "float64", "complex64
 
 
 def loop_of(str name, tuple dtypes):
-    """Which loop an operator has for operands of these dtypes, None for a Python number.
+    """The loop of an operator for operands of these dtypes; None stands for a Python number.
 
     Returns
     -------
     (int, numpy.dtype, bool) or None
-        The slot of the loop, the result's dtype, whether any other loop gives the same bits: arithmetic, rounded once.
+        The slot of the loop, the result's dtype, and whether any other loop returns the same bits (arithmetic, rounded once).
     """
     cdef Ufunc ufunc
     cdef int slot
@@ -82,9 +82,9 @@ cdef class Executable:
     slots : list of Slot
     steps : list of Step
     memory : int
-        Bytes of what is planned.
+        Bytes of planned memory.
     externals, results : tuple of int
-        The slots that are given, in order, and those that are returned.
+        The slots of the inputs, in order, and the slots of the results.
     """
 
     def __init__(self, list slots, list steps, npy_intp memory, tuple externals, tuple results):
