@@ -133,13 +133,13 @@ cdef class Executable:
         free(self.saves)
 
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1:
-        """Write down a step.
+        """Fill a step from its description.
 
-        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel
-        whose result goes into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place
-        among them and its slot, slot of the result or slots, slots in whose place it may be), a call (wrapper or function,
-        arguments, places of tensors among them with their slots or a function that fills them in, slots of the results), an
-        allocation or a release (slot,), a guard (slot, bytes), a copy (to, from, bytes).
+        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`.  The other steps are tuples:
+        move (slot, pieces: (slot or -1, to, from, bytes)); kernel into an array (operator, operands and result); forward
+        (capsule, arguments, pairs of an array's position and its slot, slot or slots of the result, slots that it may overwrite);
+        call (wrapper or function, arguments, positions of tensors with their slots or a function that fills them in, slots of the
+        results); allocation or release (slot,); guard (slot, bytes); copy (to, from, bytes).
         """
         cdef Ufunc ufunc
         cdef Loop loop
@@ -203,18 +203,18 @@ cdef class Executable:
         return 0
 
     cdef npy_intp home(self, int place) noexcept:
-        """Where a slot lies in the memory that is planned, -1 of other memory."""
+        """The offset of a slot in the planned memory, or -1 in other memory."""
         cdef npy_intp offset = 0
         while self.slots[place].place == VIEW:
             offset += self.slots[place].offset
             place = self.slots[place].root
         return self.slots[place].offset + offset if self.slots[place].place in (PLANNED, OFFERED) else -1
 
-    # Steps on few numbers, which run at once.
+    # Short steps, which run together in one call.
 
     cdef int join(self) except -1:
-        """Find the steps that stand one behind the other and run at once, and what has to be put back if one of them raises a
-        floating-point flag: what they read before they write to it."""
+        """Find adjacent steps that run together, and the memory to restore if one of them raises a floating-point flag: memory
+        that they read before they write to it."""
         cdef int i = 0, end, j, last
         cdef Joining joining = Joining(self)
         while i < self.step_count:
@@ -237,17 +237,17 @@ cdef class Executable:
 
 cdef enum Mark:
     UNSEEN
-    READ                    # before the run writes to it
-    OWN                     # of the run: written before it is read
+    READ                    # read before the run writes to it
+    OWN                     # written by the run before it is read
 
 
 cdef class Joining:
-    """What is known of memory while the steps of a run are joined."""
+    """The state of memory while the steps of a run are joined."""
 
     cdef Executable executable
-    cdef unsigned char* marks   # of each 64 bytes of what is planned
-    cdef list seen              # of these: the ones with a mark
-    cdef set saved              # slots that are no planned memory, and are put back
+    cdef unsigned char* marks   # for each 64 bytes of planned memory
+    cdef list seen              # the marked lines of 64 bytes
+    cdef set saved              # slots outside of planned memory that are restored
     cdef Py_ssize_t shorts_room, saves_room
 
     def __init__(self, Executable executable):
@@ -328,7 +328,7 @@ cdef class Joining:
         return 0
 
     cdef gradspec_short* short(self, int operation, npy_intp size) except NULL:
-        """Room for another instruction."""
+        """Append an instruction."""
         if self.executable.short_count == self.shorts_room:
             self.executable.shorts = <gradspec_short*> more(self.executable.shorts, &self.shorts_room, sizeof(gradspec_short), 64)
         self.executable.short_count += 1
@@ -345,7 +345,7 @@ cdef class Joining:
         return 0
 
     cdef int writes(self, int place, npy_intp size) except -1:
-        """Keep what is there, if the run has read it or is not known to be the first that writes there."""
+        """Save the present contents if the run has read them, or if the run may not be the first to write there."""
         cdef npy_intp line, start = self.executable.home(place)
         cdef bint kept = False, whole = self.executable.slots[place].place != VIEW
         if start < 0:
@@ -375,7 +375,7 @@ cdef class Joining:
 
 
 cdef int operation_of(Step* step, Ufunc ufunc) except -2:
-    """Note and return the number of a loop's operation in short.h, and of its operands' dtype and kinds; -1 where it has none."""
+    """Set and return the number in short.h of a loop's operation with its operands' dtype and kinds; -1 if it has none."""
     cdef int slot = -1, i
     cdef npy_intp item
     step.operation = -1
