@@ -190,7 +190,7 @@ cdef int needs_of(object item) except -1:
     if tensor.flags & INFERENCE_TENSOR:
         needs |= INFERRED
     if tensor.flags & TANGENT:
-        levels_of((tensor,))  # no level is open here: the tangent is of another thread, an error
+        levels_of((tensor,))  # no level is open in this thread: the tangent belongs to another thread and is refused
     if tensor.flags & REQUIRES_GRAD:
         needs |= NEEDS_GRAD
         if (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor):
@@ -241,7 +241,7 @@ cdef object nest(object tree, list given, list found):
         return type(tree)([nest(item, given, found) for item in tree])
     if type(tree) is dict:
         return {key: nest(item, given, found) for key, item in (<dict> tree).items()}
-    if type(tree) is partial:  # values of classes of their own, made of what is inside
+    if type(tree) is partial:  # values of registered classes, rebuilt from their contents
         return tree.func(*tree.args[:1], nest(tree.args[1], given, found))
     return tree
 

@@ -2,8 +2,8 @@
 """Blocked loops: run loops over many elements block by block, together with a sum of their results.
 
 Splits a group of loops into blocks for the cache and into parts for threads.  A sum adds the numbers of a block as soon as the
-loops have computed them, in NumPy's order: adjacent rows are added row upon row, and the numbers of one row by halves, so that a
-long row is the sum of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
+loops have computed them, in NumPy's order.  Adjacent rows are added row upon row.  The numbers of one row are added by halves,
+so that a long row is the sum of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
 
 from libc.stdlib cimport calloc, free, malloc
@@ -42,10 +42,10 @@ _import_umath()
 
 cdef enum:
     BLOCK = 512             # elements of a block
-    LEAF = 1024             # elements of a row up to which a row is added in one call
+    LEAF = 1024             # most elements of a row that are added in one call
     PIECE = 1 << 14         # elements of a row that a thread adds
     NEAR = 16384            # bytes of scratch memory on the stack
-    AHEAD = 4               # loops from which on blocks are prefetched: fewer are no slower than memory
+    AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
     FEW = 256               # elements of an expensive loop between two prefetches
     FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
     CHUNK = 1 << 15         # elements of one task of a thread

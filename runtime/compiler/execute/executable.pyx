@@ -30,7 +30,7 @@ _PLACES = {
     "scratch": SCRATCH, "offered": OFFERED,
 }
 cdef enum:
-    FEW = 1024              # bytes up to which our own loop is faster than a call of NumPy's
+    FEW = 1024              # most bytes of an operand for our own loop; beyond, NumPy's loop is faster
     PIECES = 8              # most pieces that our own copy step copies
 
 cdef extern from "gradspec/kernels/fusion_engine/short.h":
@@ -51,7 +51,7 @@ cdef list _TYPES = [np.dtype(name) for name in ("float32", "float64", "complex64
 
 
 def loop_of(str name, tuple dtypes):
-    """The loop of an operator for operands of these dtypes; None stands for a Python number.
+    """The loop of an operator for operands with dtypes `dtypes`; the dtype of a Python number is None.
 
     Returns
     -------
@@ -136,10 +136,16 @@ cdef class Executable:
         """Fill a step from its description.
 
         A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`.  The other steps are tuples:
-        move (slot, pieces: (slot or -1, to, from, bytes)); kernel into an array (operator, operands and result); forward
-        (capsule, arguments, pairs of an array's position and its slot, slot or slots of the result, slots that it may overwrite);
-        call (wrapper or function, arguments, positions of tensors with their slots or a function that fills them in, slots of the
-        results); allocation or release (slot,); guard (slot, bytes); copy (to, from, bytes).
+
+        - move: (slot, pieces: (slot or -1, to, from, bytes))
+        - kernel into an array: (operator, operands and result)
+        - forward: (capsule, arguments, pairs of an array's position and its slot, slot or slots of the result, slots that it may
+          overwrite)
+        - call: (wrapper or function, arguments, positions of tensors with their slots or a function that fills them in, slots of
+          the results)
+        - allocation or release: (slot,)
+        - guard: (slot, bytes)
+        - copy: (to, from, bytes)
         """
         cdef Ufunc ufunc
         cdef Loop loop
@@ -375,7 +381,7 @@ cdef class Joining:
 
 
 cdef int operation_of(Step* step, Ufunc ufunc) except -2:
-    """Set and return the number in short.h of a loop's operation with its operands' dtype and kinds; -1 if it has none."""
+    """Set and return the number in short.h of a loop's operation with its operands' dtype and kinds, or -1."""
     cdef int slot = -1, i
     cdef npy_intp item
     step.operation = -1

@@ -53,7 +53,7 @@ def pieces_of(line: Instruction) -> list[Piece] | None:
 
 
 def found(line: Instruction, entry: Any) -> list[Piece] | None:
-    """The pieces on which two different sets of random numbers agree, or None."""
+    """The pieces found with two different sets of random numbers, or None if they differ."""
     function = by_keyword(line.name, entry, len(line.arguments))
     first = tried(line, function, np.random.default_rng(1))
     if first is None or first != tried(line, function, np.random.default_rng(2)):

@@ -66,7 +66,7 @@ cdef object converted(object item, str kind, str op, str argument):
     """
     cdef str base = kind.rstrip("?").partition("|")[0]
     cdef str plain = base.partition("[")[0], length
-    if base == "Generator":  # None stands for the default one
+    if base == "Generator":  # None means the default generator
         raise TypeError
     if item is None or isinstance(item, str) and "|" in kind:
         return item

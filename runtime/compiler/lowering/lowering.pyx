@@ -383,7 +383,7 @@ cdef class Lowered:
             self.call(function, line.arguments, places[0] if type(line.outputs) is Value else tuple(places), line)
 
     cdef bint can_be_offered(self, Value out) except -1:
-        """Whether planned memory is offered for a result: a C-contiguous one that stays in the program."""
+        """Whether planned memory is offered for a result: it must be C-contiguous and stay in the program."""
         if out.shared is not None or out in self.places or out in self.escaping:
             return False
         return out.dtype.kind in "fc" and out.layout.c_contiguous and out.layout.count > 0

@@ -1,6 +1,6 @@
 """Reductions: lower operators that sum plain memory to sums over rows.
 
-Decides which instructions are such sums; the kernels declare which operators add, and along which axes.
+Decides which instructions are such sums; the kernels declare the operators that add, and their axes.
 """
 
 from __future__ import annotations

@@ -307,8 +307,8 @@ cdef bint is_alone(Loop loop, Py_ssize_t i, Py_ssize_t count, Lifetimes lives, b
 cdef Py_ssize_t block_that_died(
     list slots, list steps, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, list dying
 ) except -2:
-    """Memory last used by an earlier loop of the same block group, in the order in which the result is written: it is free
-    block by block; else -1."""
+    """Memory last used by an earlier loop of the same block group, with the strides of the result, so that it is free block by
+    block; else -1."""
     cdef Py_ssize_t first = number, other
     cdef Step step = steps[number]
     cdef Loop loop

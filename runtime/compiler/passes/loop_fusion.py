@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..lowering.low_level_ir import Blocks, Slot, Step, has_blocks, largest_loop, root_of
 
-LARGE = 4096  # elements from which on loops run block by block, and bytes that count as large
+LARGE = 4096  # fewest elements of a loop that runs block by block, and fewest bytes that count as large
 
 
 class Run:

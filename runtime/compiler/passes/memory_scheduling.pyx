@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
 """Memory scheduling: order the instructions so that they need less memory.
 
-Generates candidate orders.  An instruction that allocates more than it frees waits until its result is used; one that allocates
-nothing runs as early as possible.  Each rule, both together, and a beam search for a short program give candidates.  A candidate
-is offered if an estimate of its peak memory is not worse.
+Generates candidate orders.  An instruction that allocates more than it frees waits until its result is used.  An instruction
+that allocates nothing runs as early as possible.  Each rule, both together, and a beam search for a short program give
+candidates.  A candidate is offered if an estimate of its peak memory is not worse.
 Instructions that use written memory stay in order, as do guards, draws, callbacks and instructions that may fail.  Writes to
 inputs stay behind the calls that preceded them.
 """
@@ -19,7 +19,7 @@ from .beam_search cimport Line, Room, search_orders
 from ..lowering.reductions import sum_from
 
 cdef enum:
-    MANY = 512      # lines from which on at most one other order is tried
+    MANY = 512      # most lines of a program for which several other orders are tried
     SOME = 160      # most lines of a program for the beam search
     NONE            # no line waits
     TAKES           # a line waits if its result needs more memory than the longer lives of its operands

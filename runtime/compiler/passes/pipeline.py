@@ -25,7 +25,7 @@ from .store_sinking import is_call, is_steady, sink_stores
 
 WORTH = 0.95  # another order is used if it needs less than this fraction of the planned memory
 WORTH_LOOPS = 0.8  # the same fraction if loops run twice
-LARGE = 1 << 16  # bytes of planned memory from which on loops may run twice
+LARGE = 1 << 16  # fewest bytes of planned memory for rematerialisation
 
 # Name -> a pass over the instructions, with the memory of the inputs and the returned values.  In order.
 PASSES: dict[str, Callable[[list[Instruction], set[Value], list[Value]], list[Instruction]]] = {

@@ -13,7 +13,7 @@ from typing import Any
 from ..lowering.low_level_ir import Slot, Step, root_of
 
 LARGE = 1 << 15  # least bytes of a result that can hold temporaries
-MANY = 256  # most pieces of memory for which the pass runs
+MANY = 256  # most pieces of memory; with more, the pass does nothing
 
 
 def alias_results(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tuple[list[Step], list[Any]]:
