@@ -185,7 +185,7 @@ class CompiledFunction(GuardedCalls):
         Raises
         ------
         RuntimeError
-            There is no recording, or a recording has a callback or contains other code.
+            A recording is missing, has a callback or contains other code.
         """
         from .files.loaded_program import save
 
@@ -213,7 +213,7 @@ class CompiledFunction(GuardedCalls):
         Raises
         ------
         RuntimeError
-            There is no recording, or a recording leaves a `.grad`, has a callback or draws random numbers.
+            The recording is missing, leaves a `.grad`, has a callback or draws random numbers.
         TypeError
             An operator has no NumPy text.
         """

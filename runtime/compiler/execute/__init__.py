@@ -1,1 +1,1 @@
-"""Execute: guards decide whether a program fits a call; the interpreter runs it."""
+"""Execute: check guards to decide whether a program fits a call, and run the program."""

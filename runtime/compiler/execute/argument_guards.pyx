@@ -30,7 +30,7 @@ from .interpreter import GuardFailed
 cnp.import_array()
 
 cdef enum:
-    FLAGS = 0x500       # of NumPy: aligned, writeable
+    FLAGS = 0x500       # NumPy's flags: aligned, writeable
     NEEDS_GRAD = 1
     LEAF = 2
     HAS_GRAD = 4
@@ -40,7 +40,7 @@ cdef enum:
 
 
 cdef class Pattern:
-    """What a place among the arguments has to hold."""
+    """The required content of one place among the arguments."""
     cdef str kind       # "array", "tensor", "value", "object", "tuple", "list", "dict"
     cdef object like
     cdef list parts
@@ -78,7 +78,7 @@ cdef class Pattern:
 
 
 def pattern_of(item):
-    """The pattern of an argument as it is."""
+    """The pattern of an argument."""
     if is_tensor(item):
         return Pattern("tensor")
     if type(item) is np.ndarray and item.dtype.kind in "fciub":
@@ -93,16 +93,16 @@ def pattern_of(item):
 
 
 cdef class ArgumentGuards:
-    """Calls of one kind, as they came.
+    """Calls of one kind, with their original arguments.
 
     Parameters
     ----------
     args, keywords
-        Of a call of the kind.
+        Arguments of one call of the kind.
     given : list
-        All its arrays.
+        All input arrays.
     held : list
-        Those that the function holds.
+        The captured arrays among them.
     """
 
     def __init__(self, tuple args, dict keywords, list given, list held):
@@ -136,7 +136,7 @@ cdef class ArgumentGuards:
         free(self.shapes)
 
     cdef bint match(self, tuple args, dict keywords, list given, list arrays) except -1:
-        """Whether a call is of this kind; collects what it is given."""
+        """Whether a call is of this kind; collects its inputs."""
         cdef Py_ssize_t i
         cdef ndarray array
         cdef object item
@@ -170,7 +170,7 @@ cdef class ArgumentGuards:
 
 
 cdef int needs_of(object item) except -1:
-    """What of a tensor's history a recording hangs on."""
+    """The parts of a tensor's autograd state that a recording depends on."""
     cdef TensorBase tensor = item if is_tensor(item) else None
     cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
     if tensor is None:
@@ -178,13 +178,13 @@ cdef int needs_of(object item) except -1:
     if tensor.flags & INFERENCE_TENSOR:
         needs |= INFERRED
     if tensor.flags & TANGENT:
-        levels_of((tensor,))  # no level of this thread is open: a tangent is another's, which is refused
+        levels_of((tensor,))  # no level is open in this thread: the tangent belongs to another thread and is refused
     if tensor.flags & REQUIRES_GRAD:
         needs |= NEEDS_GRAD
         if (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor):
             needs |= HOOKED
     if tensor.extra is not None and tensor.extra.attributes:
-        needs |= HOOKED  # its `grad_dtype`, or an attribute of the user's
+        needs |= HOOKED  # `grad_dtype`, or a user's attribute
     if tensor.grad_fn_ is None:
         needs |= LEAF
         if tensor.grad is not None:
@@ -206,14 +206,14 @@ cdef bint fits(Layout* layout, object item, ndarray array) except -1:
 
 
 cdef class Result:
-    """A place in the nest that a call returns."""
+    """A leaf of the pytree that a call returns."""
 
     def __init__(self, int number, bint plain=False, finish=None, int given=-1, ResultView view=None):
         self.number, self.plain, self.finish, self.given, self.view = number, plain, finish, given, view
 
 
 cdef object nest(object tree, list given, list found):
-    """The nest that a call returns."""
+    """The pytree that a call returns."""
     cdef Result result
     if type(tree) is Result:
         result = tree
@@ -229,13 +229,13 @@ cdef object nest(object tree, list given, list found):
         return type(tree)([nest(item, given, found) for item in tree])
     if type(tree) is dict:
         return {key: nest(item, given, found) for key, item in (<dict> tree).items()}
-    if type(tree) is partial:  # values of classes of their own, made of what is inside
+    if type(tree) is partial:  # values of registered classes, rebuilt from their contents
         return tree.func(*tree.args[:1], nest(tree.args[1], given, found))
     return tree
 
 
 cdef bint is_counted(list given, int i, tuple others) except -1:
-    """Whether the writes to a tensor are counted where those to others of its memory are."""
+    """Whether a tensor shares its version counter with one of the others in its memory."""
     for j in others:
         if is_tensor(given[j]) and (<TensorBase> given[j]).shared_counter() is (<TensorBase> given[i]).shared_counter():
             return True
@@ -246,7 +246,7 @@ cdef class Recorded:
     """A recording that is ready to run."""
 
     cdef object execute(self, list given, list arrays):
-        """Run the executable, and change what the call changes; the executable's results."""
+        """Run the executable and apply the call's side effects; returns the executable's results."""
         cdef list found
         cdef TensorBase leaf
         cdef int i, place, other, times
@@ -269,16 +269,16 @@ cdef class Recorded:
         return self.execute(given, arrays)
 
     def nested(self, list given, list found):
-        """The nest that the call returns."""
+        """The pytree that the call returns."""
         return nest(self.answer, given, found)
 
     def run(self, list given, list arrays):
-        """Run of what is given.
+        """Run the recording on the inputs of a call.
 
         Raises
         ------
         GuardFailed
-            The recording is of another call; nothing has changed.
+            The recording does not fit the call; nothing has changed.
         """
         cdef object result
         if not same_places(arrays, self.groups, self.written):
@@ -291,17 +291,17 @@ cdef class Recorded:
         return result
 
     def is_due(self, list arrays):
-        """Whether a call with these arrays is to be eager, and compared with this recording."""
+        """Whether a call with these arrays should run eagerly and be compared with this recording."""
         return self.calls + 1 == self.next_check and same_places(arrays, self.groups, tuple(range(len(arrays))))
 
     def defer_recheck(self):
-        """A call was eager, and did what is recorded: the next check is at twice as many calls."""
+        """Note that an eager call agreed with the recording: the next check is after twice as many calls."""
         self.calls += 1
         self.next_check = max(2 * self.calls, 2)
 
 
 cdef class GuardedCalls:
-    """What finds the recording of a call."""
+    """Finds the recording of a call."""
 
     def __call__(self, *args, **keywords):
         cdef ThreadState* state = thread_state()

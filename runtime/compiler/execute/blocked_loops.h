@@ -1,10 +1,10 @@
-/* Floating-point flags of loops, as NumPy numbers them, gathered from several threads. */
+/* Floating-point flags of loops, in NumPy's numbering, collected from several threads. */
 #ifndef GRADSPEC_BLOCKS_H
 #define GRADSPEC_BLOCKS_H
 
 #include <fenv.h>
 
-/* From what gradspec/kernels/loops/flags.h reads: the bits of the processor's control word, else those of <fenv.h>. */
+/* Convert the flags of gradspec/kernels/loops/flags.h: bits of the processor's control word, or of <fenv.h>. */
 static inline int gradspec_numpy_flags(int flags) {
 #if defined(__x86_64__) && defined(__GNUC__)
     return ((flags & 4) ? 1 : 0) | ((flags & 8) ? 2 : 0) | ((flags & 1) ? 8 : 0);

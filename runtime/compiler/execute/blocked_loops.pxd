@@ -1,4 +1,4 @@
-"""Blocks: loops over many elements, some elements at a time, and sums of what they make."""
+"""Blocked loops: run loops over many elements block by block, together with a sum of their results."""
 
 from ...support.capi cimport npy_intp
 from .frames cimport Frame

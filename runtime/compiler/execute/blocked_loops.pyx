@@ -41,18 +41,18 @@ cdef extern from "gradspec/kernels/reductions/pairwise.h":
 _import_umath()
 
 cdef enum:
-    BLOCK = 512             # elements that an inner loop takes at a time
-    LEAF = 1024             # elements of a row up to which it is added at once, of all that are made
+    BLOCK = 512             # elements of a block
+    LEAF = 1024             # most elements of a row that are added in one call
     PIECE = 1 << 14         # elements of a row that a thread adds
-    NEAR = 16384            # bytes of scratch memory that are taken from the stack
-    AHEAD = 4               # loops from which on blocks are asked for ahead: fewer take no longer than memory does,
-    FEW = 256               # elements of a loop that takes long, beside which some are asked for,
-    FAR = 1 << 20           # where all blocks together are so many bytes, more than a cache
-    CHUNK = 1 << 15         # elements that a thread takes at a time
+    NEAR = 16384            # bytes of scratch memory on the stack
+    AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
+    FEW = 256               # elements of an expensive loop between two prefetches
+    FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
+    CHUNK = 1 << 15         # elements of one task of a thread
 
 
 cdef int complain(Executable executable, int i, int flags) except -1:
-    """Tell of a loop that raised floating-point flags, as NumPy does: as `numpy.errstate` says."""
+    """Report the floating-point flags of a loop, as `numpy.errstate` says."""
     cdef Ufunc ufunc
     cdef bytes name = b"reduce"
     if executable.steps[i].kind != SUM:
@@ -69,15 +69,15 @@ cdef struct Blocks:
     char** base
     int count
     npy_intp room           # bytes of scratch memory for each element
-    gradspec_streams streams  # what the loops read and write beside that, asked for beside
-    bint costly             # those that take long, if there are some, else all:
-    int asking              # so many
-    int* flags              # of each loop, and of the sum behind them: what it has raised
-    bint lacks              # memory
+    gradspec_streams streams  # other memory that the loops read and write, to be prefetched
+    bint costly             # whether only expensive loops prefetch; if there are none, all do
+    int asking              # number of loops that prefetch
+    int* flags              # floating-point flags of each loop, and of the sum behind them
+    bint lacks              # whether an allocation has failed
 
 
 cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near) noexcept nogil:
-    """Scratch memory for so many elements; NULL where there is none."""
+    """Scratch memory for `room` elements; NULL if there is none."""
     cdef char* scratch = near
     if blocks.room * room > NEAR:
         scratch = <char*> malloc(blocks.room * room)
@@ -88,14 +88,14 @@ cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near) noexcept
 
 cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp stride, char* scratch,
                            npy_intp room) noexcept nogil:
-    """Where a slot has the elements of a block."""
+    """The address of a block's elements in a slot."""
     if blocks.slots[place].place == SCRATCH:
         return scratch + blocks.slots[place].offset * room
     return blocks.base[place] + start * stride
 
 
 cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
-    """All loops on some elements; so many behind these are asked for meanwhile, a few at a time: more would be waited for."""
+    """Run all loops on one block and prefetch the next `ahead` elements, a few at a time: more would stall."""
     cdef char* args[OPERANDS]
     cdef Step* step
     cdef int i, j
@@ -124,7 +124,7 @@ cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, npy_intp ahea
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Some loops on some of their elements, a block at a time."""
+    """Run the loops on a part of their elements, block by block."""
     cdef Blocks* blocks = <Blocks*> context
     cdef char[NEAR] near
     cdef npy_intp room = (min(stop - start, <npy_intp> BLOCK) + 15) & ~15, size
@@ -140,7 +140,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef int run_blocks(Executable executable, Frame frame, int first) except -1:
-    """The loops behind a step, block by block."""
+    """Run the loops behind a step, block by block."""
     cdef Step* step = &executable.steps[first]
     cdef Blocks blocks
     if step[step.count].kind == SUM:
@@ -179,7 +179,7 @@ cdef int begin(Blocks* blocks, Executable executable, Frame frame, int first, in
 
 
 cdef int finish(Blocks* blocks, Executable executable, int first, int count) except -1:
-    """Tell of what went wrong."""
+    """Report errors and floating-point flags."""
     cdef int i
     if blocks.lacks:
         raise MemoryError
@@ -196,11 +196,11 @@ cdef struct Sum:
     Step* step
     char* y
     npy_intp item           # bytes of a number
-    npy_intp wide           # of `step.inner`, numbers that are added at a time,
-    npy_intp at_once        # and in how many rows they are made at a time
-    npy_intp pieces         # of a long row,
-    npy_intp* starts        # where these begin,
-    double* partial         # and their sums
+    npy_intp wide           # columns of `step.inner` that are added at a time
+    npy_intp at_once        # rows that are computed at a time
+    npy_intp pieces         # number of pieces of a long row
+    npy_intp* starts        # starts of the pieces
+    double* partial         # sums of the pieces
 
 
 cdef inline void note(Sum* sum) noexcept nogil:
@@ -210,8 +210,8 @@ cdef inline void note(Sum* sum) noexcept nogil:
 
 
 cdef inline char* made(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
-    """The loops on some elements; where that has put what is added."""
-    note(sum)  # what the sum before has raised
+    """Run the loops on some elements; returns the address of the summands."""
+    note(sum)  # flags of the previous sum
     run_block(sum.blocks, start, size, ahead, scratch, room)
     return place_of(sum.blocks, sum.step.slots[0], start, sum.item, scratch, room)
 
@@ -234,12 +234,12 @@ cdef inline void put(Sum* sum, npy_intp row, double value) noexcept nogil:
 
 
 cdef inline npy_intp half(npy_intp size) noexcept nogil:
-    """How many numbers of a row the first half has, in NumPy's order."""
+    """Size of the first half of a row, in NumPy's order of summation."""
     return size // 2 - size // 2 % 8
 
 
 cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Sums of some short rows."""
+    """Sum some short rows."""
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR] near
     cdef npy_intp length = sum.step.size, room = (length * sum.at_once + 15) & ~15, count, i
@@ -259,7 +259,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch) noexcept nogil:
-    """The sum of a part of a long row, behind which so many elements will be wanted."""
+    """The sum of a part of a long row; `ahead` elements behind it are prefetched."""
     cdef npy_intp first
     cdef double value
     if size <= LEAF:
@@ -270,7 +270,7 @@ cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* 
 
 
 cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Sums of some pieces of long rows."""
+    """Sum some pieces of long rows."""
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR] near
     cdef char* scratch = scratch_of(sum.blocks, LEAF, near)
@@ -286,7 +286,7 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
 
 
 cdef npy_intp cut(npy_intp start, npy_intp size, npy_intp* starts) noexcept nogil:
-    """Where the pieces of a long row begin, if they are wanted; how many they are."""
+    """The number of pieces of a long row; their starts are stored if `starts` is given."""
     cdef npy_intp first, count
     if size <= PIECE:
         if starts != NULL:
@@ -298,7 +298,7 @@ cdef npy_intp cut(npy_intp start, npy_intp size, npy_intp* starts) noexcept nogi
 
 
 cdef double joined(Sum* sum, npy_intp size, double** partial) noexcept nogil:
-    """The sum of a long row by those of its pieces."""
+    """The sum of a long row from the sums of its pieces."""
     cdef npy_intp first
     cdef double value
     if size <= PIECE:
@@ -310,7 +310,7 @@ cdef double joined(Sum* sum, npy_intp size, double** partial) noexcept nogil:
 
 
 cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Rows upon rows, some of their columns at a time."""
+    """Add rows upon rows, some columns at a time."""
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR] near
     cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = (sum.wide * sum.at_once + 15) & ~15
@@ -341,7 +341,7 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1:
-    """The sum that stands behind some loops, with these."""
+    """Run a sum together with the loops before it."""
     cdef Step* step = &executable.steps[first + loops]
     cdef npy_intp units, elements = step.rows * step.size * step.inner, i
     cdef void (*work)(void*, npy_intp, npy_intp) noexcept nogil
@@ -390,7 +390,7 @@ cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_i
 
 
 cdef void divide(Sum* sum, npy_intp count) noexcept nogil:
-    """Sums to means."""
+    """Turn sums into means."""
     cdef npy_intp i
     for i in range(count):
         if sum.item == sizeof(float):

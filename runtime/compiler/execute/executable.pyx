@@ -30,8 +30,8 @@ _PLACES = {
     "scratch": SCRATCH, "offered": OFFERED,
 }
 cdef enum:
-    FEW = 1024              # bytes up to which a loop of ours is quicker than a call of NumPy's
-    PIECES = 8              # that a step of ours copies
+    FEW = 1024              # most bytes of an operand for our own loop; beyond, NumPy's loop is faster
+    PIECES = 8              # most pieces that our own copy step copies
 
 cdef extern from "gradspec/kernels/fusion_engine/short.h":
     enum:
@@ -51,12 +51,12 @@ cdef list _TYPES = [np.dtype(name) for name in ("float32", "float64", "complex64
 
 
 def loop_of(str name, tuple dtypes):
-    """Which loop an operator has for operands of these dtypes, None for a Python number.
+    """The loop of an operator for operands with dtypes `dtypes`; the dtype of a Python number is None.
 
     Returns
     -------
     (int, numpy.dtype, bool) or None
-        The slot of the loop, the result's dtype, whether any other loop gives the same bits: arithmetic, rounded once.
+        The slot of the loop, the result's dtype, and whether any other loop returns the same bits (arithmetic, rounded once).
     """
     cdef Ufunc ufunc
     cdef int slot
@@ -82,9 +82,9 @@ cdef class Executable:
     slots : list of Slot
     steps : list of Step
     memory : int
-        Bytes of what is planned.
+        Bytes of planned memory.
     externals, results : tuple of int
-        The slots that are given, in order, and those that are returned.
+        The slots of the inputs, in order, and the slots of the results.
     """
 
     def __init__(self, list slots, list steps, npy_intp memory, tuple externals, tuple results):
@@ -133,13 +133,19 @@ cdef class Executable:
         free(self.saves)
 
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1:
-        """Write down a step.
+        """Fill a step from its description.
 
-        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel
-        whose result goes into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place
-        among them and its slot, slot of the result or slots, slots in whose place it may be), a call (wrapper or function,
-        arguments, places of tensors among them with their slots or a function that fills them in, slots of the results), an
-        allocation or a release (slot,), a guard (slot, bytes), a copy (to, from, bytes).
+        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`.  The other steps are tuples:
+
+        - move: (slot, pieces: (slot or -1, to, from, bytes))
+        - kernel into an array: (operator, operands and result)
+        - forward: (capsule, arguments, pairs of an array's position and its slot, slot or slots of the result, slots that it may
+          overwrite)
+        - call: (wrapper or function, arguments, positions of tensors with their slots or a function that fills them in, slots of
+          the results)
+        - allocation or release: (slot,)
+        - guard: (slot, bytes)
+        - copy: (to, from, bytes)
         """
         cdef Ufunc ufunc
         cdef Loop loop
@@ -203,18 +209,18 @@ cdef class Executable:
         return 0
 
     cdef npy_intp home(self, int place) noexcept:
-        """Where a slot lies in the memory that is planned, -1 of other memory."""
+        """The offset of a slot in the planned memory, or -1 in other memory."""
         cdef npy_intp offset = 0
         while self.slots[place].place == VIEW:
             offset += self.slots[place].offset
             place = self.slots[place].root
         return self.slots[place].offset + offset if self.slots[place].place in (PLANNED, OFFERED) else -1
 
-    # Steps on few numbers, which run at once.
+    # Short steps, which run together in one call.
 
     cdef int join(self) except -1:
-        """Find the steps that stand one behind the other and run at once, and what has to be put back if one of them raises a
-        floating-point flag: what they read before they write to it."""
+        """Find adjacent steps that run together, and the memory to restore if one of them raises a floating-point flag: memory
+        that they read before they write to it."""
         cdef int i = 0, end, j, last
         cdef Joining joining = Joining(self)
         while i < self.step_count:
@@ -237,17 +243,17 @@ cdef class Executable:
 
 cdef enum Mark:
     UNSEEN
-    READ                    # before the run writes to it
-    OWN                     # of the run: written before it is read
+    READ                    # read before the run writes to it
+    OWN                     # written by the run before it is read
 
 
 cdef class Joining:
-    """What is known of memory while the steps of a run are joined."""
+    """The state of memory while the steps of a run are joined."""
 
     cdef Executable executable
-    cdef unsigned char* marks   # of each 64 bytes of what is planned
-    cdef list seen              # of these: the ones with a mark
-    cdef set saved              # slots that are no planned memory, and are put back
+    cdef unsigned char* marks   # for each 64 bytes of planned memory
+    cdef list seen              # the marked lines of 64 bytes
+    cdef set saved              # slots outside of planned memory that are restored
     cdef Py_ssize_t shorts_room, saves_room
 
     def __init__(self, Executable executable):
@@ -328,7 +334,7 @@ cdef class Joining:
         return 0
 
     cdef gradspec_short* short(self, int operation, npy_intp size) except NULL:
-        """Room for another instruction."""
+        """Append an instruction."""
         if self.executable.short_count == self.shorts_room:
             self.executable.shorts = <gradspec_short*> more(self.executable.shorts, &self.shorts_room, sizeof(gradspec_short), 64)
         self.executable.short_count += 1
@@ -345,7 +351,7 @@ cdef class Joining:
         return 0
 
     cdef int writes(self, int place, npy_intp size) except -1:
-        """Keep what is there, if the run has read it or is not known to be the first that writes there."""
+        """Save the present contents if the run has read them, or if the run may not be the first to write there."""
         cdef npy_intp line, start = self.executable.home(place)
         cdef bint kept = False, whole = self.executable.slots[place].place != VIEW
         if start < 0:
@@ -375,7 +381,7 @@ cdef class Joining:
 
 
 cdef int operation_of(Step* step, Ufunc ufunc) except -2:
-    """Note and return the number of a loop's operation in short.h, and of its operands' dtype and kinds; -1 where it has none."""
+    """Set and return the number in short.h of a loop's operation with its operands' dtype and kinds, or -1."""
     cdef int slot = -1, i
     cdef npy_intp item
     step.operation = -1

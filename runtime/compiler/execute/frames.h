@@ -1,4 +1,4 @@
-/* An array around memory that somebody else owns. */
+/* An array over memory that a different object owns. */
 #ifndef GRADSPEC_FRAMES_H
 #define GRADSPEC_FRAMES_H
 

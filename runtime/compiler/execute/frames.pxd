@@ -1,4 +1,4 @@
-"""Frames: the memory of one call that runs from an executable."""
+"""Frames: hold the memory of one call of an executable."""
 
 from ...core.tensor cimport TensorBase
 from ...support.capi cimport ndarray, npy_intp
@@ -9,9 +9,9 @@ cdef extern from "gradspec/compiler/execute/frames.h":
 
 cdef class Frame:
     cdef char** base
-    cdef char* saved        # what steps that run together put back
+    cdef char* saved        # memory that steps that run together restore
     cdef list tensors
-    cdef dict homes         # of slots that are offered: the tensors around the frame's own memory
+    cdef dict homes         # offered slot -> the tensor over the frame's own memory
     cdef object memory
 
 cdef Frame new_frame(Executable executable)

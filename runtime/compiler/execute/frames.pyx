@@ -18,14 +18,14 @@ cnp.import_array()
 
 
 cdef class Frame:
-    """The memory of one call that runs."""
+    """The memory of one running call."""
 
     def __dealloc__(self):
         free(self.base)
 
 
 cdef Frame new_frame(Executable executable):
-    """The memory of a call, with what is the same in all."""
+    """A new frame, with its planned memory and constants filled in."""
     cdef Frame frame = Frame.__new__(Frame)
     cdef Slot* slot
     cdef char* start
@@ -39,7 +39,7 @@ cdef Frame new_frame(Executable executable):
     start = PyArray_BYTES(<ndarray> frame.memory)
     start += -<Py_ssize_t> <size_t> start & 63
     frame.saved = start + ((executable.memory + 63) & ~63)
-    block = memoryview(frame.memory)  # no array: each slot is memory of its own to who asks where an array lies
+    block = memoryview(frame.memory)  # not an ndarray, so that each slot is its own base
     for i in range(executable.slot_count):
         slot = &executable.slots[i]
         if slot.place == PLANNED or slot.place == OFFERED:
@@ -58,13 +58,13 @@ cdef Frame new_frame(Executable executable):
 
 
 cdef ndarray view_of(Executable executable, Frame frame, int place, object owner):
-    """The array that a slot is, around the memory that it has."""
+    """An array over the memory of a slot."""
     cdef Slot* slot = &executable.slots[place]
     return gradspec_look(executable.dtypes[place], slot.ndim, slot.dims, slot.dims + slot.ndim, frame.base[place], owner)
 
 
 cdef int view_from(Executable executable, Frame frame, int root, object owner) except -1:
-    """Say where the slots lie that look at another one's memory."""
+    """Set the addresses and tensors of the views of a slot."""
     cdef Slot* slot
     cdef int i
     for i in <list> executable.views[root]:
@@ -85,7 +85,7 @@ cdef int put(Executable executable, Frame frame, int place, ndarray array, Tenso
 
 
 cdef int drop(Executable executable, Frame frame, int place) except -1:
-    """Let go of what a slot holds."""
+    """Release the array of a slot."""
     cdef int i
     if executable.slots[place].place == OFFERED:
         return go_home(executable, frame, place)
@@ -96,7 +96,7 @@ cdef int drop(Executable executable, Frame frame, int place) except -1:
 
 
 cdef int go_home(Executable executable, Frame frame, int place) except -1:
-    """Have a slot that is offered lie in the frame's memory."""
+    """Return an offered slot to the frame's memory."""
     cdef TensorBase home = frame.homes[place]
     if <TensorBase> frame.tensors[place] is not home:
         put(executable, frame, place, home.array, home)
@@ -104,7 +104,7 @@ cdef int go_home(Executable executable, Frame frame, int place) except -1:
 
 
 cdef TensorBase taken(Executable executable, Frame frame, int place):
-    """A result, which the frame holds no more."""
+    """A result of the call, as a new tensor."""
     cdef TensorBase tensor = frame.tensors[place]
     cdef int root = place
     while executable.slots[root].place == VIEW:
@@ -117,7 +117,7 @@ cdef TensorBase taken(Executable executable, Frame frame, int place):
 
 
 cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
-    """Whether an operator's result has the dtype, the shape and the layout that it had when the executable was made."""
+    """Whether an operator's result has the planned dtype, shape and layout."""
     cdef int i
     if PyArray_TYPE(array) != slot.type_num or PyArray_NDIM(array) != slot.ndim:
         return False
@@ -130,7 +130,7 @@ cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
 
 
 cdef ndarray laid_out(Slot* slot, ndarray array):
-    """An operator's own result in the layout that it had when the executable was made; None if more than the layout differs."""
+    """A copy of an operator's own result with the planned layout; None if more than the layout differs."""
     cdef int i
     cdef ndarray found
     if PyArray_BASE(array) != NULL or PyArray_NDIM(array) != slot.ndim:

@@ -1,4 +1,4 @@
-"""Playing: the steps of an executable, one after the other."""
+"""Interpreter: run the steps of an executable in order."""
 
 from .executable cimport Executable
 

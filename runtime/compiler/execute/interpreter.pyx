@@ -37,11 +37,11 @@ cdef enum:
 
 
 class GuardFailed(Exception):
-    """A guard did not hold: the call has to take another branch."""
+    """A guard did not hold: the call needs a different recording."""
 
 
 cdef list run(Executable executable, list given):
-    """Run an executable with these arrays for what is external.
+    """Run an executable with these arrays in its external slots.
 
     Returns
     -------
@@ -50,7 +50,7 @@ cdef list run(Executable executable, list given):
     Raises
     ------
     GuardFailed
-        A guard did not hold, or an operator gave an array of another layout.
+        A guard did not hold, or an operator returned an array with a different layout.
     """
     cdef ThreadState* state = thread_state()
     cdef unsigned int flags = state.flags
@@ -63,7 +63,7 @@ cdef list run(Executable executable, list given):
             put(executable, frame, place, array, None)
         try:
             interpret(executable, frame)
-        except Overwritten:  # nothing else has changed: the plan sees to that
+        except Overwritten:  # the plan ensures that nothing else has changed
             executable.careful = True
             return run(executable, given)
         results = [taken(executable, frame, slot) for slot in executable.results]
@@ -72,14 +72,14 @@ cdef list run(Executable executable, list given):
     finally:
         state.flags = state.flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED) | (
             flags & (GRAD_DISABLED | FORWARD_DISABLED))
-    executable.frames.append(frame)  # one that an error left is dropped
+    executable.frames.append(frame)  # after an error the frame is dropped
     return results
 
 
 # Steps.
 
 cdef int interpret(Executable executable, Frame frame) except -1:
-    """All steps in order."""
+    """Run all steps in order."""
     cdef char* args[OPERANDS]
     cdef char** base = frame.base
     cdef Step* step
@@ -143,14 +143,14 @@ cdef int interpret(Executable executable, Frame frame) except -1:
 
 
 cdef inline int allocate(Executable executable, Frame frame, int place) except -1:
-    """New memory for a slot."""
+    """Allocate new memory for a slot."""
     cdef Slot* slot = &executable.slots[place]
     put(executable, frame, place, empty(slot.ndim, slot.dims, slot.type_num), None)
     return 0
 
 
 cdef bint run_together(Executable executable, Frame frame, int first) except -1:
-    """Some steps on few numbers at once; False where a flag was raised, and all is as it was before."""
+    """Run some short steps together; False if a flag was raised, with memory restored."""
     cdef Step* step = &executable.steps[first]
     cdef Save* save
     cdef int i = first
@@ -174,7 +174,7 @@ cdef bint run_together(Executable executable, Frame frame, int first) except -1:
 
 
 cdef inline void run_rows(char** base, Step* step) noexcept nogil:
-    """A loop on each row of its operands."""
+    """Run a loop on each row of its operands."""
     cdef char* args[OPERANDS]
     cdef npy_intp row, size
     cdef int j
@@ -186,7 +186,7 @@ cdef inline void run_rows(char** base, Step* step) noexcept nogil:
 
 
 cdef inline void move(char** base, Step* step) noexcept nogil:
-    """Pieces of memory to their places."""
+    """Copy pieces of memory to a slot."""
     cdef char* out = base[step.slots[0]]
     cdef Piece* piece
     cdef int i
@@ -199,7 +199,7 @@ cdef inline void move(char** base, Step* step) noexcept nogil:
 
 
 cdef bint holds(Executable executable, Frame frame, int i) except -1:
-    """Whether a slot has the bytes that it had when the executable was made."""
+    """Whether a slot contains the bytes of the recording."""
     cdef Step* step = &executable.steps[i]
     cdef bytes wanted = (<tuple> executable.parts[i])[1]
     cdef int place = step.slots[0]
@@ -241,7 +241,7 @@ cdef int call_forward(Executable executable, Frame frame, int i) except -1:
     cdef PyObject* arguments[ARGUMENTS]
     cdef ndarray home = None, array
     cdef int j, place = step.slots[0]
-    cdef bint spoilt = False    # an operand's memory was taken
+    cdef bint spoilt = False    # whether the result has overwritten an operand
     cdef object results, found
     for j in range(step.count):
         arguments[j] = step.arguments[j]
@@ -263,7 +263,7 @@ cdef int call_forward(Executable executable, Frame frame, int i) except -1:
     else:
         results = gradspec_call_address(step.forward, arguments, step.count)
     if place < 0:
-        for place, found in zip((<tuple> executable.parts[i])[3], results):  # hidden ones come last
+        for place, found in zip((<tuple> executable.parts[i])[3], results):  # hidden outputs come last
             if place >= 0:
                 keep(executable, frame, place, found)
         return 0
@@ -288,7 +288,7 @@ cdef int call_into(Frame frame, Step* step) except -1:
 cdef int keep(Executable executable, Frame frame, int place, object found) except -1:
     cdef ndarray array = (<TensorBase> found).array if is_tensor(found) else as_array(found)
     if not is_as_planned(&executable.slots[place], array):
-        # Its operands lie otherwise than when it was recorded: a callback or a write may be behind us, so there is no way back.
+        # An operand's layout differs from the recording.  A callback or a write may have run, so the call cannot restart.
         found = array = laid_out(&executable.slots[place], array)
         if array is None:
             raise GuardFailed(-1)
@@ -297,7 +297,7 @@ cdef int keep(Executable executable, Frame frame, int place, object found) excep
 
 
 def run_executable(Executable executable, list given):
-    """Run an executable with these arrays for what is external.
+    """Run an executable with these arrays in its external slots.
 
     Returns
     -------
@@ -306,6 +306,6 @@ def run_executable(Executable executable, list given):
     Raises
     ------
     GuardFailed
-        A guard did not hold, or an operator gave an array of another layout.
+        A guard did not hold, or an operator returned an array with a different layout.
     """
     return run(executable, given)

@@ -1,4 +1,4 @@
-"""Slots and steps: a program between instructions and an executable."""
+"""Low-level representation: slots and steps, between instructions and an executable."""
 
 cdef class Slot:
     cdef public str place
@@ -14,12 +14,12 @@ cdef class Slot:
 
 cdef class Loop:
     cdef readonly str operator
-    cdef readonly str second            # operator, of the same operand, whose result is another one; None of none
-    cdef readonly int which             # of the operator's loops
-    cdef readonly tuple slots, strides  # of operands and result
-    cdef readonly Py_ssize_t size       # elements, of a row where there are rows
+    cdef readonly str second            # a second operator on the same operand with its own result, or None
+    cdef readonly int which             # index of the operator's loop
+    cdef readonly tuple slots, strides  # operands, then the result
+    cdef readonly Py_ssize_t size       # elements; with rows, elements of one row
     cdef readonly Py_ssize_t rows
-    cdef readonly tuple jumps           # from row to row
+    cdef readonly tuple jumps           # strides from row to row
 
 cdef class Step:
     cdef public str kind, name

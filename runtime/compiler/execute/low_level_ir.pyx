@@ -12,22 +12,22 @@ cdef enum:
     ALIGNED = 64
 
 
-@no_gc  # it holds no containers but tuples of numbers
+@no_gc  # its only containers are tuples of numbers
 cdef class Slot:
     """A place for an array.
 
     Attributes
     ----------
     place : str
-        "external" (given with each call), "constant", "planned" (in memory that is there for good), "offered" (there, if the
-        forward that makes it takes what it is offered, else an array of its own), "fresh" (allocated at each call), "called"
-        (made by an operator), "view" (at the memory of the slot `root`, `offset` bytes further), or "scratch".
+        "external" (given with each call), "constant", "planned" (in permanent memory), "offered" (planned, unless the forward
+        that computes it returns its own array instead), "fresh" (allocated at each call), "called" (allocated by an operator),
+        "view" (in the memory of the slot `root`, at `offset` bytes), or "scratch".
     data : ndarray or None
-        Of a constant.
+        The array of a constant.
     object : bool
-        Whether some step wants it as a tensor.
+        Whether some step needs it as a tensor.
     bytes : int
-        That it takes, a multiple of what vectors are aligned to.
+        Size of its memory, a multiple of the alignment for vectors.
     """
 
     def __init__(self, str place, dtype, tuple shape, tuple strides, Py_ssize_t root=-1, Py_ssize_t offset=0, data=None):
@@ -47,7 +47,7 @@ cdef class Slot:
 
 @no_gc
 cdef class Loop:
-    """An inner loop, once or on each of some rows; with a second operator a pair of loops, of one operand and two results."""
+    """An inner loop, run once or for each row; with a second operator, a pair of loops with one operand and two results."""
 
     def __init__(
         self, str operator, int which, tuple slots, tuple strides, Py_ssize_t size, Py_ssize_t rows=0, tuple jumps=(),
@@ -58,7 +58,7 @@ cdef class Loop:
 
 
 class Sum(NamedTuple):
-    """Numbers that are added: `outer` times rows of `length`, of `inner` numbers each."""
+    """A sum over `outer` times rows of `length`, with `inner` numbers each."""
 
     slots: tuple[int, int]  # operand and result
     outer: int
@@ -73,7 +73,7 @@ class Sum(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Loops that run block by block: the ones that follow, of which the last may be a sum of what they make."""
+    """Header of loops that run block by block: the next `loops` steps, the last one possibly a sum of their results."""
 
     loops: int
     size: int  # elements
@@ -81,7 +81,7 @@ class Blocks(NamedTuple):
 
 
 cdef class Step:
-    """Something that is done.
+    """One step of a low-level program.
 
     Attributes
     ----------
@@ -91,9 +91,9 @@ cdef class Step:
     given : tuple
         As `Executable.add_step` reads it: `Loop` of "loop" and "rows", `Sum` of "sum", `Blocks` of "blocks".
     name : str
-        Of the operator.
+        Name of the operator.
     line : tuple or None
-        The user's.
+        The user's line.
     reads, writes : tuple of int
         Slots.
     """
@@ -103,14 +103,14 @@ cdef class Step:
 
 
 cdef Step step_of(str kind, object given, str name, object line, tuple reads, tuple writes):
-    """`Step(...)`, quickly."""
+    """`Step(...)` without the cost of a Python call."""
     cdef Step step = Step.__new__(Step)
     step.kind, step.given, step.name, step.line, step.reads, step.writes = kind, given, name, line, reads, writes
     return step
 
 
 def largest_loop(list steps):
-    """The most elements that a loop runs over, all at once."""
+    """The largest number of elements of a loop without rows."""
     cdef Step step
     cdef Py_ssize_t most = 0
     for step in steps:
@@ -129,6 +129,6 @@ def has_blocks(list steps):
 
 
 def root_of(list slots, Py_ssize_t place):
-    """The slot whose memory a slot lies in."""
+    """The slot that holds a slot's memory."""
     cdef Slot slot = slots[place]
     return slot.root if slot.place == "view" else place

@@ -1,4 +1,4 @@
-/* Arrays that loops go through block by block: the next block of each is asked for while this one is computed. */
+/* Prefetch the next block of each array of a blocked loop while the present block is computed. */
 #ifndef GRADSPEC_AHEAD_H
 #define GRADSPEC_AHEAD_H
 
@@ -8,7 +8,7 @@
 
 typedef struct {
     int count;
-    npy_intp bytes; /* of one element of all */
+    npy_intp bytes; /* of one element of each array */
     const char *starts[GRADSPEC_STREAMS];
     npy_intp strides[GRADSPEC_STREAMS];
 } gradspec_streams;
@@ -23,9 +23,9 @@ static void gradspec_add_stream(gradspec_streams *streams, const char *start, np
     streams->bytes += stride;
 }
 
-/* Ask for some elements of all: into the second cache, for the first one is full of the block that is computed. */
+/* Prefetch some elements of all arrays into the second-level cache: the first level is full of the present block. */
 #if defined(__GNUC__)
-__attribute__((always_inline)) /* else the call is taken for one without an effect, and left out */
+__attribute__((always_inline)) /* otherwise the compiler drops the call as one without effects */
 #endif
 static inline void gradspec_ask_for(const gradspec_streams *streams, npy_intp start, npy_intp size) {
 #if defined(__GNUC__)

@@ -1,1 +1,1 @@
-"""Files: programs are saved, checked and loaded, listed, and exported as Python."""
+"""Files: save, check, load and list programs, and export them as Python."""

@@ -18,7 +18,7 @@ from ..tracing.instructions import GUARD
 from ..tracing.values import Value
 from .structure_checks import leaves_of
 
-WRITES = 1 << 20  # of one call to one tensor; versions are compared, and must not come round to what they were
+WRITES = 1 << 20  # writes of one call to one tensor; version counters are compared and must not wrap around
 FIXED = (type(None), bool, int, float, complex, str, type(Ellipsis), np.dtype, np.generic, type)
 
 
@@ -40,7 +40,7 @@ def are_distinct(rows: list[Any]) -> bool:
 
 
 def in_one_memory(a: Value, b: Value) -> bool:
-    """Whether two values share memory; those without elements have none."""
+    """Whether two values share memory; empty values count as sharing."""
     return a.memory is b.memory or not a.layout.count or not b.layout.count
 
 
@@ -51,7 +51,7 @@ def check_recording(taken: Captured, needs: list[bool], where: str) -> None:
     ----------
     taken : Captured
     needs : list of bool
-        Which of the arrays that it is given require grad.
+        Which input arrays require grad.
     where : str
 
     Raises
@@ -71,7 +71,7 @@ def check_recording(taken: Captured, needs: list[bool], where: str) -> None:
 
 
 def check_changes(taken: Captured, gradients: str, versions: str) -> None:
-    """Of what is given: another `.grad`, and how often it is written to."""
+    """The changes of inputs: a different `.grad`, and the number of writes."""
     count = len(taken.inputs)
     check_derivatives(taken.gradients, taken.inputs, gradients)
     counts = are_rows(taken.versions, 2) and all(is_whole(n, 0, count) and is_whole(m, 1, WRITES) for n, m in taken.versions)
@@ -80,7 +80,7 @@ def check_changes(taken: Captured, gradients: str, versions: str) -> None:
 
 
 def check_derivatives(pairs: Any, inputs: list[Value], where: str) -> None:
-    """Pairs of an input and a value like it, or None."""
+    """Check pairs of an input and a value with the input's dtype and shape, or None."""
     demand(are_rows(pairs, 2) and all(is_whole(number, 0, len(inputs)) for number, _ in pairs), where,
            "is no list of inputs with values")  # fmt: skip
     demand(are_distinct(pairs), where, "names an input twice")
@@ -90,7 +90,7 @@ def check_derivatives(pairs: Any, inputs: list[Value], where: str) -> None:
 
 
 def check_like(value: Any, other: Value, where: str) -> None:
-    """Refuse what is no value of the dtype and shape of another."""
+    """Refuse an object that is not a value with the dtype and shape of another value."""
     demand(type(value) is Value and value.dtype == other.dtype and value.shape == other.shape, where,
            f"has {getattr(value, 'type', shortened(value))} for {other.type}")  # fmt: skip
 
@@ -109,7 +109,7 @@ def check_roots(taken: Captured, where: str) -> None:
 
 
 def check_looks(taken: Captured, where: str) -> None:
-    """Each leaf of the results: numbers, an ndarray, something that was given, a root, or a view of one of these."""
+    """Each leaf of the results is a literal, an ndarray, an input, a root, or a view of an input or a root."""
     leaves = leaves_of(taken.results)
     demand(type(taken.returned) is list and [type(one) for one in taken.returned] == [bool] * len(leaves), f"{where}.returned",
            "does not say of each result whether it is an array")  # fmt: skip
@@ -139,7 +139,7 @@ def check_looks(taken: Captured, where: str) -> None:
 
 
 def check_way(way: Any, where: str) -> None:
-    """The operators from a tensor to a view.  They are called by address, which a wrong number of arguments would crash."""
+    """Check the operators from a tensor to a view.  They are called by address: a wrong number of arguments would crash."""
     demand(type(way) is list and len(way) > 1 and type(way[0]) is bool, where, "has no way to a view")
     for step in way[1:]:
         demand(type(step) is tuple and len(step) == 3 and type(step[0]) is str and type(step[1]) is tuple
@@ -159,14 +159,14 @@ def check_way(way: Any, where: str) -> None:
 
 
 def is_fixed(item: Any) -> bool:
-    """Whether an argument is the same at each call: no array is in it."""
+    """Whether an argument is equal at each call: it contains no array."""
     if type(item) is slice:
         return is_fixed((item.start, item.stop, item.step))
     return all(map(is_fixed, item)) if type(item) in (tuple, list) else isinstance(item, FIXED)
 
 
 def check_differentiated(taken: Captured, needs: list[bool], where: str) -> None:
-    """The results that require grad, with what arrives at each."""
+    """Check the results that require grad, and their cotangents."""
     numbers, here = taken.differentiated, f"{where}.differentiated"
     demand(type(numbers) is list and all(is_whole(number, 0, len(taken.roots)) for number in numbers)
            and all(a < b for a, b in zip(numbers, numbers[1:])), here, "is no list of roots in order")  # fmt: skip
@@ -193,7 +193,7 @@ def check_differentiated(taken: Captured, needs: list[bool], where: str) -> None
 
 
 def check_passes(taken: Captured, needs: list[bool], where: str) -> None:
-    """The backward passes: from all results, and where there are several from each of them."""
+    """Check the backward passes: one from all results and, if there are several, one from each."""
     count = len(taken.differentiated)
     wanted = 0 if not count else 1 if count == 1 else 1 + count
     found = len(taken.passes)

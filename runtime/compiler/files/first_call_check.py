@@ -25,7 +25,7 @@ from .structure_checks import MADE, ends, leaves_of
 
 
 class Place:
-    """Some bytes of an array, as NumPy takes them."""
+    """A view of an array's bytes, for NumPy's array interface."""
 
     def __init__(self, array: np.ndarray, value: Value, distance: int) -> None:
         data = array.__array_interface__["data"][0] + distance, not array.flags.writeable
@@ -35,13 +35,13 @@ class Place:
 
 
 class Proof:
-    """The memory of the one run.
+    """The memory of the checking run.
 
     Parameters
     ----------
     taken : Captured
     arrays : list of ndarray
-        What a call is given, laid out as the file says, also where some share memory.
+        The call's inputs, with the layouts in the file, including shared memory.
     """
 
     def __init__(self, taken: Captured, arrays: list[np.ndarray]) -> None:
@@ -60,9 +60,9 @@ class Proof:
         Raises
         ------
         Damaged
-            Something is otherwise than the file says.
+            The file disagrees with the operators.
         GuardFailed
-            A guard does not hold: the call is another one.
+            A guard does not hold: the call needs a different recording.
         """
         taken = self.taken
         passes = list(zip(taken.passes, taken.targets, [taken.cotangents, *([one] for one in taken.cotangents)]))
@@ -84,7 +84,7 @@ class Proof:
             self.found = before
 
     def play(self, lines: list[Instruction], kept: list[Value]) -> None:
-        """Run some lines, and drop what is needed no more."""
+        """Run some lines, and free values after their last use."""
         stays = {value.memory for value in kept}
         last = {value.memory: number for number, line in enumerate(lines) for value in (*line.read, *line.made)}
         dying: dict[int, list[Value]] = {}
@@ -97,7 +97,7 @@ class Proof:
                 self.found.pop(memory, None)
 
     def check_looks(self) -> None:
-        """Take the views among the results again: each has to be the one that the recording gave."""
+        """Take the views among the results again: each must equal the recorded view."""
         taken = self.taken
         for leaf, (given, root, way) in zip(leaves_of(taken.results), taken.looks):
             if way is None:
@@ -136,7 +136,7 @@ class Proof:
             self.keep(value, array_held(item), line.name)
 
     def array(self, value: Value) -> np.ndarray:
-        """What a value is: what was made, or a look at memory that is there."""
+        """The array of a value: computed before, or a view of known memory."""
         there = self.found.get(value.memory, [])
         for other, array in there:
             if other is value:
@@ -151,7 +151,7 @@ class Proof:
         raise Damaged(f"{value.type} looks at memory that nothing has made, or beyond it")
 
     def keep(self, value: Value, array: np.ndarray, name: str) -> None:
-        """Note what an operator has made."""
+        """Store a result of an operator."""
         if array.dtype != value.dtype or array.shape != value.shape:
             raise Damaged(f"{name} gives {array.dtype}{list(array.shape)}, and the file says {value.dtype}{list(value.shape)}")
         there = self.found.setdefault(value.memory, [])
@@ -170,7 +170,7 @@ class Proof:
 
 
 def is_within(value: Value, whole: Value) -> bool:
-    """Whether a value lies between the first and the last byte of another."""
+    """Whether a value's bytes are within the bounds of `whole`."""
     (low, high), (first, last) = (ends(v.shape, v.strides, v.dtype.itemsize) for v in (value, whole))
     return whole.address + first <= value.address + low and value.address + high <= whole.address + last
 
@@ -180,7 +180,7 @@ def start_of(array: np.ndarray) -> int:
 
 
 def laid(array: np.ndarray, value: Value, name: str) -> np.ndarray:
-    """An array at the strides of a value, which fill one block of memory: of others an operator makes no new array."""
+    """A copy of an array with the strides of a value, which must be dense: operators allocate only dense arrays."""
     low, high = ends(value.shape, value.strides, value.dtype.itemsize)
     if array.size and (array.base is not None or not value.layout.dense):
         raise Damaged(f"{name} gives the strides {array.strides}, and the file says {value.strides}")
@@ -190,12 +190,12 @@ def laid(array: np.ndarray, value: Value, name: str) -> np.ndarray:
 
 
 def prove(taken: Captured, arrays: list[np.ndarray]) -> None:
-    """Run a recording once, on copies of what a call is given; random generators are afterwards where they were.
+    """Run a recording once, on copies of the call's inputs; random generators are reset afterwards.
 
     Raises
     ------
     Damaged
-        Something is otherwise than the file says.
+        The file disagrees with the operators.
     GuardFailed
         A guard does not hold.
     """

@@ -26,14 +26,14 @@ from .structure_checks import ends
 
 
 class LoadedProgram:
-    """A compiled function without its Python.
+    """The recordings of a compiled function, loaded from a file.
 
     Attributes
     ----------
     weights : dict of str to Tensor
-        What the function held, by the way to it, as the calls read and write it.
+        The captured tensors, by the Python expression that reached them; calls read and write them.
     version : str
-        Of gradspec, which wrote the file.
+        The version of gradspec that wrote the file.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -78,17 +78,17 @@ class LoadedProgram:
 
 
 class Recording:
-    """One recording of a file.  Its first call runs it operator by operator; if they do what the file says, it is made a program.
+    """One recording of a file.  Its first call runs it by its operators; if they agree with the file, it is compiled.
 
     Parameters
     ----------
     reader : Reader
     found : dict
-        As it stands in the file.
+        The recording in the document.
     where : str
-        It stands there.
+        Its path in the document.
     needs : list of bool
-        Which of the arrays that it is given require grad.
+        Which input arrays require grad.
     """
 
     def __init__(self, reader: Reader, found: dict[str, Any], where: str, needs: list[bool]) -> None:
@@ -97,13 +97,13 @@ class Recording:
         targets = [line.target for line in self.taken.lines if line.target is not None]
         self.written = {target.memory for target in targets}
         counted = {number for number, _ in self.taken.versions}
-        for number, value in enumerate(self.taken.inputs):  # an array that the function held is a tensor now, which counts writes
+        for number, value in enumerate(self.taken.inputs):  # captured ndarrays are tensors now and have versions
             if number not in counted and any(overlap(value, target) for target in targets):
                 self.taken.versions.append((number, 1))
         self.program: Program | None = None
 
     def unfit(self, given: list[Any], arrays: list[np.ndarray]) -> str:
-        """How the arrays of a call lie otherwise than those that were recorded; empty if they do not."""
+        """How the arrays of a call differ in layout from the recorded ones; empty if they do not."""
         for number, _ in self.taken.gradients:
             if not isinstance(given[number], TensorBase):
                 return f"array {number} is left a .grad, and this one is no tensor"
@@ -121,14 +121,14 @@ class Recording:
         return ""
 
     def run(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run of what is given.
+        """Run the recording on the inputs of a call.
 
         Raises
         ------
         GuardFailed
-            The recording is of another call; nothing has changed.
+            The recording does not fit the call; nothing has changed.
         ValueError
-            The file says something else than what its operators do.
+            The file disagrees with its operators.
         """
         if self.program is None:
             try:
@@ -137,7 +137,7 @@ class Recording:
                 raise self.refusal(Damaged(f"{self.where}: {error}")) from error
             try:
                 self.program = Program(self.taken)
-            except Exception as error:  # each operator may be right, and what is made of them no program that was ever recorded
+            except Exception as error:  # right operators may still form an impossible program
                 raise self.refusal(Damaged(f"{self.where} is no recording ({type(error).__name__}: {error})")) from error
         return self.program.run(given, arrays)
 
@@ -148,7 +148,7 @@ class Recording:
 
 
 def held_of(reader: Reader) -> list[Any]:
-    """What the function held, as it lay in memory."""
+    """The captured arrays, with their recorded layouts and shared memory."""
     described = reader.document["held"]
     arrays = [reader.strided(one["data"]) for one in described]
     groups: dict[int, list[int]] = {}
@@ -163,7 +163,7 @@ def held_of(reader: Reader) -> list[Any]:
 
 
 def overlap(a: Value, b: Value) -> bool:
-    """Whether some bytes may be of both values."""
+    """Whether the bounds of two values' memory overlap."""
     if a.memory is not b.memory or not a.layout.count or not b.layout.count:
         return False
     (low, high), (first, last) = (ends(value.shape, value.strides, value.dtype.itemsize) for value in (a, b))
@@ -171,7 +171,7 @@ def overlap(a: Value, b: Value) -> bool:
 
 
 def described(form: Any) -> Any:
-    """A nest's form in words that can be compared and saved."""
+    """The structure of a pytree in a form that can be compared and saved."""
     if form is None:
         return None
     like, keys, forms = form
@@ -179,7 +179,7 @@ def described(form: Any) -> Any:
 
 
 def fitting(kind: dict[str, Any], leaves: list[Any], form: Any, held: list[Any]) -> tuple[list[Any], str]:
-    """What a recording is given in a call, or what is wrong with the call."""
+    """The inputs of a recording for this call, or the reason why the call does not fit."""
     if form != kind["form"] or len(leaves) != len(kind["leaves"]):
         return [], "the arguments are another nest"
     if is_grad_enabled() != kind["grad"]:
@@ -208,7 +208,7 @@ def fitting(kind: dict[str, Any], leaves: list[Any], form: Any, held: list[Any])
 
 
 def save(compiled: Any, path: str | os.PathLike) -> None:
-    """Write the recordings of a compiled function, for what it holds now."""
+    """Write the recordings of a compiled function for its present captured state."""
     import gradspec
 
     if not any(signature.programs for signature in compiled.signatures):
@@ -241,7 +241,7 @@ def save(compiled: Any, path: str | os.PathLike) -> None:
 
 
 def load_program(path: str | os.PathLike) -> LoadedProgram:
-    """What `save` of a compiled function wrote, as a function that needs no Python of the user's.
+    """Load a program that `save` of a compiled function wrote; it runs without the function.
 
     Parameters
     ----------
@@ -250,13 +250,13 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     Returns
     -------
     LoadedProgram
-        Called as the function was; `weights` are the tensors that the function held.
+        Takes the function's arguments; `weights` are the captured tensors.
 
     Raises
     ------
     ValueError
-        The file is damaged, no program, or of a newer version; the message names the member and the field.  A call raises it
-        where the program says something else than what its operators do.
+        The file is damaged, not a program, or of a newer version; the message names the member and the field.  A call raises it
+        if the program disagrees with its operators.
     RuntimeError
         A call is of a kind that was not recorded.
 
@@ -274,5 +274,5 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     reader = Reader(path)
     try:
         return LoadedProgram(reader)
-    except (Damaged, MemoryError) as error:  # held arrays may lie so far from each other that no memory has room for them
+    except (Damaged, MemoryError) as error:  # captured arrays may span more than the memory
         raise reader.refusal(error) from error

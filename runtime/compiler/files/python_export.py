@@ -22,21 +22,21 @@ from ..tracing.values import Value, copied, mapped, values_in
 
 
 class Place:
-    """Stands for a leaf of the arguments, by its number."""
+    """A placeholder for a leaf of the arguments, with its number."""
 
     def __init__(self, number: int) -> None:
         self.number = number
 
 
 def text_of(program: Program, numpy: bool) -> str:
-    """A module whose function `program` takes what the call took, and returns what it returned, in arrays.
+    """A module whose function `program` has the arguments and the results of the call, as arrays.
 
     Raises
     ------
     RuntimeError
-        The call leaves something that arrays cannot show, calls back, or draws.
+        The call has an effect that arrays cannot represent, has a callback, or draws random numbers.
     TypeError
-        An operator has no text over NumPy.
+        An operator has no NumPy text.
     """
     taken, again = program.taken, program.again
     if again is None or program.state is None:
@@ -66,7 +66,7 @@ def text_of(program: Program, numpy: bool) -> str:
 
 
 def arguments_of(program: Program) -> tuple[list[str], list[str], list[tuple[Value, str]], list[tuple[str, str]]]:
-    """The names of the parameters by position and by keyword, where arrays stand among them, and what has to be as it was."""
+    """The names of positional and keyword parameters, the arrays with their paths, and the arguments with fixed values."""
     taken, again = program.taken, program.again
     args, named = rebuild(again.form, [Place(number) for number in range(len(again.leaves))])
     parameters = parameters_of(again.function, len(args))
@@ -86,7 +86,7 @@ def arguments_of(program: Program) -> tuple[list[str], list[str], list[tuple[Val
 
 
 def held_value(item: Any) -> Value:
-    """An array of the module for what the function held, with the numbers that it has now."""
+    """A constant of the module for a captured array, with its present values."""
     array = copied(array_held(item))
     value = Value("constant", array)
     value.data = array
@@ -94,7 +94,7 @@ def held_value(item: Any) -> Value:
 
 
 def check(lines: list[Any], results: list[Value], inputs: list[Value]) -> None:
-    """Refuse a program that reads what nothing in it makes, or writes to memory that it has under several names."""
+    """Refuse a program that reads undefined memory, or writes to memory that has several names."""
     there = set(inputs)
     written = {line.target.memory for line in lines if line.target is not None}
     for value in inputs:

@@ -25,14 +25,14 @@ from ..tracing.values import Value, bounds
 from .consistency_checks import check_recording
 from .structure_checks import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction
 
-FORMAT = 2  # of the file; another one is refused
+FORMAT = 2  # version of the file format; other versions are refused
 LITERALS = {"int": int, "str": str, "float": float.fromhex, "dtype": np.dtype}
 PROGRAM = "program.json"
 UNWRITTEN = {"empty": "zeros", "empty_like": "zeros_like"}
 
 
 class Writer:
-    """What writes one file."""
+    """Writes one file."""
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
@@ -58,7 +58,7 @@ class Writer:
         return [self.array(np.ascontiguousarray(array).reshape(array.shape)), list(array.strides)]
 
     def tree(self, item: Any) -> Any:
-        """A tree of values and literals as JSON has it: what is no list, number or None is named."""
+        """A tree of values and literals in JSON; leaves that JSON cannot represent are tagged objects."""
         if item is None or type(item) is bool:
             return item
         if type(item) is Value:
@@ -88,7 +88,7 @@ class Writer:
         raise Unfit(f"save: a file has no place for {item!r} of class {type(item).__name__}: no code is saved")
 
     def recording(self, taken: Captured) -> dict[str, Any]:
-        """One recording."""
+        """One recording in JSON."""
         if taken.form is not None:
             raise Unfit("save: a file has no place for results that are values of classes of their own: no code is saved; return "
                         "tuples, lists and dictionaries")  # fmt: skip
@@ -115,7 +115,7 @@ class Writer:
 
 
 class Reader:
-    """What reads one file, which is checked before.
+    """Reads one file, after checking it.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Reader:
     Raises
     ------
     ValueError
-        The file is damaged, no program, or of a newer version.
+        The file is damaged, not a program, or of a newer version.
     """
 
     def __init__(self, path: Any) -> None:
@@ -142,7 +142,7 @@ class Reader:
 
     def enter_values(self) -> None:
         for kind, shape, dtype, strides, memory, address, data in self.document["values"]:
-            like = as_strided(np.empty(1, dtype), tuple(shape), tuple(strides))  # nobody reads it
+            like = as_strided(np.empty(1, dtype), tuple(shape), tuple(strides))  # only its layout is used
             value = Value(kind, like, None if memory is None else self.values[memory])
             value.address = address
             value.data = None if data is None else self.strided(data)
@@ -205,7 +205,7 @@ class Reader:
         return Ellipsis
 
     def recording(self, found: dict[str, Any], needs: list[bool], where: str) -> Captured:
-        """One recording, given arrays of which these require grad."""
+        """One recording; `needs` says which of its input arrays require grad."""
         taken = Captured()
         for name in PLAIN:
             setattr(taken, name, self.tree(found[name]))
@@ -219,7 +219,7 @@ class Reader:
         return taken
 
     def instruction(self, op: str, arguments: Any, outputs: Any, line: Any, where: str) -> Instruction:
-        """One instruction.  Memory that nobody has written to holds what others left there: a stranger gets zeros."""
+        """One instruction.  `empty` becomes `zeros`: uninitialised memory could show data of the process to a file's program."""
         given = (self.tree(arguments[0]), bytes.fromhex(arguments[1])) if op == GUARD else self.tree(arguments)
         made = self.tree(outputs)
         check_instruction(op, given, made, where)
@@ -227,7 +227,7 @@ class Reader:
 
 
 def together(arrays: list[np.ndarray], addresses: list[int]) -> list[np.ndarray]:
-    """Arrays of one memory as they lay in it, from their addresses then."""
+    """Arrays in one common memory, at the distances of their recorded addresses."""
     pairs = list(zip(addresses, arrays))
     spans = [(address - (array.__array_interface__["data"][0] - bounds(array)[0]), array) for address, array in pairs]
     low = min(start for start, _ in spans)

@@ -22,8 +22,8 @@ TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
 PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned", "roots", "looks", "versions",
          "freeing")  # fmt: skip
 FORMS = {"_": "inplace", ".out": "out"}
-MADE = "tensor"  # what a recording has beside operators: numbers in another dtype
-ROOM = 1 << 28  # bytes that arrays may reach over beyond 64 times those of the file: elements may lie far from each other
+MADE = "tensor"  # the only instruction that is not an operator: numbers in a different dtype
+ROOM = 1 << 28  # bytes that arrays may span beyond 64 times the file's size: elements may be far apart
 
 
 def refused(where: str, wanted: str, item: Any) -> Damaged:
@@ -60,12 +60,12 @@ def word(*words: str) -> Check:
 
 
 def dtype_of(written: Callable[[np.dtype], str]) -> Check:
-    """A dtype of numbers in native order, by its name or its code as NumPy writes it."""
+    """Check a numeric dtype in native order, written as its name or as NumPy's code."""
     def check(item: Any, where: str) -> None:
         text(item, where)
         try:
             found = np.dtype(item)
-        except Exception as error:  # of many classes
+        except Exception as error:  # NumPy raises many classes
             raise refused(where, "a dtype of numbers", item) from error
         if found.kind not in NUMBERS or written(found) != item or not found.isnative or found.shape:
             raise refused(where, "a dtype of numbers", item)
@@ -124,7 +124,7 @@ def leaf(item: Any, where: str) -> None:
 
 
 def place(item: Any, where: str) -> None:
-    """The line of the user's that an instruction comes from."""
+    """Check the user's line of an instruction."""
     if type(item) is not list or len(item) < 2 or not all(part is None or type(part) in (str, int) for part in item):
         raise refused(where, "a file with a line", item)
 
@@ -158,7 +158,7 @@ def pair_of_trees(item: Any, where: str) -> None:
 
 
 def tree(item: Any, where: str) -> None:
-    """A tree of values and literals, as `Writer.tree` writes it."""
+    """Check a tree of values and literals, as `Writer.tree` writes it."""
     if item is None or type(item) is bool:
         return
     if type(item) is list:
@@ -176,7 +176,7 @@ def tree(item: Any, where: str) -> None:
 
 
 def line(item: Any, where: str) -> None:
-    """An instruction; a guard has bytes in hexadecimal digits beside its value."""
+    """Check an instruction; a guard has bytes in hexadecimal digits beside its value."""
     guards = type(item) is list and item[:1] == [GUARD]
     row(text, row(tree, octets) if guards else tree, tree, optional(place))(item, where)
 
@@ -193,7 +193,7 @@ def octets(item: Any, where: str) -> None:
 
 DTYPE = dtype_of(str)
 STRIDES = listed(whole(-LARGEST))
-ARRAY = row(whole(0), STRIDES)  # the number of a member, and how its elements lie
+ARRAY = row(whole(0), STRIDES)  # the number of a member, and the array's strides
 LITERALS: dict[str, Check] = {
     "value": whole(0), "int": digits, "str": text, "float": hexadecimal, "complex": row(hexadecimal, hexadecimal),
     "tuple": listed(tree), "dict": listed(pair_of_trees), "slice": row(tree, tree, tree), "ellipsis": flag,
@@ -211,12 +211,12 @@ PROGRAM = record(format=whole(1), gradspec=text, values=listed(VALUE), kinds=lis
 
 
 def check_document(document: Any, arrays: list[np.ndarray], size: int) -> None:
-    """Refuse a document that is no program.
+    """Refuse a document that is not a program.
 
     Parameters
     ----------
     document : object
-        Of JSON.
+        Parsed JSON.
     arrays : list of ndarray
         The members of the file.
     size : int
@@ -225,7 +225,7 @@ def check_document(document: Any, arrays: list[np.ndarray], size: int) -> None:
     Raises
     ------
     Damaged
-        With the way to what is wrong.
+        With the path of the faulty field.
     """
     PROGRAM(document, "")
     room = 64 * size + ROOM
@@ -262,7 +262,7 @@ def check_document(document: Any, arrays: list[np.ndarray], size: int) -> None:
 
 
 def check_layout(shape: Any, strides: Any, itemsize: int, address: int | None, where: str) -> None:
-    """Refuse a layout that leads out of all memory."""
+    """Refuse a layout whose elements leave the address space."""
     check_size(tuple(shape), itemsize, f"program.json: {where}")
     if len(strides) != len(shape):
         raise Damaged(f"program.json: {where} has {len(shape)} axes and {len(strides)} strides")
@@ -272,7 +272,7 @@ def check_layout(shape: Any, strides: Any, itemsize: int, address: int | None, w
 
 
 def ends(shape: Any, strides: Any, itemsize: int) -> tuple[int, int]:
-    """Where the memory of an array begins and ends, in bytes from its first element."""
+    """The bounds of an array's memory, in bytes from its first element."""
     if 0 in shape:
         return 0, 0
     reach = [(size - 1) * stride for size, stride in zip(shape, strides)]
@@ -282,7 +282,7 @@ def ends(shape: Any, strides: Any, itemsize: int) -> tuple[int, int]:
 def check_array(
     described: list[Any], arrays: list[np.ndarray], where: str, dtype: Any = None, shape: Any = None, strides: Any = None
 ) -> int:
-    """Refuse numbers that are not those of what they are said to be; the bytes that they reach over."""
+    """Refuse an array whose member has a different dtype, shape or strides; returns the bytes that it spans."""
     number, steps = described
     if number >= len(arrays):
         raise Damaged(f"program.json: {where} names {number}.npy, which is missing")
@@ -297,7 +297,7 @@ def check_array(
 
 
 def check_instruction(name: str, arguments: Any, outputs: Any, where: str) -> None:
-    """Refuse an instruction that calls no operator, or as it cannot be called; before it is made."""
+    """Refuse an instruction with an unknown operator or unsuitable arguments, before it is built."""
     if type(arguments) is not tuple:
         raise Damaged(f"program.json: {where} has no arguments")
     check_operator(name, len(arguments), where)
@@ -318,7 +318,7 @@ def leaves_of(tree: Any) -> list[Any]:
 
 
 def check_operator(name: str, count: int, where: str) -> None:
-    """Refuse what is no operator, or takes another number of arguments."""
+    """Refuse an unknown operator, or one with a different number of arguments."""
     entry = entry_of(name)
     if entry is None:
         if (name, count) in ((GUARD, 2), (MADE, 2)):

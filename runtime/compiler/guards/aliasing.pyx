@@ -15,9 +15,9 @@ cnp.import_array()
 
 
 def differences(inputs):
-    """Which arrays of a call share memory: for each the number of its group, and pairs with their distance in bytes.
+    """The memory shared between a call's arrays: for each array the number of its group, and pairs with their distance in bytes.
 
-    The numbers of the arrays in the order of their addresses follow, which `apart` keeps.
+    The third result is the order of the arrays by address, which `apart` updates.
     """
     numbers = {}
     groups = [numbers.setdefault(value.memory, len(numbers)) for value in inputs]
@@ -31,7 +31,7 @@ def differences(inputs):
 
 
 cdef struct Span:
-    # The memory from the first byte of an array to the last, and what the array is to the executable.
+    # The address range of an array, and its role in the executable.
     uintptr_t start
     uintptr_t end
     int number
@@ -44,7 +44,7 @@ cdef int by_start(const void* a, const void* b) noexcept nogil:
 
 
 cdef struct Reach:
-    # How far the spans reach that begin before a place: the farthest one, and the farthest one of another group.
+    # The farthest end of the spans that begin before a position, and the farthest end among the other groups.
     uintptr_t end
     uintptr_t other_end
     int group
@@ -64,9 +64,9 @@ cdef bint runs_into(Reach* reach, Span* span) noexcept nogil:
 
 
 cdef bint apart(list arrays, list groups, list order, tuple written) except -1:
-    """Whether no array that is written to reaches into the memory of one of another group.
+    """Whether no written array overlaps an array of a different group.
 
-    The spans are gone through in the order of their starts.  `order` is that of the last call, in which they mostly are sorted.
+    The spans are visited by start address.  `order` is the order of the last call, which is usually still sorted.
     """
     cdef Py_ssize_t i, number = len(arrays)
     cdef Span* spans = <Span*> calloc(2 * number + 1, sizeof(Span))
@@ -81,7 +81,7 @@ cdef bint apart(list arrays, list groups, list order, tuple written) except -1:
         array = <ndarray> arrays[i]
         span = &spans[i]
         ends_of(array, &span.start, &span.end)
-        span.number, span.group = i, groups[i] if PyArray_SIZE(array) else -1  # without elements it has no memory
+        span.number, span.group = i, groups[i] if PyArray_SIZE(array) else -1  # an empty array has no memory
     for i in written:
         spans[i].written = True
     for i in range(number):
@@ -106,7 +106,7 @@ cdef bint apart(list arrays, list groups, list order, tuple written) except -1:
 
 
 cdef bint same_places(list arrays, tuple groups, tuple written) except -1:
-    """Whether the arrays share memory as those that the executable was made of; of others only where it writes to one."""
+    """Whether the arrays share memory as at the recording; new overlaps matter only if one of the arrays is written to."""
     cdef ndarray a, b
     cdef Py_ssize_t distance
     cdef int i, j

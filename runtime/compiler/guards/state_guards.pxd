@@ -1,4 +1,4 @@
-"""Guards: whether the Python state that a recording was derived from is unchanged."""
+"""State guards: check whether the Python state that a recording depends on is unchanged."""
 
 from ...core.tensor cimport TensorBase
 

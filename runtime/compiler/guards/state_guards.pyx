@@ -29,25 +29,25 @@ cdef extern from "gradspec/compiler/guards/state_guards.h":
     bint gradspec_same_destructor(object a, object b)
     unsigned int gradspec_version_of(object cls)
 
-# What a guard compares, and its value.
-DICTIONARY, ATTRIBUTES = 0, 1   # (keys, values) in order; ATTRIBUTES are those of an object
+# Kinds of guards, with the value that each compares.
+DICTIONARY, ATTRIBUTES = 0, 1   # (keys, values) in order; ATTRIBUTES are the attributes of an object
 SEQUENCE = 2                    # tuple of the elements of a list or a deque
-MEMBERS = 3                     # of a set: see `members_of`
-ITEM = 4                        # (key, value) of one entry of a dictionary, MISSING where there is none
-CELL = 5                        # value, EMPTY where there is none
+MEMBERS = 3                     # elements of a set: see `members_of`
+ITEM = 4                        # (key, value) of one entry of a dictionary, MISSING if it is absent
+CELL = 5                        # value, EMPTY if it is empty
 FUNCTION = 6                    # (code, defaults, keyword defaults)
 CLASS = 7                       # [version of the type, {name: value}]
 SLOT = 8                        # (name, value)
 TYPE = 9                        # class of an object
-BYTES = 10                      # of an ndarray
+BYTES = 10                      # contents of an ndarray
 TENSOR = 11                     # (names, values) of a tensor's own attributes
 
-NUMBERS = (int, float, complex, bool, str, bytes, type(None))  # classes of values that are known by what they are
-INTERNAL = ("grad_dtype", "_waiting_rows")  # attributes of a tensor that are the library's
+NUMBERS = (int, float, complex, bool, str, bytes, type(None))  # classes whose objects are compared by value
+INTERNAL = ("grad_dtype", "_waiting_rows")  # attributes that the library sets on tensors
 
 
 class Mark:
-    """A value that stands for the absence of one."""
+    """A placeholder for an absent value."""
 
     def __init__(self, name):
         self.name = name
@@ -60,15 +60,15 @@ MISSING, EMPTY, LOOSE, SIZE = Mark("nothing"), Mark("an empty cell"), Mark("anyt
 
 
 class _Python:
-    """A class that a `class` statement makes."""
+    """A class made by a `class` statement."""
 
 
 def is_made_by_python(cls):
-    """Whether a class comes from a `class` statement: its objects hold attributes and nothing that C code hides."""
+    """Whether a `class` statement made a class: its objects have attributes and no state hidden in C."""
     if not cls.__flags__ & (1 << 9) or not gradspec_same_destructor(cls, _Python):
         return False
     slots = cls.__dict__.get("__slots__", ())
-    fields = 2 + (1 if isinstance(slots, str) else len(slots))  # a dictionary and a list of weak references
+    fields = 2 + (1 if isinstance(slots, str) else len(slots))  # 2: a dictionary and a list of weak references
     return cls.__base__ is not None and cls.__basicsize__ <= cls.__base__.__basicsize__ + fields * sizeof(void*)
 
 
@@ -84,7 +84,7 @@ cpdef list hooks_of(TensorBase tensor):
 
 
 cdef bint same_number(object a, object b) except -1:
-    """Whether two values are the same to the last bit; NaN is NaN, and -0.0 is not 0.0."""
+    """Whether two values are equal to the last bit; NaN equals NaN, and -0.0 differs from 0.0."""
     if a is b:
         return True
     if Py_TYPE(a) != Py_TYPE(b):
@@ -95,32 +95,32 @@ cdef bint same_number(object a, object b) except -1:
 
 
 def members_of(elements):
-    """What tells one set from another: the types and digits of numbers, the identities of other elements."""
+    """The identity of a set: types and digits of numbers, and identities of other elements."""
     return frozenset([(type(item), repr(item)) if type(item) in NUMBERS else id(item) for item in elements])
 
 
 def attributes_of(TensorBase tensor):
-    """The attributes that a user has set on a tensor, as a dictionary of its own."""
+    """The attributes that a user has set on a tensor, as a new dictionary."""
     if tensor.extra is None or tensor.extra.attributes is None:
         return {}
     return {name: value for name, value in tensor.extra.attributes.items() if name not in INTERNAL}
 
 
 def entries_of(container):
-    """The keys and the values of a dictionary, in order, whatever its class says of them."""
+    """The keys and the values of a dictionary, in order, read without methods of its class."""
     pairs = list(OrderedDict.items(container) if isinstance(container, OrderedDict) else dict.items(container))
     return tuple([key for key, _ in pairs]), tuple([value for _, value in pairs])
 
 
 def names_in(cls):
-    """What a class defines itself: values, functions and descriptors by name."""
+    """The values, functions and descriptors that a class itself defines, by name."""
     return {name: value for name, value in vars(cls).items()
             if not (name.startswith("__") and name.endswith("__")) or callable(value) and not isinstance(value, type)}
 
 
 def guard_of_class(way, cls):
-    """The guard of one class; those of its bases are others."""
-    hasattr(cls, "__name__")  # gives the type a version
+    """The guard of one class; its bases have their own guards."""
+    hasattr(cls, "__name__")  # assigns the type a version
     return way, cls, CLASS, [gradspec_version_of(cls), names_in(cls)]
 
 
@@ -154,7 +154,7 @@ cdef bint unchanged_list(list container, tuple value):
 
 
 cdef bint quickly_same(object container, int kind, object value) except -1:
-    """Whether pointers alone tell that nothing has changed."""
+    """Whether pointers alone show that nothing has changed."""
     cdef PyObject* found
     if kind == ITEM:
         found = PyDict_GetItem(<dict> container, (<tuple> value)[0])
@@ -186,20 +186,20 @@ cdef bint is_it(PyObject* found, object value):
 
 
 cdef bint is_equal(ndarray array, bytes value) except -1:
-    if PyArray_FLAGS(array) & 1:  # of NumPy: C-contiguous
+    if PyArray_FLAGS(array) & 1:  # NumPy's flag for C-contiguous
         return PyArray_NBYTES(array) == len(value) and memcmp(PyArray_BYTES(array), <char*> value, len(value)) == 0
     return bool((<object> array).tobytes() == value)
 
 
 def is_another(now, before):
-    """Whether a value is not the one before; an equal number is the same one."""
+    """Whether a value differs from the earlier one; equal numbers do not differ."""
     return now is not before and before is not LOOSE and not same_number(now, before)
 
 
 def differences(guard):
-    """The changes that a guard sees, each as (way, key, what was there, what is there now).
+    """The changes that a guard sees, each as (expression, key, value before, value now).
 
-    The key is SIZE where the number or the order of the elements is another.
+    The key is SIZE if the number or the order of the elements differs.
     """
     way, container, kind, value = guard
     if kind in (DICTIONARY, ATTRIBUTES, TENSOR):
@@ -228,7 +228,7 @@ def differences(guard):
         found = [(f"{way}.{name}", name, value[1].get(name, MISSING), now.get(name, MISSING)) for name in {**value[1], **now}
                  if is_another(now.get(name, MISSING), value[1].get(name, MISSING))]
         if not found:
-            value[0] = gradspec_version_of(container)  # something that no recording depends on has changed
+            value[0] = gradspec_version_of(container)  # a change that no recording depends on
         yield from found
         return
     key, old, now = value_of(guard)
@@ -237,7 +237,7 @@ def differences(guard):
 
 
 def value_of(guard):
-    """The key of a guard of one value, that value, and what is there now."""
+    """The key of a guard with a single value, this value, and the present value."""
     _, container, kind, value = guard
     if kind == ITEM:
         return value[0], value[1], container.get(value[0], MISSING)
@@ -260,12 +260,12 @@ def value_of(guard):
 
 
 cdef class Guards:
-    """Whether what a function reads beside its arguments is unchanged.
+    """Checks whether the captured state of a function is unchanged.
 
     Parameters
     ----------
     guards : list of (str, object, int, object)
-        The way to a container as one would write it, the container, what is compared, and what it contained.
+        The Python expression of a container, the container, the kind of the guard, and its value.
     """
 
     def __init__(self, list guards):
@@ -279,7 +279,7 @@ cdef class Guards:
         return True
 
     def changed(self):
-        """The first change, as (way, what was there, what is there now); None where there is none."""
+        """The first change, as (expression, value before, value now), or None."""
         cdef tuple guard
         for guard in self.guards:
             if not quickly_same(guard[1], guard[2], guard[3]):

@@ -1,1 +1,1 @@
-"""Lowering: a program of operators becomes low-level instructions on buffers and fused loops."""
+"""Lowering: turn a program of operators into low-level instructions on buffers and fused loops."""

@@ -16,23 +16,23 @@ from .call_conventions import drawing
 from ..execute.low_level_ir cimport Loop, Slot, Step
 
 cdef enum:
-    LARGE = 1 << 16     # bytes of an array that is let go as soon as it may
-    FEW = 256           # pieces of memory whose places are chosen by size
+    LARGE = 1 << 16     # bytes of an array that is freed as early as possible
+    FEW = 256           # most pieces of memory that are placed by size
 
 
 cdef class Lifetimes:
-    """When the memory of each slot is used.
+    """The lifetime of each slot's memory.
 
     Attributes
     ----------
     first, last : list of int
-        Of each slot that is no look the first and the last step that uses its memory; -1 of one that none uses.
+        For each slot that is not a view, the first and the last step that uses its memory; -1 for an unused slot.
     ends : list of int
-        For each step the last one that runs with it, block by block.
+        For each step, the last step of its block group.
     """
 
-    cdef Py_ssize_t* numbers            # all of these, one behind the other
-    cdef Py_ssize_t* roots              # of each slot the one whose memory it lies in
+    cdef Py_ssize_t* numbers            # one allocation for the four arrays below
+    cdef Py_ssize_t* roots              # for each slot, the slot that holds its memory
     cdef Py_ssize_t* firsts
     cdef Py_ssize_t* lasts
     cdef Py_ssize_t* endings
@@ -90,16 +90,16 @@ cdef class Lifetimes:
 
 
 cdef class Holes:
-    """The memory that nobody uses at the moment, by the place where each hole begins."""
+    """The memory that is free at the moment, ordered by address."""
 
     cdef list starts, sizes
-    cdef readonly Py_ssize_t memory     # bytes of all together, used or not
+    cdef readonly Py_ssize_t memory     # total bytes, used or free
 
     def __init__(self):
         self.starts, self.sizes = [], []
 
     cdef Py_ssize_t take(self, Py_ssize_t size) except -1:
-        """The place of so many bytes: in the smallest hole that is large enough, else at the end, which grows."""
+        """The offset of `size` bytes: in the smallest sufficient hole, or at the end, which grows."""
         cdef Py_ssize_t i, best = -1, room, start
         for i in range(len(self.starts)):
             room = self.sizes[i]
@@ -122,7 +122,7 @@ cdef class Holes:
         return start
 
     cdef int give(self, Py_ssize_t start, Py_ssize_t size) except -1:
-        """Let bytes go; holes side by side are one."""
+        """Free bytes and merge adjacent holes."""
         cdef Py_ssize_t place = bisect_left(self.starts, start)
         if place < len(self.starts) and start + size == <Py_ssize_t> self.starts[place]:
             size += <Py_ssize_t> self.sizes[place]
@@ -136,15 +136,15 @@ cdef class Holes:
 
 
 def assign_buffers(list slots, list steps, Lifetimes lives):
-    """Give planned slots their places.
+    """Assign offsets to planned slots.
 
     Returns
     -------
     int, list of Piece
-        Bytes of all together, and the pieces of memory that slots take over from one another.
+        Total bytes, and the pieces of memory that slots share one after another.
     """
     cdef Py_ssize_t number, place, heir, end
-    cdef bint felt = False  # the program has changed something beside its own memory: it cannot begin again
+    cdef bint felt = False  # whether the program has had an external effect, so that it cannot restart
     cdef Holes holes = Holes()
     cdef Slot slot
     cdef Step step
@@ -184,7 +184,7 @@ def assign_buffers(list slots, list steps, Lifetimes lives):
 
 
 cdef int put(list lists, Py_ssize_t number, Py_ssize_t item) except -1:
-    """Append to one of some lists, which are None as long as there is nothing in them."""
+    """Append to one of several lists; an empty list is None."""
     if lists[number] is None:
         lists[number] = [item]
     else:
@@ -193,7 +193,7 @@ cdef int put(list lists, Py_ssize_t number, Py_ssize_t item) except -1:
 
 
 cdef class Piece:
-    """Memory of slots that take it over from one another, from the first step that uses it to the last."""
+    """Memory that several slots use one after another, from its first step to its last."""
 
     cdef readonly Py_ssize_t first, last, bytes
     cdef Py_ssize_t start
@@ -201,12 +201,12 @@ cdef class Piece:
 
 
 cpdef Py_ssize_t by_size(list pieces, Py_ssize_t most) except -1:
-    """Give pieces their places, the largest first, each in the smallest gap between those that live at the same time.
+    """Assign offsets to pieces, the largest first, each in the smallest gap between pieces with overlapping lifetimes.
 
     Returns
     -------
     int
-        Bytes of all together; `most`, and nothing is changed, where it would not be less.
+        Total bytes; `most`, without any change, if the total would not be less.
     """
     cdef Piece piece, other
     cdef Py_ssize_t end, gap, memory = 0
@@ -215,7 +215,7 @@ cpdef Py_ssize_t by_size(list pieces, Py_ssize_t most) except -1:
         return most
     for piece in sorted(pieces, key=largest_first):
         gap, end = -1, 0
-        for other in placed:  # from the front of memory to its end
+        for other in placed:  # by increasing offset
             if other.first <= piece.last and piece.first <= other.last:
                 if other.start - end >= piece.bytes and (gap < 0 or other.start - end < gap):
                     gap, piece.start = other.start - end, end
@@ -241,7 +241,7 @@ def start_of(Piece piece):
 
 
 cdef Py_ssize_t operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives) except -2:
-    """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place; else -1."""
+    """An operand of a loop that is not used later and has the result's size, so that the result may overwrite it; else -1."""
     cdef Loop loop
     cdef Slot operand
     cdef Py_ssize_t i, count, other
@@ -255,14 +255,14 @@ cdef Py_ssize_t operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ss
         operand = slots[other]
         if lives.lasts[other] != number or operand.bytes != (<Slot> slots[place]).bytes:
             continue
-        if operand.place == "planned" or operand.place == "offered":  # what is offered lies there, or nothing does
+        if operand.place == "planned" or operand.place == "offered":  # an offered slot uses the plan's memory, or none
             if same_steps(loop, i, count, rows) and is_alone(loop, i, count, lives, rows):
                 return other
     return -1
 
 
 cdef Py_ssize_t operand_of_forward(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives) except -2:
-    """An operand that a forward may write its result over and that nobody reads later; else -1."""
+    """An operand that is not used later and that a forward may overwrite with its result; else -1."""
     cdef Slot operand, result = slots[place]
     cdef Py_ssize_t other, root, each
     if step.kind != "forward":
@@ -273,7 +273,7 @@ cdef Py_ssize_t operand_of_forward(list slots, Step step, Py_ssize_t place, Py_s
             continue
         if operand.strides != result.strides or (<Slot> slots[root]).bytes != result.bytes:
             continue
-        if (<Slot> slots[root]).place not in ("planned", "offered"):  # what is offered lies there, or nothing does
+        if (<Slot> slots[root]).place not in ("planned", "offered"):  # an offered slot uses the plan's memory, or none
             continue
         if sum([lives.roots[<Py_ssize_t> each] == root for each in step.reads]) == 1:
             return root
@@ -281,7 +281,7 @@ cdef Py_ssize_t operand_of_forward(list slots, Step step, Py_ssize_t place, Py_s
 
 
 cdef bint is_felt(list slots, Step step, Lifetimes lives) except -1:
-    """Whether a step changes what was there before the program, draws or calls back."""
+    """Whether a step writes to external memory, draws random numbers or runs a callback."""
     cdef Py_ssize_t place
     for place in step.writes:
         if (<Slot> slots[lives.roots[place]]).place == "external":
@@ -290,13 +290,13 @@ cdef bint is_felt(list slots, Step step, Lifetimes lives) except -1:
 
 
 cdef bint same_steps(Loop loop, Py_ssize_t i, Py_ssize_t j, bint rows) except -1:
-    """Whether a loop goes through two of its operands alike."""
+    """Whether a loop visits two of its operands with the same strides."""
     return <Py_ssize_t> loop.strides[i] == <Py_ssize_t> loop.strides[j] and (
         not rows or <Py_ssize_t> loop.jumps[i] == <Py_ssize_t> loop.jumps[j])
 
 
 cdef bint is_alone(Loop loop, Py_ssize_t i, Py_ssize_t count, Lifetimes lives, bint rows) except -1:
-    """Whether a loop reads the memory of an operand as that operand alone."""
+    """Whether a loop reads the memory of an operand through that operand only."""
     cdef Py_ssize_t j, place = loop.slots[i], other
     for j in range(count):
         other = loop.slots[j]
@@ -308,8 +308,8 @@ cdef bint is_alone(Loop loop, Py_ssize_t i, Py_ssize_t count, Lifetimes lives, b
 cdef Py_ssize_t block_that_died(
     list slots, list steps, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, list dying
 ) except -2:
-    """Memory that an earlier loop of the same group of blocks was the last to use, element by element as the result is written:
-    block by block it is free; else -1."""
+    """Memory last used by an earlier loop of the same block group, with the strides of the result, so that it is free block by
+    block; else -1."""
     cdef Py_ssize_t first = number, other
     cdef Step step = steps[number]
     cdef Loop loop
@@ -326,11 +326,11 @@ cdef Py_ssize_t block_that_died(
 
 
 cdef bint goes_along(list steps, Py_ssize_t other, Py_ssize_t first, Py_ssize_t number, Lifetimes lives, stride) except -1:
-    """Whether the loops of a group use a slot's memory with that stride alone, as themselves and not as looks."""
+    """Whether the loops of a group use a slot's memory only with this stride and not through views."""
     cdef Py_ssize_t inner, i, place
     cdef Loop loop
     for inner in range(first, number):
-        if (<Step> steps[inner]).kind != "loop":  # what begins the group; a sum is behind all loops
+        if (<Step> steps[inner]).kind != "loop":  # the group's header; a sum follows all loops
             continue
         loop = (<Step> steps[inner]).given
         for i in range(len(loop.slots)):
@@ -341,7 +341,7 @@ cdef bint goes_along(list steps, Py_ssize_t other, Py_ssize_t first, Py_ssize_t 
 
 
 def insert_frees(list slots, list steps, results, Lifetimes lives):
-    """The steps, with a release of what operators made behind its last use."""
+    """The steps, with a release of each operator result behind its last use."""
     cdef Py_ssize_t number, place
     cdef set kept = {lives.roots[<Py_ssize_t> place] for place in results}
     cdef dict freed = {}
@@ -350,7 +350,7 @@ def insert_frees(list slots, list steps, results, Lifetimes lives):
     for place in range(len(slots)):
         number = lives.lasts[place]
         slot = slots[place]
-        held = slot.place in ("called", "fresh") or slot.place == "offered" and slot.bytes >= LARGE  # it may be elsewhere
+        held = slot.place in ("called", "fresh") or slot.place == "offered" and slot.bytes >= LARGE  # it may have its own memory
         if number >= 0 and held and place not in kept:
             freed.setdefault(lives.endings[number], []).append(place)
     if not freed:

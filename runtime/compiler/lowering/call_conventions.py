@@ -16,27 +16,27 @@ from ..tracing.entries import compiled_in, entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, held, mapped
 
-OWN = {CALLBACK: called, KEPT: kept}  # what is no operator
-CAST = "cast"  # numbers in another dtype: a kernel, and no operator either
+OWN = {CALLBACK: called, KEPT: kept}  # instructions that are not operators
+CAST = "cast"  # conversion to a different dtype: a kernel, but not an operator
 
 
 @cache
 def drawing(name: str) -> tuple[int, ...]:
-    """Which arguments of an operator are what it draws random numbers from."""
+    """The positions of an operator's random generators among its arguments."""
     entry = entry_of(name)
     kinds = [kind for _, kind, _, _ in entry.arguments] if entry else []
     return tuple(number for number, kind in enumerate(kinds) if kind.startswith("Generator"))
 
 
 def generators_in(lines: list[Instruction]) -> list[Any]:
-    """What instructions draw random numbers from, each once: None for the default generator."""
+    """The random generators of instructions, each once: None for the default generator."""
     places = {name: drawing(name) for name in {line.name for line in lines}}
     found = [line.arguments[place] for line in lines for place in places[line.name]]
     return list({id(one): one for one in found}.values())
 
 
 def is_kernel(line: Instruction) -> bool:
-    """Whether an instruction is a kernel that puts its result into memory that is there, and runs no Python."""
+    """Whether an instruction is a kernel that writes its result to given memory and runs no Python."""
     out = line.outputs
     if line.target is not None or type(out) is not Value or not goes_into(line.name, len(line.arguments)):
         return False
@@ -46,7 +46,7 @@ def is_kernel(line: Instruction) -> bool:
 
 
 class Filler:
-    """What puts tensors in the place of values, in lists and slices, too."""
+    """Replaces values by tensors, in lists and slices, too."""
 
     def __init__(self, names: dict[Value, int]) -> None:
         self.names = names
@@ -64,7 +64,7 @@ def arrays_in(tree: Any) -> list[Any]:
 
 @cache
 def caller(name: str, count: int) -> Any:
-    """What computes an operator: its wrapper by its address, or a function of its arguments in order."""
+    """The callable of an operator: its wrapper's capsule, or a function of its arguments in order."""
     entry = entry_of(name)
     if entry is None:
         import gradspec

@@ -22,14 +22,14 @@ from ..tracing.values import Value, copied, held, mapped, values_in
 LARGEST = 1 << 14  # elements of operands and result together
 MOST = 512  # pieces
 FARTHEST = 1 << 23  # bytes from the first element of an operand to its last
-COPIED = 1 << 17, 1 << 12  # both of an operator whose results are views where strides allow it: all that it does is to copy
+COPIED = 1 << 17, 1 << 12  # both limits for an operator that only copies, because strides allow no view
 Piece = tuple[int, int, int, int]  # operand or -1 for zeros, to, from, bytes
 
 known: dict[tuple, list[Piece] | None] = {}
 
 
 def pieces_of(line: Instruction) -> list[Piece] | None:
-    """The pieces that an instruction copies; None where it computes."""
+    """The pieces that an instruction copies; None if it computes."""
     entry, out, read = line.entry, line.outputs, line.read
     if entry is None or entry.form != "linear" or out.dtype.kind not in "fc" or len(entry.arguments) != len(line.arguments):
         return None
@@ -53,7 +53,7 @@ def pieces_of(line: Instruction) -> list[Piece] | None:
 
 
 def found(line: Instruction, entry: Any) -> list[Piece] | None:
-    """What two different sets of numbers agree about."""
+    """The pieces found with two different sets of random numbers, or None if they differ."""
     function = by_keyword(line.name, entry, len(line.arguments))
     first = tried(line, function, np.random.default_rng(1))
     if first is None or first != tried(line, function, np.random.default_rng(2)):
@@ -70,9 +70,9 @@ def reach_of(value: Value) -> int:
 
 
 def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Piece] | None:
-    """Where the numbers of a result come from."""
+    """The pieces that explain a result for random operands, or None."""
 
-    def numbers(shape: tuple[int, ...]) -> np.ndarray:  # no two alike in single precision
+    def numbers(shape: tuple[int, ...]) -> np.ndarray:  # all different in single precision
         count = prod(shape)
         return (1 + (rng.permutation(count) + 0.8 * rng.random(count)) / max(count, 1)).reshape(shape)
 
@@ -81,7 +81,7 @@ def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Pi
 
 
 def computed(line: Instruction, function: Any, numbers_of: Any) -> tuple[list[np.ndarray], Any]:
-    """Operands of such numbers, and the result; None where it has another layout than the instruction's."""
+    """Operands with generated numbers, and the result; None if its layout differs from the instruction's."""
     arrays: list[np.ndarray] = []
 
     def sample(item: Any) -> Any:
@@ -107,7 +107,7 @@ def computed(line: Instruction, function: Any, numbers_of: Any) -> tuple[list[np
 
 
 def matched(result: np.ndarray, arrays: list[np.ndarray]) -> list[Piece] | None:
-    """Pieces of memory that make one array of others; None where some number is none of theirs."""
+    """The pieces that copy some arrays to a result; None if a number of the result occurs in no array."""
     part = result.dtype.type(0).real.dtype
     values, sources = [], []
     for which, array in enumerate(arrays):
@@ -137,7 +137,7 @@ def matched(result: np.ndarray, arrays: list[np.ndarray]) -> list[Piece] | None:
 
 
 def parts_of(array: np.ndarray, part: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """The real numbers of an array, with their distances in bytes from its first element."""
+    """The real numbers of an array, with their offsets in bytes from its first element."""
     offsets = np.zeros(array.shape, np.intp)
     for axis, (size, stride) in enumerate(zip(array.shape, array.strides)):
         offsets += (np.arange(size) * stride).reshape((size,) + (1,) * (array.ndim - axis - 1))

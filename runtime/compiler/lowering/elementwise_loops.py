@@ -15,7 +15,7 @@ from ..tracing.instructions import Instruction
 from ..tracing.layouts import rows_of, step_of
 from ..tracing.values import Value
 
-MOST = 1 << 14  # that are remembered
+MOST = 1 << 14  # cached loops
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex64", "complex128", "bool")))
 
 
@@ -25,18 +25,18 @@ class InnerLoop(NamedTuple):
     Attributes
     ----------
     base : str
-        The operator whose ufunc has it.
+        The operator whose ufunc contains the loop.
     kind : int
-        Which of the ufunc's.
+        Index of the loop in the ufunc.
     operands : tuple of int or ndarray
-        Arguments by their number, and numbers.
+        Arguments by their number, and constants.
     strides : tuple of int
-        The result's is the last.
+        The result's stride is the last.
     size : int
-        Elements; where it goes by rows, those of a row.
+        Number of elements; with rows, the number in one row.
     rows : int
     jumps : tuple of int
-        From row to row; empty where it does not go by rows.
+        Strides from row to row; empty without rows.
     """
 
     base: str
@@ -53,12 +53,12 @@ by_rows: dict[tuple, InnerLoop | None] = {}
 
 
 def loop_from(line: Instruction, key: tuple) -> InnerLoop | None:
-    """The loop that an instruction of such layouts is, all elements one behind the other; None where it is none."""
+    """The loop over contiguous elements for an instruction with these layouts; None if it is not such a loop."""
     return plain[key] if key in plain else remembered(line, key, plain, False)
 
 
 def rows_from(line: Instruction, key: tuple) -> InnerLoop | None:
-    """The loop over rows that an instruction of such layouts is; None where it is none."""
+    """The loop over rows for an instruction with these layouts; None if it is not such a loop."""
     return by_rows[key] if key in by_rows else remembered(line, key, by_rows, True)
 
 
@@ -83,7 +83,7 @@ def found(line: Instruction, by_rows: bool) -> InnerLoop | None:
         return None
     kind, _, exact = one
     if not exact and not all(item.layout.c_contiguous and item.shape in ((), out.shape) for item in (*line.read, out)):
-        return None  # another loop computes them elsewhere, perhaps with other bits
+        return None  # NumPy would use a different loop, perhaps with different bits
     values = [item for item in operands if type(item) is Value]
     steps: list[Any] = [step_of(item, out) for item in values]
     rows = None

@@ -11,7 +11,7 @@ from ..execute.low_level_ir import Blocks, Loop, Slot, Step, has_blocks, root_of
 
 
 def fuse_siblings(slots: list[Slot], steps: list[Step]) -> list[Step]:
-    """The steps, with pairs in the place of such loops that run block by block."""
+    """The steps, with such pairs of loops joined inside each block group."""
     if not has_blocks(steps):
         return steps
     found: list[Step] = []
@@ -27,7 +27,7 @@ def fuse_siblings(slots: list[Slot], steps: list[Step]) -> list[Step]:
 
 
 def paired_in(slots: list[Slot], loops: list[Step]) -> list[Step]:
-    """The loops of one group."""
+    """The loops of one group, with pairs joined."""
     found: list[Step] = []
     for step in loops:
         for number, other in enumerate(found):
@@ -41,7 +41,7 @@ def paired_in(slots: list[Slot], loops: list[Step]) -> list[Step]:
 
 
 def pair(slots: list[Slot], first: Step, second: Step) -> Step | None:
-    """One step for two loops, if there is a loop for both."""
+    """One step for two loops, if a kernel has a loop for both."""
     if first.kind != "loop" or second.kind != "loop" or first.reads != second.reads or len(first.reads) != 1:
         return None
     one, other = first.given, second.given
@@ -58,7 +58,7 @@ def pair(slots: list[Slot], first: Step, second: Step) -> Step | None:
 
 
 def may_come_early(slots: list[Slot], step: Step, before: list[Step]) -> bool:
-    """Whether a loop may run before some others, and its result is memory of its own."""
+    """Whether a loop may run before the given steps, and its result has its own memory."""
     made, read = root_of(slots, step.writes[0]), root_of(slots, step.reads[0])
     used = {root_of(slots, place) for other in before for place in (*other.reads, *other.writes)}
     written = {root_of(slots, place) for other in before for place in other.writes}

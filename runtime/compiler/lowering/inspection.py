@@ -1,4 +1,4 @@
-"""Inspection of passes: programs are printed and checked after each pass, and the pipeline stops at a pass.
+"""Inspection of passes: print and check programs after each pass, and stop the pipeline at a pass.
 
 Reads `GRADSPEC_PASSES`, words with commas between them: `show` prints the program that was recorded, and the program after each
 pass that changes it; `check` looks for illegal instructions after each pass; the name of a pass is the last pass that runs.
@@ -17,9 +17,9 @@ from ..tracing.values import Value, mapped
 from .call_conventions import CAST, OWN
 
 SETTINGS = set(filter(None, os.environ.get("GRADSPEC_PASSES", "").split(",")))
-LEGAL = {CAST, *OWN}  # instructions that passes make and that are no operators
+LEGAL = {CAST, *OWN}  # instructions that passes emit and that are not operators
 PLACES = {"external", "constant", "planned", "offered", "fresh", "called", "view", "scratch"}
-# Kind of a step -> the class of what it is given, and how many slots it writes at least.
+# Kind of a step -> the class of `given`, and the least number of slots that it writes.
 STEPS = {
     "loop": (Loop, 1), "rows": (Loop, 1), "sum": (Sum, 1), "blocks": (Blocks, 0), "move": (tuple, 1), "into": (tuple, 1),
     "copy": (tuple, 1), "forward": (tuple, 0), "call": (tuple, 0), "guard": (tuple, 0), "allocate": (tuple, 1),
@@ -30,21 +30,21 @@ _shown: dict[str, str] = {}
 
 
 class BrokenPass(RuntimeError):
-    """A pass made an illegal program: an error of the library."""
+    """A pass emitted an illegal program: an error of the library."""
 
 
 def is_last(name: str) -> bool:
-    """Whether no pass is to run after this one."""
+    """Whether this pass is the last one to run."""
     return name in SETTINGS
 
 
 class Inspection:
-    """The instructions of one program, looked at after each pass.
+    """The instructions of one program, inspected after each pass.
 
     Parameters
     ----------
     lines : list of Instruction
-        As they were recorded: lowering refuses a recording that reads memory which no operator made, so no pass is blamed for it.
+        Recorded instructions.  Lowering refuses a recording that reads memory without a definition, so it is not a pass's fault.
     given : set of Value
         The memory of the inputs.
     returned : list of Value
@@ -57,7 +57,7 @@ class Inspection:
         self.after("record", lines)
 
     def after(self, name: str, lines: list[Instruction]) -> list[Instruction]:
-        """The instructions that a pass made, checked and printed if `GRADSPEC_PASSES` says so."""
+        """The instructions after a pass, checked and printed if `GRADSPEC_PASSES` says so."""
         if "check" in SETTINGS:
             self.check(name, lines)
         if "show" in SETTINGS:
@@ -65,7 +65,7 @@ class Inspection:
         return lines
 
     def check(self, name: str, lines: list[Instruction]) -> None:
-        """Refuse a program with an unknown operator, or a value that is read before it is made.
+        """Refuse a program with an unknown operator, or with a value that is read before its definition.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Inspection:
 
 
 def unmade(lines: list[Instruction], given: set[Value], returned: list[Value]) -> dict[Value, str]:
-    """Memory that is read before an instruction makes it, and that is no constant either -> what reads it."""
+    """Memory that is read before an instruction defines it and that is not a constant -> its reader."""
     made, found = set(given), {}
     for line in lines:
         found.update({value.memory: line.name for value in line.read if value.memory not in made and value.memory.data is None})
@@ -90,7 +90,7 @@ def unmade(lines: list[Instruction], given: set[Value], returned: list[Value]) -
 
 
 def after_steps(name: str, slots: list[Slot], steps: list[Step]) -> list[Step]:
-    """The steps that a pass made, checked and printed if `GRADSPEC_PASSES` says so."""
+    """The steps after a pass, checked and printed if `GRADSPEC_PASSES` says so."""
     if "check" in SETTINGS:
         check_steps(name, slots, steps)
     if "show" in SETTINGS:
@@ -105,7 +105,7 @@ def show(name: str, text: str) -> None:
 
 
 def text_of(lines: list[Instruction], given: Iterable[Value], returned: Iterable[Value]) -> str:
-    """Instructions, a line each; values are numbered in the order in which they come."""
+    """Instructions, one on each line; values are numbered in the order of their first use."""
     names: dict[Value, str] = {}
 
     def name(value: Value) -> str:
@@ -127,7 +127,7 @@ class _Name(str):
 
 
 def check_steps(name: str, slots: list[Slot], steps: list[Step]) -> None:
-    """Refuse steps of an unknown kind, of slots that do not exist, and of memory that is not written yet or was freed.
+    """Refuse steps of unknown kinds, unknown slots, and reads of memory that is not yet written or already freed.
 
     Raises
     ------

@@ -10,20 +10,20 @@ from ..tracing.entries import compiled_in
 from ..tracing.instructions cimport Instruction
 from ..tracing.values cimport Value, values_in
 
-MOST = 10  # arguments of a function that is called by its address
-BOUND = object()  # what is filled in at each call
+MOST = 10  # arguments of a function called by its address
+BOUND = object()  # marks an argument that each call fills in
 
-cdef dict capsules = {}  # name of an operator -> its forward, None where there is none
+cdef dict capsules = {}  # name of an operator -> its forward, or None
 
 
 def forward_from(Instruction line):
-    """How an instruction calls its forward.
+    """The call of an instruction's forward.
 
     Returns
     -------
     (capsule, tuple, tuple, tuple) or None
-        The function, its arguments with None in the place of arrays, the arrays' places and values, and the places of those in
-        whose memory it may put the result.
+        The function, its arguments with None in place of arrays, the positions and values of the arrays, and the positions of
+        arrays that it may overwrite with its result.
     """
     cdef list given = [], filled = [], over = []
     cdef int i
@@ -50,23 +50,23 @@ def forward_from(Instruction line):
 
 
 def forward_named(entry):
-    """The forward of an operator as a capsule."""
+    """The capsule of an operator's forward."""
     if entry.name not in capsules:
         capsules[entry.name] = compiled_in(entry, "kernels", f"forward_{entry.name.rpartition('.')[2]}")
     return capsules[entry.name]
 
 
 cdef object converted(object item, str kind, str op, str argument):
-    """An argument as the forward takes it; BOUND for an array.
+    """An argument in the form that the forward takes; BOUND for an array.
 
     Raises
     ------
     TypeError
-        The wrapper does more with it.
+        Only the wrapper can handle this argument.
     """
     cdef str base = kind.rstrip("?").partition("|")[0]
     cdef str plain = base.partition("[")[0], length
-    if base == "Generator":  # of which None is one
+    if base == "Generator":  # None means the default generator
         raise TypeError
     if item is None or isinstance(item, str) and "|" in kind:
         return item

@@ -14,17 +14,17 @@ from ..execute.low_level_ir import Slot, Step
 from ..record.side_effects import CALLBACK
 from .lowering import Lowered
 
-WIDTH = 64  # of a step, before what is said of it
+WIDTH = 64  # columns of a step, before its remark
 
 
 def listing(lowered: Lowered, title: str) -> str:
-    """A program as text, a step a line.
+    """A program as text, with one step on each line.
 
     Parameters
     ----------
     lowered : Lowered
     title : str
-        What it is a program of.
+        Name of the program in the first line.
     """
     names = names_of(lowered)
     given = ", ".join(f"{names[place]}: {type_of(lowered.slots[place])}" for place in lowered.externals)
@@ -42,7 +42,7 @@ def listing(lowered: Lowered, title: str) -> str:
 
 
 def names_of(lowered: Lowered) -> list[str]:
-    """A name for each slot: its letter says where it lives."""
+    """A name for each slot: its letter shows the kind of its memory."""
     letters = {"external": "x", "constant": "c", "planned": "p", "offered": "o", "fresh": "y", "called": "v", "view": "w",
                "scratch": "s"}  # fmt: skip
     return [f"{letters[slot.place]}{number}" for number, slot in enumerate(lowered.slots)]
@@ -53,7 +53,7 @@ def type_of(slot: Slot) -> str:
 
 
 def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
-    """A step as one would write it."""
+    """A step as a Python-like statement."""
     read = [value_of(lowered, place, names) for place in step.reads]
     if step.kind == "blocks":
         return f"block by block, {step.given[1]} elements:"
@@ -76,18 +76,18 @@ def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
 
 
 def operators_of(step: Step) -> list[str]:
-    """The operator that a step is; of a pair of loops both."""
+    """The operator of a step; both operators of a pair of loops."""
     return [step.name, step.given.second] if step.kind == "loop" and step.given.second else [step.name]
 
 
 def value_of(lowered: Lowered, place: int, names: list[str]) -> str:
-    """A slot by its name, a number by its digits."""
+    """The name of a slot, or the digits of a scalar constant."""
     slot = lowered.slots[place]
     return repr(slot.data.item()) if slot.place == "constant" and slot.data.ndim == 0 else names[place]
 
 
 def remark(lowered: Lowered, step: Step) -> str:
-    """Dtype and shape of what a step makes, where it lies, how it is computed, and whose line it is."""
+    """Dtype and shape of a step's result, its place in memory, the way it is computed, and the user's line."""
     slot = lowered.slots[step.writes[0]]
     lies = {"planned": f"at {slot.offset}", "offered": f"at {slot.offset}", "scratch": "in cache", "fresh": "new",
             "external": "in place", "view": "in a result" if is_lodged(lowered, slot) else ""}.get(slot.place, "")  # fmt: skip
@@ -97,12 +97,12 @@ def remark(lowered: Lowered, step: Step) -> str:
 
 
 def is_lodged(lowered: Lowered, slot: Slot) -> bool:
-    """Whether a slot lies in memory that is new at each call."""
+    """Whether a slot is a view of memory that is allocated at each call."""
     return slot.place == "view" and lowered.slots[slot.root].place == "fresh"
 
 
 def traffic(lowered: Lowered) -> tuple[int, int]:
-    """Bytes that all steps read and write, what stays in cache left out, and what is known of their operations."""
+    """Bytes that all steps read and write outside the cache, and the known number of their operations."""
     moved = flops = 0
     for step in lowered.steps:
         if step.kind in ("allocate", "free", "blocks", "guard"):
@@ -113,7 +113,7 @@ def traffic(lowered: Lowered) -> tuple[int, int]:
             shapes = tuple(lowered.slots[place].shape for place in step.reads)
             try:
                 flops += sum(of_call(name, shapes, lowered.slots[step.writes[0]].shape) for name in operators_of(step))
-            except (TypeError, IndexError):  # of arguments that are no arrays nothing is known
+            except (TypeError, IndexError):  # no formula for arguments that are not arrays
                 continue
     return moved, flops
 

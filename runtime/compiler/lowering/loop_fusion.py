@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from ..execute.low_level_ir import Blocks, Slot, Step, has_blocks, largest_loop, root_of
 
-LARGE = 4096  # elements from which on loops run block by block, and bytes that are much
+LARGE = 4096  # fewest elements of a loop that runs block by block, and fewest bytes that count as large
 
 
 class Run:
-    """Loops that may run block by block, and the steps that wait until they have run."""
+    """Loops that may run block by block, and the steps moved behind them."""
 
     def __init__(self, slots: list[Slot], steps: list[Step], sparing: bool) -> None:
         self.slots, self.sparing = slots, sparing
@@ -21,21 +21,21 @@ class Run:
         self.begin()
 
     def begin(self) -> None:
-        self.before: list[Step] = []  # allocations of what the loops write
+        self.before: list[Step] = []  # allocations of the loops' results
         self.loops: list[Step] = []
-        self.sum: Step | None = None  # of what they make
+        self.sum: Step | None = None  # a sum of a loop's result
         self.waiting: list[Step] = []
         self.written: dict[int, tuple[int, int]] = {}
         self.read: dict[int, set[tuple[int, int]]] = {}
-        self.waited_for: set[int] = set()  # memory that waiting steps read
-        self.coming: set[int] = set()  # memory that they write
-        self.large = False  # whether they make much, or are the last to read it
+        self.waited_for: set[int] = set()  # memory that moved steps read
+        self.coming: set[int] = set()  # memory that moved steps write
+        self.large = False  # whether a moved step allocates large memory or is its last user
 
     def root(self, place: int) -> int:
         return root_of(self.slots, place)
 
     def takes(self, step: Step, number: int) -> bool:
-        """Whether a loop may run with the others, and had better."""
+        """Whether a loop may and should join the group."""
         if self.loops and self.loops[0].given.size != step.given.size or self.sum and self.sparing:
             return False
         if self.large and not self.has_room(step, number):
@@ -54,14 +54,14 @@ class Run:
         return self.written.get(root, out) == out and self.read.get(root, {out}) == {out}
 
     def has_room(self, step: Step, number: int) -> bool:
-        """Whether the result of a loop may lie where one of its operands lay, or somewhere that is there already."""
+        """Whether a loop's result can overwrite an operand or use memory that exists already."""
         out = self.slots[self.root(step.writes[0])]
         dying = {root for root in map(self.root, step.reads) if self.last[root] == number} - self.waited_for
         return out.place != "planned" or self.root(step.writes[0]) in self.written or any(
             self.slots[root].place == "planned" and self.slots[root].bytes >= out.bytes for root in dying)  # fmt: skip
 
     def sums(self, step: Step) -> bool:
-        """Whether a step adds what the loops have made, all of it, and may do so with them."""
+        """Whether a step sums all elements of a result of the loops, and may join them."""
         if self.sum or not self.loops or self.loops[0].given.size != step.given.size:
             return False
         source, target = step.reads[0], self.root(step.writes[0])
@@ -84,7 +84,7 @@ class Run:
         self.large = self.large or self.sparing and any(self.slots[root].bytes >= LARGE for root in roots)
 
     def closed(self) -> list[Step]:
-        """All of it, in order; the next run is empty."""
+        """The steps of the group in order; the next group begins empty."""
         loops = self.loops if self.sum is None else [*self.loops, self.sum]
         head = [Step("blocks", Blocks(len(loops), loops[0].given.size, 0), "blocks", None)] if loops else []
         steps = [*self.before, *head, *loops, *self.waiting]
@@ -93,7 +93,7 @@ class Run:
 
 
 def fuse_loops(slots: list[Slot], steps: list[Step], sparing: bool = False) -> list[Step]:
-    """The steps, large loops of one size behind a step "blocks"."""
+    """The steps, with large loops of one size grouped behind a "blocks" step."""
     if largest_loop(steps) < LARGE:
         return steps
     found: list[Step] = []
@@ -115,7 +115,7 @@ def fuse_loops(slots: list[Slot], steps: list[Step], sparing: bool = False) -> l
 
 
 def assign_blocks(slots: list[Slot], steps: list[Step]) -> list[Step]:
-    """The steps, with blocks of scratch memory for what only the loops of one group use."""
+    """The steps, with blocks of scratch memory for values that only the loops of one group use."""
     if not has_blocks(steps):
         return steps
     group = -1
@@ -140,7 +140,7 @@ def assign_blocks(slots: list[Slot], steps: list[Step]) -> list[Step]:
 
 
 def place_blocks(slots: list[Slot], loops: list[Step], users: dict[int, set[int]], group: int) -> int:
-    """Give what lives in a group of loops alone its block; bytes for each element of all blocks together."""
+    """Assign blocks to values used only in this group; returns bytes for each element of all blocks together."""
     last = {place: number for number, loop in enumerate(loops) for place in loop.reads}
     free: dict[int, list[int]] = {}
     room = 0

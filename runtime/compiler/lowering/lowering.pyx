@@ -38,7 +38,7 @@ cdef class Lowered:
     ----------
     executable : Executable
     results : list of Value
-        What the executable returns, in order.
+        The executable's results, in order.
     """
 
     cdef readonly list inputs, returned, lines
@@ -46,8 +46,8 @@ cdef class Lowered:
     cdef readonly list slots, steps, externals, given, written
     cdef readonly tuple results
     cdef readonly object executable, memory
-    cdef readonly bint restartable  # an error comes before any write to what is given
-    cdef object lives       # of the slots, while the steps are arranged
+    cdef readonly bint restartable  # whether no write to an input precedes a possible error
+    cdef object lives       # lifetimes of the slots, during `arrange`
     cdef dict numbers       # identity of a number's array -> its slot
     cdef set escaping, born, touched
     cdef list constants
@@ -57,9 +57,9 @@ cdef class Lowered:
         cdef Instruction line
         self.inputs, self.returned, self.lines = inputs, returned, lines
         self.escaping = {value.memory for value in returned}
-        self.anchors = {}   # of memory: values that have slots of their own in it
+        self.anchors = {}   # memory -> the values in it that have their own slots
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
-        self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the executable wants
+        self.externals, self.given, self.written = [], [], []  # given: numbers of the inputs that the executable uses
         self.shadows, self.restartable = {}, True
         self.find_memory()
         self.bind()
@@ -71,11 +71,11 @@ cdef class Lowered:
         self.write_back()
         self.results = tuple([self.result(value) for value in self.returned])
         self.arrange()
-        self.anchors, self.born, self.touched, self.lives = {}, set(), set(), None  # needed no more
+        self.anchors, self.born, self.touched, self.lives = {}, set(), set(), None  # needed only for lowering
         self.executable = Executable(self.slots, self.steps, self.memory, tuple(self.externals), self.results)
 
     def arrange(self):
-        """Put large loops together, in the way that takes less memory, and give each slot its place."""
+        """Fuse large loops in the way that needs less memory, and assign memory to each slot."""
         steps, places = self.steps, [slot.place for slot in self.slots]
         pieces, joined = self.arranged(steps, places, False), self.memory
         if self.steps is not steps:
@@ -90,7 +90,7 @@ cdef class Lowered:
         self.steps = after_steps("insert_frees", self.slots, insert_frees(self.slots, self.steps, self.results, self.lives))
 
     def arranged(self, list steps, list places, bint sparing):
-        """One of these ways; the pieces of memory that it takes."""
+        """Fuse loops in one of the two ways; returns the pieces of memory that it needs."""
         for slot, place in zip(self.slots, places):
             slot.place = place
         self.steps = after_steps("fuse_loops", self.slots, fuse_loops(self.slots, steps, sparing))
@@ -103,7 +103,7 @@ cdef class Lowered:
     # Memory.
 
     cdef int find_memory(self) except -1:
-        """Find what memory is used, and what was there before the program."""
+        """Find the memory that is used, and the memory that existed before the program."""
         cdef Instruction line
         cdef Value value, memory
         cdef set made
@@ -126,7 +126,7 @@ cdef class Lowered:
         return 0
 
     def bind(self):
-        """Slots for what is given, where the program uses it, and for constants."""
+        """Create slots for the inputs that the program uses, and for constants."""
         cdef Instruction line
         cdef Value value
         inputs = {}
@@ -145,7 +145,7 @@ cdef class Lowered:
             self.given.append(number)
             if value.memory in targets:
                 self.written.append(number)
-                if held_up or value in early - shared and value.layout.dense:  # nothing is half written when a call fails
+                if held_up or value in early - shared and value.layout.dense:  # a failed call leaves no partial write
                     self.put_off(value)
                 elif value.memory in early:
                     self.restartable = False
@@ -160,7 +160,7 @@ cdef class Lowered:
             self.born.add(value)
 
     def can_miss_behind_writes(self, targets):
-        """Whether something may turn out to be otherwise after the program has written to what it was given."""
+        """Whether a guard may fail after the program has written to an input."""
         cdef Instruction line
         begun = False
         for line in self.lines:
@@ -170,7 +170,7 @@ cdef class Lowered:
         return False
 
     def put_off(self, Value value):
-        """Let the program write to a copy, which is put in the place of what was given at the end."""
+        """Let the program write to a copy of an input; the copy is written back at the end."""
         if value.memory is not value or not value.layout.dense:
             raise Unfit("a write to memory of which the program was given a part, before a guard")
         outer = self.places[value]
@@ -180,7 +180,7 @@ cdef class Lowered:
         self.copy(self.places[value], outer, value)
 
     def write_back(self):
-        """Put what the program wrote to in the place of what was given: nothing can turn out to be otherwise any more."""
+        """Copy the shadows back to the inputs: no guard can fail any more."""
         for value, outer in self.shadows.items():
             self.copy(outer, self.places[value], value)
 
@@ -196,7 +196,7 @@ cdef class Lowered:
         return <int> len(self.slots) - 1
 
     cdef int place(self, Value value) except -1:
-        """The slot of a value: its own, or a look at the memory that it shares."""
+        """The slot of a value: its own, or a view of the memory that it shares."""
         cdef Value anchor
         found = self.places.get(value)
         if found is not None:
@@ -206,7 +206,7 @@ cdef class Lowered:
         return found
 
     cdef Value anchor_of(self, Value value):
-        """A value that has a slot of its own, in which another value lies."""
+        """A value with its own slot that contains this value."""
         cdef Value anchor
         for anchor in self.anchors.get(memory_of(value), ()):
             if lies_in(value, anchor):
@@ -214,7 +214,7 @@ cdef class Lowered:
         raise Unfit(f"{value.type} looks at memory that nothing has made, or beyond the array that was given")
 
     cdef int anchor(self, Value value, int place) except -1:
-        """Say that a value has a slot of its own, in which others of the same memory may lie."""
+        """Give a value its own slot, which may contain other values of the same memory."""
         cdef list found = self.anchors.get(memory_of(value))
         self.places[value] = place
         if found is None:
@@ -224,7 +224,7 @@ cdef class Lowered:
         return 0
 
     cdef int result(self, Value value) except -1:
-        """The slot of what is returned: of what was given, that itself, and not the copy that the program wrote to."""
+        """The slot of a result: for an input, the input itself and not the copy that the program writes to."""
         cdef Value memory = memory_of(value)
         if memory not in self.shadows:
             return self.place(value)
@@ -236,7 +236,7 @@ cdef class Lowered:
     # Steps.
 
     cdef bint is_view(self, Instruction line) except -1:
-        """Whether an instruction only looks at memory that is there; a part without elements has none to look at."""
+        """Whether an instruction only returns views of existing memory; an empty result also counts as a view."""
         cdef Value value
         cdef bint looks = False
         if line.target is not None:
@@ -267,13 +267,13 @@ cdef class Lowered:
         return 0
 
     cdef int want(self, Value value) except -1:
-        """The slot of a value that some step wants as a tensor."""
+        """The slot of a value that some step needs as a tensor."""
         cdef int place = self.place(value)
         (<Slot> self.slots[place]).object = True
         return place
 
     cdef bint as_loop(self, Instruction line) except -1:
-        """Write an operator down as an inner loop, if it is one."""
+        """Lower an operator to an inner loop, if it is one."""
         cdef Value out, value
         cdef tuple key = layouts_of(line), operands, reads
         cdef list places = []
@@ -300,7 +300,7 @@ cdef class Lowered:
         return True
 
     cdef bint as_sum(self, Instruction line) except -1:
-        """Write an operator down as a sum, if it is one of plain memory."""
+        """Lower an operator to a sum over plain memory, if it is one."""
         span = sum_from(line)
         if span is None or not self.can_make(line.outputs):
             return False
@@ -310,7 +310,7 @@ cdef class Lowered:
         return True
 
     cdef bint as_kernel(self, Instruction line) except -1:
-        """Write an operator down as a kernel that puts its result into planned memory, if it has one."""
+        """Lower an operator to a kernel that writes to planned memory, if it has one."""
         cdef Value out, value
         cdef list places = []
         if not is_kernel(line) or not self.can_make(line.outputs):
@@ -324,11 +324,11 @@ cdef class Lowered:
         return True
 
     cdef bint can_make(self, Value out) except -1:
-        """Whether a step may put a result into new memory: it has none yet, and if it leaves the program, C's layout."""
+        """Whether a step may write a result to new memory: it has no slot yet, and is C-contiguous if it leaves the program."""
         return out.shared is None and out not in self.places and (out not in self.escaping or out.layout.c_contiguous)
 
     cdef int make(self, Value out, Instruction line) except -1:
-        """Memory for a result: fresh where it leaves the program."""
+        """Create the memory of a result: fresh if it leaves the program."""
         cdef bint fresh = out in self.escaping
         cdef int place = self.slot("fresh" if fresh else "planned", out)
         self.anchor(out, place)
@@ -337,7 +337,7 @@ cdef class Lowered:
         return 0
 
     def as_move(self, Instruction line):
-        """Write a linear operator down as pieces of memory that are copied, if that is all that it does."""
+        """Lower a linear operator to copies of pieces of memory, if it only moves numbers."""
         out = line.outputs
         if line.target is not None or type(out) is not Value or not self.can_make(out):
             return False
@@ -352,7 +352,7 @@ cdef class Lowered:
         return True
 
     cdef int number(self, data) except -1:
-        """The slot of a number: one for all loops that are told the same array."""
+        """The slot of a constant: all loops with the same array share one."""
         place = self.numbers.get(id(data))
         if place is None:
             self.slots.append(Slot("constant", data.dtype, (), (), data=data))
@@ -360,7 +360,7 @@ cdef class Lowered:
         return place
 
     def as_call(self, Instruction line):
-        """Write an operator down as a call of its forward, or of its wrapper."""
+        """Lower an operator to a call of its forward or of its wrapper."""
         made = line.made
         forward = forward_from(line)
         offered = forward is not None and type(line.outputs) is Value and self.can_be_offered(line.outputs)
@@ -383,7 +383,7 @@ cdef class Lowered:
             self.call(function, line.arguments, places[0] if type(line.outputs) is Value else tuple(places), line)
 
     cdef bint can_be_offered(self, Value out) except -1:
-        """Whether a result has planned memory: numbers that stay in the program, in C's layout."""
+        """Whether planned memory is offered for a result: it must be C-contiguous and stay in the program."""
         if out.shared is not None or out in self.places or out in self.escaping:
             return False
         return out.dtype.kind in "fc" and out.layout.c_contiguous and out.layout.count > 0

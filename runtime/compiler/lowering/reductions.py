@@ -11,8 +11,8 @@ from ..tracing.values import Value
 
 
 def sum_from(line: Instruction) -> tuple[int, int, int, bool] | None:
-    """How an instruction adds what it reads: `outer`, `length`, `inner`, and whether it gives means; None of what is no sum of
-    plain real numbers."""
+    """The sum of an instruction as `outer`, `length`, `inner`, and whether it returns means; None if it is not a sum of plain
+    real numbers."""
     entry, out = line.entry, line.outputs
     if entry is None or line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
         return None

@@ -12,25 +12,25 @@ from typing import Any
 
 from ..execute.low_level_ir import Slot, Step, root_of
 
-LARGE = 1 << 15  # bytes of a result that is worth it
-MANY = 256  # pieces of memory among which it is not looked for
+LARGE = 1 << 15  # least bytes of a result that can hold temporaries
+MANY = 256  # most pieces of memory; with more, the pass does nothing
 
 
 def alias_results(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tuple[list[Step], list[Any]]:
-    """Have values lie in the memory of results.
+    """Place temporaries in the memory of results.
 
     Parameters
     ----------
     slots : list of Slot
-        Those of values that move become looks at a result, and so do the looks at them.
+        Slots of moved values become views of a result, and so do their own views.
     steps : list of Step
     pieces : list of Piece
-        What is planned, with the first and the last step that uses it.
+        Pieces of planned memory, each with its first and last step.
 
     Returns
     -------
     list of Step, list of Piece
-        The steps, with allocations of these results first, and the pieces that stay.
+        The steps, with allocations of these results first, and the remaining pieces.
     """
     hosts = hosts_in(slots, steps)
     if not hosts or len(pieces) > MANY:
@@ -56,7 +56,7 @@ def alias_results(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tu
 
 
 def hosts_in(slots: list[Slot], steps: list[Step]) -> dict[int, int]:
-    """Large results, with the step that is the first to use each, or the beginning of its group."""
+    """Large results, each with its first step, or the start of that step's block group."""
     found: dict[int, int] = {}
     if not any(slot.place == "fresh" and slot.bytes >= LARGE for slot in slots):
         return found
@@ -74,7 +74,7 @@ def hosts_in(slots: list[Slot], steps: list[Step]) -> dict[int, int]:
 
 
 def most_at(pieces: list[Any], count: int) -> int:
-    """The step at which most is alive."""
+    """The step with the most live memory."""
     change = [0] * (count + 1)
     for piece in pieces:
         change[piece.first] += piece.bytes
@@ -88,19 +88,19 @@ def most_at(pieces: list[Any], count: int) -> int:
 
 
 def fits(piece: Any, host: Slot, begins: int, guests: Any) -> bool:
-    """Whether a piece may lie in a result that is made from some step on, beside other guests."""
+    """Whether a piece fits into a result that is first written at step `begins`, beside other guests."""
     if piece.last >= begins or any(slot.place != "planned" or size_of(slot) > size_of(host) for slot in piece.slots):
         return False
     return all(piece.last < other.first or other.last < piece.first for other in guests)
 
 
 def size_of(slot: Slot) -> int:
-    """Bytes of a slot's array, of which a plan takes some more."""
+    """Bytes of a slot's array; its planned memory may be larger."""
     return slot.dtype.itemsize * prod(slot.shape)
 
 
 def move(slots: list[Slot], host: int, moved: list[Any]) -> None:
-    """Make looks at a result of all slots of some pieces."""
+    """Turn all slots of some pieces into views of a result."""
     own = {id(slot) for piece in moved for slot in piece.slots}
     places = {place for place, slot in enumerate(slots) if id(slot) in own}
     for slot in slots:

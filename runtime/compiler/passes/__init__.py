@@ -1,1 +1,1 @@
-"""Passes: each rewrites a recorded program; `pipeline` has them in their order."""
+"""Passes: rewrite a recorded program; `pipeline` runs the passes in order."""

@@ -6,19 +6,19 @@ length the few that need the least memory continue.  Two orders of the same inst
 """
 
 cdef enum:
-    BEGUN = 8       # orders that go on
+    BEGUN = 8       # width of the beam
 
 
 cdef class Line:
-    """A line, and what it waits for."""
+    """A line of a program, with the lines that it depends on."""
 
 
 cdef class Room:
-    """Memory of values."""
+    """Memory shared by values."""
 
 
 cdef list search_orders(list lines, list gates, list rooms):
-    """The lines in the order that needs least of those that the search comes across."""
+    """The best order of the lines that the search finds."""
     cdef Line line
     cdef Room room
     cdef Begun begun = Begun.__new__(Begun), other, best = None
@@ -47,16 +47,16 @@ cdef list search_orders(list lines, list gates, list rooms):
 
 
 cdef class Begun:
-    """An order of which the first lines are known.
+    """A partial order: its first lines are chosen.
 
     Attributes
     ----------
     now, most : int
-        Bytes that live behind these lines, and at once, at most.
+        Bytes alive after these lines, and the peak.
     done : int
         A bit for each line.
     pending, left : list of int
-        Of each line how many it waits for, of each room how many use it still.
+        For each line the number of lines that it waits for, and for each room the number of its remaining users.
     """
 
     cdef Py_ssize_t now, most
@@ -76,7 +76,7 @@ cdef class Begun:
         return bytes
 
     cdef Py_ssize_t at_once(self, Line line) except -1:
-        """What lives while a line runs."""
+        """Bytes alive while a line runs."""
         cdef Room room
         for room in line.rooms:
             if line.alike and room.bytes == line.bytes and <Py_ssize_t> self.left[room.place] == 1:
@@ -84,7 +84,7 @@ cdef class Begun:
         return self.now + line.bytes
 
     cdef Begun followed_by(self, Line line):
-        """This with another line, and then with those that take nothing."""
+        """This partial order with one more line, and then all ready lines that do not increase memory."""
         cdef Begun found = Begun.__new__(Begun)
         found.now, found.most, found.done = self.now, self.most, self.done
         found.ready, found.order, found.pending, found.left = self.ready[:], self.order[:], self.pending[:], self.left[:]
@@ -95,7 +95,7 @@ cdef class Begun:
 
     cdef bint run_what_takes_nothing(self) except -1:
         cdef Line line
-        for line in reversed(self.ready):  # what waited for the line before is the first: loops stay together
+        for line in reversed(self.ready):  # successors of the previous line come first: loops stay together
             if line.bytes <= self.lets_go(line) and self.at_once(line) <= self.most:
                 self.run(line)
                 return True

@@ -22,11 +22,11 @@ BOOL = np.dtype(bool)
 
 
 class Whole(Exception):
-    """An instruction that stays whole."""
+    """An instruction that is not decomposed."""
 
 
 class Speller:
-    """What takes the instructions of one program apart."""
+    """Decomposes the instructions of one program."""
 
     def __init__(self) -> None:
         self.numbers: dict[tuple[np.dtype, int], Value] = {}
@@ -40,7 +40,7 @@ class Speller:
         return self.numbers[dtype, number]
 
     def parts(self, line: Instruction) -> list[Instruction]:
-        """The loops that an instruction is whose entry has a formula or which reads booleans, or the instruction."""
+        """The loops of an instruction whose entry has a formula or that reads booleans, or the instruction itself."""
         entry, out = line.entry, line.outputs
         if line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
             return [line]
@@ -65,7 +65,7 @@ class Speller:
 
 
 class Names(dict):
-    """The arguments of an operator by name, and functions that write down the operators of its formula."""
+    """The arguments of an operator by name, and functions that emit the operators of its formula."""
 
     def __init__(self, parts: Parts, names: dict[str, Any]) -> None:
         super().__init__(names)
@@ -76,14 +76,14 @@ class Names(dict):
 
 
 class Parts:
-    """The loops that one instruction becomes."""
+    """The loops that replace one instruction."""
 
     def __init__(self, speller: Speller, line: Instruction) -> None:
         self.speller, self.line, self.lines = speller, line, []
         self.calls = line.entry.program.count("(") or 1
 
     def loop(self, name: str, operands: tuple) -> Value:
-        """Write down an inner loop; its result."""
+        """Emit an inner loop and return its result."""
         found = loop_of(name, dtypes_of(operands))
         if found is None:
             operands = self.as_numbers(operands)
@@ -102,7 +102,7 @@ class Parts:
         return out
 
     def as_numbers(self, operands: tuple) -> tuple:
-        """Operands with numbers in the place of booleans."""
+        """The operands, with booleans replaced by numbers."""
         dtypes = {item.dtype for item in operands if type(item) is Value} - {BOOL}
         if len(dtypes) != 1:
             raise Whole
@@ -125,7 +125,7 @@ def dtypes_of(operands: tuple) -> tuple:
 
 
 def decompose(lines: list[Instruction]) -> list[Instruction]:
-    """The instructions, with those that are formulas of inner loops taken apart."""
+    """The instructions, with formulas of inner loops decomposed."""
     speller = Speller()
     found: list[Instruction] = []
     for line in lines:
@@ -137,7 +137,7 @@ def decompose(lines: list[Instruction]) -> list[Instruction]:
 
 
 def lower_casts(lines: list[Instruction]) -> list[Instruction]:
-    """The instructions, with casts in the place of tensors that are made of others."""
+    """The instructions, with casts in place of tensors made from a single tensor."""
     return [Instruction(CAST, line.arguments[:1], line.outputs, line.line) if is_cast(line) else line for line in lines]
 
 

@@ -24,7 +24,7 @@ SIGNALLING = {
 
 
 def eliminate_identities(list lines, returned):
-    """The instructions, without arithmetic that gives one of its operands back."""
+    """The instructions, without arithmetic that returns one of its operands."""
     cdef Instruction line
     cdef Value value, other
     cdef dict found = {}, makers = {}, names = {}
@@ -43,7 +43,7 @@ def eliminate_identities(list lines, returned):
             looked.add(value.shared)
         for value in line.made:
             looked.add(value.shared)
-            makers.setdefault(value, line)  # the first: others, as `conj` of real numbers, give what is there
+            makers.setdefault(value, line)  # only the first: a later one, as `conj` of reals, returns it
     for line, other in list(found.items()):
         if line.outputs in looked or touches(line, kept) or other not in makers or not is_quiet(makers[other]):
             found.pop(line)
@@ -53,7 +53,7 @@ def eliminate_identities(list lines, returned):
 
 
 cdef bint touches(Instruction line, set memory) except -1:
-    """Whether an instruction reads or makes some memory."""
+    """Whether an instruction reads or computes a value in some memory."""
     cdef Value value
     for value in (*line.read, *line.made):
         if memory_of(value) in memory:
@@ -62,7 +62,7 @@ cdef bint touches(Instruction line, set memory) except -1:
 
 
 cdef Value given_back(Instruction line):
-    """The operand that arithmetic gives as it is; None of an instruction that does something."""
+    """The operand that arithmetic returns unchanged; None for any other instruction."""
     cdef Value out, other
     cdef int place
     if len(<tuple> line.given) != 2 or line.target is not None or type(line.outputs) is not Value:
@@ -79,7 +79,7 @@ cdef Value given_back(Instruction line):
 
 
 cdef bint is_one(object item) except -1:
-    """Whether an operand is 1 at each place."""
+    """Whether all elements of an operand are 1."""
     cdef Value memory
     if type(item) is not Value:
         return type(item) in (int, float) and item == 1
@@ -90,13 +90,13 @@ cdef bint is_one(object item) except -1:
 
 
 cdef tuple dtypes_of(tuple operands):
-    """What `loop_of` asks of operands."""
+    """The dtypes of operands, as `loop_of` expects them."""
     return tuple([(<Value> item).dtype if type(item) is Value else None for item in operands])
 
 
 @cache
 def is_neutral(name, dtypes, place):
-    """Whether arithmetic with 1 as one of two operands gives the other one, of this dtype."""
+    """Whether arithmetic with 1 as the operand at `place` returns the other operand unchanged, for these dtypes."""
     loop, function, dtype = loop_of(name, dtypes), by_entry(name, 2), dtypes[1 - place]
     if loop is None or not loop[2] or function is None or dtype not in SIGNALLING:
         return False
@@ -114,7 +114,7 @@ def is_neutral(name, dtypes, place):
 
 
 cdef bint is_quiet(Instruction line) except -1:
-    """Whether an instruction is a loop that makes no signalling NaN."""
+    """Whether an instruction is a loop that returns no signalling NaN."""
     for item in <tuple> line.given:
         if type(item) not in (Value, int, float):
             return False
@@ -123,7 +123,7 @@ cdef bint is_quiet(Instruction line) except -1:
 
 @cache
 def makes_quiet(name, dtypes):
-    """Whether it makes none even of such: then arithmetic with what it gives warns of nothing."""
+    """Whether a loop returns no signalling NaN even for such operands, so that arithmetic on its result does not warn."""
     function = by_entry(name, len(dtypes))
     if loop_of(name, dtypes) is None or function is None:
         return False

@@ -18,15 +18,15 @@ from .beam_search cimport Line, Room, search_orders
 from ..lowering.reductions import sum_from
 
 cdef enum:
-    MANY = 512      # lines of a program of which one other order is tried at most
-    SOME = 160      # lines of one for whose best order is searched
+    MANY = 512      # most lines of a program for which several other orders are tried
+    SOME = 160      # most lines of a program for the beam search
     NONE            # no line waits
-    TAKES           # one whose result takes more than its operands would by living longer
-    TAKES_ALIKE     # or about as much
+    TAKES           # a line waits if its result needs more memory than the longer lives of its operands
+    TAKES_ALIKE     # the same, or about as much
 
-SMALL = 1024    # bytes: a program whose values are all smaller stays as it is
-NEAR = 1.05     # of what is needed now: more than that another order does not need by this count
-# Which lines wait, and whether some hurry.
+SMALL = 1024    # bytes: a program whose values are all smaller is not reordered
+NEAR = 1.05     # factor of the present estimate that another order must not exceed
+# The waiting rule, and whether lines that allocate nothing run early.
 WAYS = ((TAKES, True), (TAKES_ALIKE, True), (TAKES, False), (TAKES_ALIKE, False), (NONE, True))
 
 
@@ -37,12 +37,12 @@ def memory_schedules(list lines, set given, set returned):
     ----------
     lines : list of Instruction
     given, returned : set of Value
-        Memory that was there before the program, and memory of results: no order saves any of these.
+        Memory of inputs and of results: no order saves any of it.
 
     Returns
     -------
     list of list of Instruction
-        The first is the order that they have; of a long program there is one other at most.
+        The first is the present order; a long program has at most one other order.
     """
     cdef Order order
     cdef list found, others = []
@@ -61,7 +61,7 @@ def memory_schedules(list lines, set given, set returned):
 
 
 def takes_memory(list lines):
-    """Whether some value is large enough for a program to be changed for it."""
+    """Whether some value is large enough to make a reordering worthwhile."""
     cdef Instruction line
     cdef Value value
     for line in lines:
@@ -82,7 +82,7 @@ cdef Line new_line(Py_ssize_t number):
 
 
 cdef class Order:
-    """What keeps instructions in order, and what they use."""
+    """The dependencies between instructions, and the memory that they use."""
 
     cdef list lines, gates
     cdef dict rooms             # memory -> Room
@@ -136,7 +136,7 @@ cdef class Order:
                 sums.append(self.rooms[(<Value> each.read[0]).memory])
         for room in sums:
             if room.users == 2 and room.writer is not None and is_loop(lines[(<Line> room.writer).number]):
-                room.writer.bytes -= room.bytes  # what a loop makes for a sum alone is added block by block
+                room.writer.bytes -= room.bytes  # a value that only a sum uses is added block by block
                 room.bytes = 0
 
     cdef Room room(self, Value value):
@@ -175,7 +175,7 @@ cdef class Order:
         room.writer, room.readers = line, []
         return self.use(line, room)
 
-    # Other orders.
+    # Candidate orders.
 
     cdef int begin(self) except -1:
         cdef Line line
@@ -187,7 +187,7 @@ cdef class Order:
         return 0
 
     cdef Py_ssize_t needed(self, list lines) except -1:
-        """Bytes that live at once, at most, if the lines run in this order."""
+        """Estimated peak memory in bytes if the lines run in this order."""
         cdef Py_ssize_t now = 0, most = 0, place
         cdef Line line
         cdef Room room
@@ -205,7 +205,7 @@ cdef class Order:
         return most
 
     cdef Py_ssize_t let_go(self, Line line) except -1:
-        """Bytes that nobody uses any more when a line has run."""
+        """Bytes that have no further use after a line."""
         cdef Py_ssize_t bytes = 0
         cdef Room room
         for room in line.rooms:
@@ -214,7 +214,7 @@ cdef class Order:
         return bytes
 
     cdef bint waits(self, Line line, int which) except -1:
-        """Whether a line had better wait until its result is wanted."""
+        """Whether a line should wait until its result is used."""
         cdef Py_ssize_t wanted = len(self.lines), longer = 0, last
         cdef Line other
         cdef Room room
@@ -227,7 +227,7 @@ cdef class Order:
         return line.bytes > longer or which == TAKES_ALIKE and line.bytes and line.bytes >= longer - longer // 8
 
     def tried(self, int waits, bint hurries):
-        """The lines in another order."""
+        """The lines in a different order."""
         cdef list found = []
         cdef Line line
         self.begin()
@@ -240,7 +240,7 @@ cdef class Order:
         return found
 
     cdef int demand(self, Line wanted, bint hurries, list found) except -1:
-        """Run a line, and before it what it waits for."""
+        """Run a line after the lines that it waits for."""
         cdef list stack = [wanted], missing
         cdef Line line, other
         while stack:
@@ -256,7 +256,7 @@ cdef class Order:
         return 0
 
     cdef int run(self, Line first, bint hurries, list found) except -1:
-        """Run a line that waits for nothing, and what may then run and takes no memory."""
+        """Run a ready line, and then lines that become ready and allocate no more than they free."""
         cdef list stack = [first]
         cdef Line line, other
         cdef Room room
@@ -282,7 +282,7 @@ cdef bint is_loop(Instruction line) except -1:
 
 
 cdef int follow(Line line, Line other) except -1:
-    """Have a line stay behind another one, if there is one."""
+    """Make a line depend on another line, if there is one."""
     if other is not None and other is not line and (not line.before or line.before[len(line.before) - 1] is not other):
         line.before.append(other)
         other.behind.append(line)

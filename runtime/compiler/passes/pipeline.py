@@ -1,8 +1,7 @@
-"""Pass pipeline: from the instructions of a recording to an executable.
+"""Pass pipeline: compile the instructions of a recording to an executable.
 
-Holds the table of the passes over instructions, in their order, and the choice of a memory schedule: the order of the
-instructions that needs the least memory, with or without rematerialisation.  `inspection` prints and checks a program after
-each pass.
+Holds the table of the passes over instructions, in order, and chooses the memory schedule: the order of the instructions that
+needs the least memory, with or without rematerialisation.  `inspection` prints and checks a program after each pass.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from .memory_scheduling import memory_schedules
 from .rematerialisation import rematerialise
 from .store_sinking import sink_stores
 
-WORTH = 0.95  # another order is taken if it needs less than this part of the planned memory
-WORTH_LOOPS = 0.8  # the same, if loops run twice for it
-LARGE = 1 << 16  # bytes of planned memory from which on loops may run twice
+WORTH = 0.95  # another order is used if it needs less than this fraction of the planned memory
+WORTH_LOOPS = 0.8  # the same fraction if loops run twice
+LARGE = 1 << 16  # fewest bytes of planned memory for rematerialisation
 
-# Name -> a pass over the instructions, given the memory of the inputs and the values that are returned.  In order.
+# Name -> a pass over the instructions, with the memory of the inputs and the returned values.  In order.
 PASSES: dict[str, Callable[[list[Instruction], set[Value], list[Value]], list[Instruction]]] = {
     "decompose": lambda lines, given, returned: decompose(lines),
     "eliminate_identities": lambda lines, given, returned: eliminate_identities(lines, returned),
@@ -44,15 +43,15 @@ PASSES: dict[str, Callable[[list[Instruction], set[Value], list[Value]], list[In
 
 
 def lowered(lines: list[Instruction], inputs: list[Value], returned: Iterable[Value]) -> Lowered:
-    """A program that is ready to run.
+    """Compile instructions to a program that is ready to run.
 
     Parameters
     ----------
     lines : list of Instruction
     inputs : list of Value
-        The values that the program is given, in order.
+        The inputs, in order.
     returned : iterable of Value
-        The values that it returns, each once.
+        The results, each once.
 
     Returns
     -------

@@ -14,36 +14,36 @@ from ..tracing.instructions import Instruction, layouts_of, renamed
 from ..tracing.values import Value
 from .memory_scheduling import takes_memory
 
-FAR = 32  # lines without a use, from which on a value is computed again, and by less than which its operands may live longer
+FAR = 32  # lines without a use before a value is computed again; its operands may live fewer lines longer
 
 
 def rematerialise(lines: list[Instruction], given: set[Value], returned: set[Value]) -> list[Instruction]:
-    """The instructions, with loops that run again before a use that is far from the one before it.
+    """The instructions, with loops repeated before a use that is far from the previous one.
 
     Parameters
     ----------
     lines : list of Instruction
     given, returned : set of Value
-        Memory that was there before the program, and memory of results.
+        Memory of inputs, and memory of results.
 
     Returns
     -------
     list of Instruction
-        The same list where nothing is computed again.
+        The same list if no loop is repeated.
     """
     if not takes_memory(lines):
         return lines
-    uses: dict[Value, list[int]] = {}  # of memory
+    uses: dict[Value, list[int]] = {}  # memory -> lines
     alone = {value.memory: value for line in lines for value in line.made}
     for number, line in enumerate(lines):
         for value in (*line.read, *line.made):
             if alone.get(value.memory) is not value:
-                alone.pop(value.memory, None)  # other values look at it
+                alone.pop(value.memory, None)  # it has views
             uses.setdefault(value.memory, []).append(number)
     written = {line.target.memory for line in lines if line.target is not None}
     kept = written | given | returned
     again: dict[Value, Recomputed] = {}
-    loops: dict[Value, Instruction] = {}  # that make what nobody writes to or looks at a part of
+    loops: dict[Value, Instruction] = {}  # result -> its loop, if the result is never written to and has no views
     for line in lines:
         out = line.outputs
         if type(out) is not Value or out in kept or alone.get(out) is not out or not line.read:
@@ -80,13 +80,13 @@ def rematerialise(lines: list[Instruction], given: set[Value], returned: set[Val
 
 
 class Recomputed:
-    """A line that runs a second time, with those that make its operands, before the line of that number."""
+    """A line that is repeated before the line `number`, with the lines that compute its operands."""
 
     def __init__(self, lines: list[Instruction], number: int) -> None:
         self.lines, self.number = lines, number
 
     def written(self, names: dict[Value, Value]) -> list[Instruction]:
-        """The lines with new results, of which the last has the name of the first one from now on."""
+        """The lines with new results; the last result replaces the original value from here on."""
         own = dict(names)
         for line in self.lines:
             own[line.outputs] = Value("result", np.empty(line.outputs.shape, line.outputs.dtype))
@@ -100,13 +100,13 @@ def is_loop(line: Instruction) -> bool:
 
 
 def far_use(numbers: list[int]) -> int | None:
-    """The use of a value that comes longest after the one before it, if that is long."""
+    """The use of a value that is farthest behind the previous one, if that is far enough."""
     gap, number = max(((after - now, after) for now, after in zip(numbers, numbers[1:])), default=(0, 0))
     return number if gap >= FAR else None
 
 
 def stays(value: Value, number: int, uses: dict[Value, list[int]], given: set[Value], again: dict[Value, Recomputed]) -> bool:
-    """Whether a value is there at a line, or nearly so; made again earlier than it would be, if need be."""
+    """Whether a value is alive at a line, or nearly so; a rematerialised value may be computed earlier for it."""
     memory = value.memory
     if memory in given or value.kind == "constant":
         return True

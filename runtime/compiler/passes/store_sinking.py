@@ -13,13 +13,13 @@ from ..tracing.values import Value
 
 
 def sink_stores(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
-    """The instructions, with writes to what was given behind the last call, as far as it does not need them."""
+    """The instructions, with writes to inputs moved behind the last call, unless that call depends on them."""
     last = last_call(lines, given)
     kept: list[Instruction] = []
     put_off: list[Instruction] = []
-    read: set[Value] = set()  # memory that what is put off reads, and that it makes or writes to
+    read: set[Value] = set()  # memory that moved instructions read; below, memory that they write
     written: set[Value] = set()
-    draws = calls = False  # whether draws, or callbacks, are among what is put off: they stay in order
+    draws = calls = False  # whether moved instructions contain draws or callbacks, which stay in order
     for line in lines[: last + 1]:
         target = None if line.target is None else line.target.memory
         reads = {value.memory for value in line.read}

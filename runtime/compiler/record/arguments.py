@@ -53,7 +53,7 @@ class Arguments:
                 self.watch(item, other)
 
     def with_state(self) -> list[Any]:
-        """Objects of the arguments that are known by identity: hooks, and tensors on which a user has set attributes."""
+        """Objects of the arguments that are known by identity: hooks, and tensors with attributes that a user has set."""
         found = [hook for item in self.tensors for hook in hooks_of(item)]
         return found + [item for item in self.tensors if attributes_of(item)]
 

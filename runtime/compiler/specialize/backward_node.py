@@ -31,7 +31,7 @@ class Pass:
     ----------
     lines : list of Instruction
     cotangents, residuals : list of Value
-        What it is given.
+        Inputs of the pass.
     targets : list of (int, Value or None)
     """
 
@@ -59,20 +59,20 @@ class Residual:
     ----------
     value : Value
     given : list of int
-        What was given of its memory, first what it is itself.
+        Inputs that share the value's memory; the first is the value itself, if it is an input.
     found : int
-        Its place among what the executable gives; -1 where it was given.
+        Its position among the executable's results; -1 for an input.
     owner : int
-        The place there of the result of its memory, -1 where there is none.
+        The position there of the result that owns its memory, or -1.
     seen : bool
-        Whether an ndarray of its memory is returned, which is written to unseen.
+        Whether an ndarray of its memory is returned; writes to it are not detected.
     """
 
     def __init__(self, found: int, given: list[int], owner: int, seen: bool) -> None:
         self.found, self.given, self.owner, self.seen = found, given, owner, seen
 
     def saved(self, given: list[Any], found: list[Any]) -> Any:
-        """What the node saves: a tensor that counts the writes to its memory, or numbers that nobody writes to."""
+        """The saved value: a tensor that shares the version counter of its memory, or a copy that no code writes to."""
         if not self.given:
             item = found[self.found]
             if self.seen:
@@ -128,17 +128,17 @@ class Replayed(Function):
 
 
 def saved_arrays(ctx: Any, one: Pass) -> list[np.ndarray]:
-    """What a pass reads, refused where it is not any more what it was."""
+    """The saved arrays that a pass reads; refused if one was modified since."""
     arrays = iter(ctx._saved_arrays([number for number in one.saved if ctx.numbers[number] is None]))
     return [next(arrays) if ctx.numbers[number] is None else ctx.numbers[number] for number in one.saved]
 
 
 def total(gradients: tuple) -> Any:
-    """The sum of those that are there."""
+    """The sum of the gradients that are not None."""
     found = [gradient for gradient in gradients if gradient is not None]
     return None if not found else sum(found[1:], start=found[0])
 
 
 def in_order(array: np.ndarray, value: Value) -> np.ndarray:
-    """An array in the layout that the executable was made for."""
+    """An array with the layout that the executable expects."""
     return array if array.strides == value.strides or not array.size else laid_out(array, value.strides)

@@ -119,7 +119,7 @@ def defined(place: str, name: str) -> Name | None:
 
 
 class Definitions:
-    """The definitions that a program needs, in an order in which each follows its dependencies.
+    """The definitions that a program needs, each after its dependencies.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Layouts: how the elements of values lie in memory, as far as an inner loop has to know.
+"""Layouts: analyse the memory layouts of values for inner loops.
 
-Owns what is one loop over plain memory, what is a loop over rows, and how an array is laid out as a value was.
+Decides whether operands form one loop over plain memory or a loop over rows, and copies an array to given strides.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import numpy as np
 
 from .values import Value
 
-SHORT = 4  # elements of a row below which the operator itself costs less
+SHORT = 4  # shortest row; for shorter ones the operator itself is cheaper
 
 
 def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, int]]] | None:
-    """Operands of a loop, and behind them its result, as rows: their number, their length, and strides as (to the next row,
-    inside of a row); None where more than two axes are left when those are joined that lie one behind the other."""
+    """Operands and the result of a loop as rows: the number of rows, their length, and for each array the strides (to the next
+    row, inside a row).  None if more than two axes remain after joining axes that are contiguous in all arrays."""
     ndim = len(out.shape)
     if not out.layout.c_contiguous:
         return None
@@ -40,7 +40,7 @@ def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, 
 
 
 def step_of(value: Value, out: Value) -> int | None:
-    """Bytes from one element of an operand of a loop to the next, in the order of the result; None where they differ."""
+    """The stride of an operand, in bytes, in the order of the result's elements; None if it is not constant."""
     if value.layout.count == 1 and len(value.shape) <= len(out.shape):
         return 0
     if value.shape != out.shape:
@@ -56,7 +56,7 @@ def step_of(value: Value, out: Value) -> int | None:
 
 
 def laid_out(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """The numbers of an array at other strides, in memory of their own."""
+    """A copy of an array with different strides, in new memory."""
     ends = [(size - 1) * stride for size, stride in zip(array.shape, strides)]
     first = -sum(min(end, 0) for end in ends)
     memory = np.zeros(first + sum(max(end, 0) for end in ends) + array.itemsize, np.uint8)

@@ -16,7 +16,7 @@ from .values import Value
 
 
 def spelling(name: str) -> str:
-    """The name by which a program calls an operator: its public name, unless that names a function with more parameters."""
+    """The name of an operator in a program: its public name, unless that is a function with more parameters."""
     import gradspec
 
     entry = entry_of(name)

@@ -124,7 +124,7 @@ cdef class Value:
 
     @property
     def type(self):
-        """Dtype and shape, as they are printed."""
+        """Dtype and shape as text."""
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
 
 
