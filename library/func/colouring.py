@@ -49,7 +49,7 @@ def orthogonal(pattern):
 
 
 def _neighbours(pattern):
-    """Where the row of each vertex of a graph begins, and the vertices beside it."""
+    """The start of each vertex's row in a graph, and the neighbours of each vertex."""
     starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
     near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
     return starts, near

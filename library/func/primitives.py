@@ -1,7 +1,7 @@
 """Operators of one's own, as HIPS autograd writes them: `primitive`, and rules beside it.
 
-Owns these names.  A primitive is a rule as those of `custom` are: its function runs on NumPy's arrays, its rules on tensors, and
-they are differentiated as they stand.
+A primitive is built on `custom.Rule`: its function runs on NumPy's arrays, its rules run on tensors, so the rules themselves are
+differentiable.
 """
 
 import functools
