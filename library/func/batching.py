@@ -1,7 +1,7 @@
-"""vmap: a function of one example as a function of a batch.
+"""vmap: convert a function of one example to a function of a batch.
 
-Owns the signature, which is that of `torch.func.vmap` with JAX's names beside it, and how nests of arguments and results are
-taken apart along their batch axes.  What operators do with batches is `gradspec.transforms.batching`'s.
+Defines the signature, which follows `torch.func.vmap` and also accepts JAX's names, and splits pytrees of arguments and results
+along their batch axes.  The batching rules of operators are in `gradspec.transforms.batching`.
 """
 
 from collections.abc import Callable
@@ -50,9 +50,9 @@ def vmap(
     out_dims : int, None, or nest of them
         Along which axis of each result the batch is to lie; None for a result that is the same for all rows.
     randomness : {'error', 'different', 'same'}
-        What random operators do inside: refuse, draw for each row, or draw once for all rows.
+        Behaviour of random operators inside: raise an error, draw for each row, or draw once for all rows.
     chunk_size : int, optional
-        How many rows at a time; all of them by default.
+        Number of rows per chunk; all rows by default.
     in_axes, out_axes : optional
         JAX's names for `in_dims` and `out_dims`, which they take the place of where they are given.
     axis_size : int, optional
@@ -73,8 +73,8 @@ def vmap(
 
     Notes
     -----
-    `vmap` nests, goes inside of `grad`, `jvp`, `jacrev` and the like, and around them.  A result may differ from that of the
-    loop in its last digits, as sums and products of matrices are then made in another order.
+    `vmap` nests, and works inside and around `grad`, `jvp`, `jacrev` and similar functions.  A result may differ from the result
+    of a loop in its last digits, because sums and products of matrices are computed in a different order.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any], wanted: bo
 
 
 def spread_out(dims: Any, nest: Any) -> list | None:
-    """An axis for each leaf of a nest, from a nest that may end earlier; None where it is another one."""
+    """An axis for each leaf of a pytree, from a prefix of this pytree; None if `dims` is not a prefix."""
     if dims is None or isinstance(dims, int):
         return [dims] * len(flatten(nest)[0])
     here, there = parts(nest), parts(dims)
     if here is None or there is None:
         return [dims] if here is there else None
     if type(dims) is type(nest) and any(type(key) is Attribute for key in here[1] or ()):
-        found = [getattr(dims, key, None) for key in here[1]]  # None is no part of a dataclass, and an axis
+        found = [getattr(dims, key, None) for key in here[1]]  # a None is missing among the parts, but it is an axis
     else:
         found = paired(here, there)
     if found is None:
@@ -213,7 +213,7 @@ def _led(value: Any, dim: int) -> Any:
 
 
 def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
-    """What the function returned, with batch axes."""
+    """The function's results, with batch axes."""
     head = f"vmap({_name(func)}, ..., out_dims={out_dims}): "
     leaves, form = flatten(value)
     dims = spread_out(out_dims, value)

@@ -1,7 +1,7 @@
 """Branches: cond and switch, with JAX's signatures.
 
-Owns which function is called.  Only that one runs, and only its operators are recorded; where the choice is another one for each
-row of a vmap all run, and each row takes what the one that it chooses gives.
+Decides which function is called.  Only this function runs, and only its operators are recorded.  If the choice differs between
+the rows of a vmap, all functions run, and each row takes the result of the function that it chooses.
 """
 
 import operator
@@ -16,7 +16,7 @@ from .pytree_arguments import NUMBERS, TensorBase, as_tensors, tensors_of, type_
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
-    """What one of two functions returns: `true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
+    """Call one of two functions: `true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
 
     Parameters
     ----------
@@ -30,16 +30,16 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     Returns
     -------
     nest
-        What the function returned, with tensors for its arrays and numbers.
+        The function's result, with tensors for its arrays and numbers.
 
     Notes
     -----
-    The other function is not called, so nothing compares the shapes of what the two return.  The derivative is that of the
-    function that was called; `gs.where` computes both sides, and chooses element by element.
+    The other function is not called, so the shapes of their results are not compared.  Only the called function is
+    differentiated; `gs.where` computes both sides, and chooses element by element.
 
-    Inside of a `vmap` whose rows choose for themselves both functions are called, with all rows, and return nests of one form.
-    Neither may write to what it closes over.  A derivative that is infinite or NaN in the function that a row does not choose
-    makes its gradient NaN, as with `gs.where`.
+    Inside of a `vmap` whose rows choose for themselves, both functions are called with all rows, and must return pytrees of the
+    same structure.  Neither may write to tensors that it closes over.  If the derivative of the function that a row does not
+    choose is infinite or NaN, the gradient of this row is NaN, as with `gs.where`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """What one of several functions returns: `branches[index](*operands)`.
+    """Call one of several functions: `branches[index](*operands)`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     Returns
     -------
     nest
-        What the function returned, with tensors for its arrays and numbers.
+        The function's result, with tensors for its arrays and numbers.
 
     Notes
     -----
@@ -98,7 +98,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 def chosen_one(caller, function, operands):
-    """What a function returns of the operands as tensors, as tensors."""
+    """Call a function with the operands as tensors; convert its result to tensors."""
     given = as_tensors(operands, caller, "operands")
     return as_tensors(function(*given), caller, "the result")
 

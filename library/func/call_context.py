@@ -1,8 +1,8 @@
-"""One call of a function that is being differentiated.
+"""Set up one call of a function that is being differentiated.
 
-Owns which arguments are variables, what may be passed as one, and when a result keeps its graph: if something outside can
-differentiate it, that is an argument that requires grad, a tensor that the function closes over, or the tangent of an outer
-level.  The passes are those of `autograd.passes`.
+Decides which arguments are variables, which values may be variables, and when a result keeps its graph.  It does if code outside
+can differentiate it: by an argument that requires grad, by a tensor that the function closes over, or by the tangent of an outer
+level.  `autograd.passes` runs the passes.
 """
 
 import operator
@@ -30,7 +30,7 @@ CALLED = {
 
 
 def chosen(caller, func, argnums, argnum=None):
-    """`argnums`, for which HIPS autograd says `argnum`; an error where the call is one of PyTorch's functions of that name."""
+    """`argnums`, or HIPS autograd's `argnum`; an error if the call follows PyTorch's function of the same name."""
     if isinstance(func, TensorBase):
         raise TypeError(f"{caller}: a function is needed, got a Tensor; gradients of what has been computed are "
                         "gs.autograd.grad(outputs, inputs)")  # fmt: skip
@@ -64,28 +64,28 @@ def positions(caller, argnums, count):
     return found, single
 
 
-_thread = threading.local()  # .keeping: that of the innermost call
+_thread = threading.local()  # .keeping: the `Keeping` of the innermost call
 
 
 class Keeping:
-    """What becomes of one call of a function, for rules of users that it calls, whose tensors no graph shows.
+    """Tells users' rules whether the enclosing call keeps its graph: tensors that a rule reads are in no graph.
 
     Attributes
     ----------
     leaves : list of Tensor or None
-        Its variables, where results lose their graph, for nothing else was seen by which they could be differentiated.
+        The variables of the call if its results lose their graph, because nothing else was found to differentiate them by.
     """
 
     leaves: list | None = None
 
 
 def current_keeping():
-    """Of the innermost call that runs in this thread, None outside of any."""
+    """The `Keeping` of the innermost call that runs in this thread, or None."""
     return getattr(_thread, "keeping", None)
 
 
 class Point(UserFunction):
-    """A function at one point, as one call sees it.
+    """A function at one point, for one call.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Point(UserFunction):
     argnums : int or tuple of int
         The variables among `args`.
     has_aux : bool
-        Whether `func` returns a pair, of which only the first is differentiated.
+        Whether `func` returns a pair (output, aux); only the output is differentiated.
     """
 
     def __init__(self, caller, func, args, kwargs=None, argnums=0, has_aux=False):
@@ -106,9 +106,9 @@ class Point(UserFunction):
         self.function = func
         self.enabled = is_grad_enabled()
         super().__init__(caller, None, tuple(args[i] for i in self.numbers), True)
-        self.values = []  # of the variables, as the passes know them; `func` may get copies
-        self.leaves = []  # those of them that nobody else knows
-        self.written = []  # weak references to what the function has written to
+        self.values = []  # the variables as the passes see them; `func` may get copies
+        self.leaves = []  # the variables that were created by this call
+        self.written = []  # weak references to the tensors that the function has written to
 
     def func(self, *variables):
         args = list(self.args)
@@ -161,11 +161,11 @@ class Point(UserFunction):
 
     @property
     def called(self):
-        """The call as messages show it: PyTorch's words."""
+        """The call as messages show it, in PyTorch's words."""
         return CALLED.get(self.caller, f"{self.caller}(f)(*args)")
 
     def record(self):
-        """Call the function on variables; its outputs.  Afterwards `kept` says whether results keep their graph."""
+        """Call the function on variables and return its outputs.  Sets `kept`: whether results keep their graph."""
         self.values, self.leaves, given = [], [], []
         for x in map(of_every_row, self.inputs):
             if self.enabled and x.requires_grad:
@@ -173,7 +173,7 @@ class Point(UserFunction):
                 given.append(ops.copy(self.values[-1]))  # the function may write to it
                 continue
             x = recordable(x)
-            # Its tangents keep their history, which is another's.
+            # The tangents of `x` keep their history, which belongs to an outer level.
             leaf = (ops.copy(x) if self.enabled and innermost_level() else without_history(x)).requires_grad_()
             self.leaves.append(leaf)
             self.values.append(leaf)
@@ -189,28 +189,31 @@ class Point(UserFunction):
         self.kept = self.enabled and connected
         if self.enabled and not connected:
             keeping.leaves = self.leaves
-        # Tangents of outer levels are kept by formulas that run on tensors only.
+        # Only formulas that run on tensors propagate the tangents of outer levels.
         self.recorded = self.kept or innermost_level() > 0
         return outputs
 
     def shared(self, x):
-        """An input for a single call in forward mode: the caller's own tensor where the function may write to it."""
+        """An input for a single call in forward mode: the argument itself, which the function may write to, or a copy.
+
+        A tensor that requires grad, or is not itself among the arguments, is copied.
+        """
         if x.requires_grad or not any(x is leaf for leaf in flatten(self.args)[0]):
             return ops.copy(x)
         return x
 
     def apart(self, values):
-        """No leaves: the gradient by one that is frozen is none."""
+        """The values, with a view for each leaf: `freeze` clears `requires_grad` of leaves, so they would get no gradient."""
         return [value[...] if value.is_leaf and value.requires_grad else value for value in values]
 
     def record_single(self):
-        """`record`, where a single real number is to come out."""
+        """`record` for a function whose output must be a single real number."""
         output = self.single(self.record())
         self.refuse_unless(output, "f", "grad can be implicitly created only for real scalar outputs")
         return output
 
     def refuse_unless(self, output, kinds, reason):
-        """An error unless the dtype of an output is of these kinds; gradients of a count or a choice would be zeros."""
+        """Raise an error unless the dtype kind of an output is in `kinds`; gradients of integers or bools would be zeros."""
         if output.dtype.kind not in kinds:
             way_out = "what is no output goes with has_aux=True"
             if output.dtype.kind == "c":
@@ -218,14 +221,14 @@ class Point(UserFunction):
             raise CallTypeError(f"{self.called}: {reason} but got {output.dtype}; {way_out}")
 
     def edges(self):
-        """Where the gradients by the variables go, which stays right when the leaves are frozen."""
+        """The gradient edges of the variables, which stay valid when the leaves are frozen."""
         return [get_gradient_edge(value) for value in self.values]
 
     def freeze(self, released=True):
-        """No pass from outside has to reach the variables that nobody else knows, nor what was computed of them.
+        """Clear `requires_grad` of the call's own leaves, so that later passes do not reach them or values computed from them.
 
-        What the function has written to keeps its value, and loses a history in which nothing requires grad: the next call would
-        hang its own behind it.  Not `released`, the graph is there for later products.
+        A tensor that the function has written to keeps its value.  Its history is cut if it depends on these leaves only: the
+        next call would append to it.  If not `released`, the graph is kept for later products.
         """
         for leaf in self.leaves:
             leaf.requires_grad_(False)
@@ -233,7 +236,7 @@ class Point(UserFunction):
             tensor = reference()
             if tensor is not None and tensor.requires_grad:
                 if depends_on_others([tensor], self.leaves):
-                    note_first(tensor)  # of an outer call
+                    note_first(tensor)  # its history belongs to an outer call
                 else:
                     cut_history(tensor, released and not self.kept)
         self.written = []
@@ -241,7 +244,7 @@ class Point(UserFunction):
     # Results.
 
     def result(self, values, form):
-        """Results as users get them."""
+        """The results for the user: values without their graph unless it is kept."""
         return self.nest([self.cut(value) for value in values], form)
 
     def nest(self, values, form):
@@ -250,32 +253,32 @@ class Point(UserFunction):
     def cut(self, value):
         if self.kept or not value.requires_grad:
             return value
-        if self.recorded and self.enabled and depends_on_others([value], self.leaves):  # which a rule of a user's has read
+        if self.recorded and self.enabled and depends_on_others([value], self.leaves):  # a user's rule has read other tensors
             return value
         return without_history(value)
 
     def auxiliary(self):
-        """What the function returned beside its output."""
+        """The auxiliary result of the function."""
         leaves, form = flatten(self.aux)
         return rebuild(form, [self.cut(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves])
 
     def by_argument(self, found):
-        """What was found for each leaf of the arguments, as `argnums` asks for it."""
+        """The results for each leaf of the arguments, as one pytree or a tuple of them, like `argnums`."""
         nest = rebuild(self.inputs_form, found)
         return nest[0] if self.alone else nest
 
 
 def with_tangents(values):
-    """Tensors, and the tangents that they have at the open levels, which may depend on what they do not."""
+    """Tensors, and their tangents at the open levels, which may depend on further tensors."""
     found = list(values)
-    for level in reversed(range(innermost_level())):  # a tangent may have tangents of levels further out
+    for level in reversed(range(innermost_level())):  # a tangent may have tangents of outer levels
         pairs = [unpack_dual(value, level=level) for value in found]
         found += [tangent for _, tangent in pairs if tangent is not None]
     return found
 
 
 def without_history(x):
-    """`x` without its graph; tangents stay, without theirs."""
+    """`x` without its graph; its tangents stay, without their graphs."""
     if not innermost_level() and not is_dual(bottom(x)):
         return without_graph(x)
     with no_grad():

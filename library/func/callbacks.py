@@ -1,8 +1,8 @@
-"""Callbacks: Python functions that a program calls at their place, with the numbers of that moment.
+"""Callbacks: call Python functions from a program, with the current numbers.
 
-Owns what a callback is given (copies, which it may keep), how its results are checked, and how a function is declared pure.
-Compiled functions replay the call; what is only printed or logged goes this way, for a number that leaves for Python otherwise
-is a guard.
+A callback gets copies of its arguments, which it may keep.  Checks the results, and declares functions pure.  Compiled functions
+replay the call.  Numbers that are only printed or logged should be passed to a callback, because a number that Python reads in
+another way becomes a guard.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Callback:
     Attributes
     ----------
     kind : str
-        "debug" (gives nothing), "io" (gives results, and does something else) or "pure" (gives results, and does nothing else).
+        "debug" (no results), "io" (results and side effects) or "pure" (results without side effects).
     function : callable
     wanted : nest
-        Of things with a shape and a dtype, as its results have to be; None where there are none.
+        Pytree of objects with the shapes and dtypes of the expected results; None if there are no results.
     """
 
     def __init__(self, kind: str, function: Callable[..., Any], wanted: Any = None) -> None:
@@ -49,7 +49,7 @@ class Callback:
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def __call__(self, args: tuple, keywords: dict) -> Any:
-        """Call the function with copies, and make tensors of what it gives."""
+        """Call the function with copies, and convert its results to tensors."""
         leaves, form = flatten((args, keywords))
         args, keywords = rebuild(form, [copy_of(leaf) for leaf in leaves])
         if self.kind == "debug":
@@ -59,7 +59,10 @@ class Callback:
         return rebuild(self.form, self.checked(self.outputs(*args, **keywords)[0]))
 
     def outputs(self, *args: Any, **keywords: Any) -> tuple[list, Any]:
-        """The leaves and the form of what the function gives, in the modes that are in force: so it shows what it reads."""
+        """The leaves and the structure of the function's result.
+
+        The current grad modes stay in force, so a result shows whether the function has read a differentiable tensor.
+        """
         found, form = flatten(self.function(*args, **keywords))
         for leaf in found:
             if isinstance(leaf, TensorBase) and (type(leaf) in STANDS or leaf.requires_grad or has_tangent(leaf)):
@@ -83,13 +86,13 @@ class Callback:
 
 
 class OnArrays(Callback):
-    """A function of NumPy's arrays.  What it gives first says what later results are like.
+    """A function of NumPy's arrays.  Its first result sets the shapes and dtypes of later results.
 
     Parameters
     ----------
     function : callable
     scalars : bool, default True
-        Whether it gets NumPy's numbers in the place of arrays without axes.
+        Whether it gets NumPy's scalars instead of arrays without axes.
     """
 
     def __init__(self, function: Callable[..., Any], scalars: bool = True) -> None:
@@ -123,14 +126,14 @@ def _apart(leaf: Any, given: list) -> Any:
 
 
 def copy_of(leaf: Any) -> Any:
-    """What a callback is given: numbers as they are now, in memory that nobody writes to."""
+    """A copy of an argument for a callback: its current numbers, in memory that no operator writes to."""
     if isinstance(leaf, TensorBase):
         return asarray(np.array(array_of(leaf), order="C"))
     return np.array(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 
 def called_back(callback: Callback, args: tuple, keywords: dict) -> Any:
-    """Call a callback, and tell those who listen; inside of vmap for one row after the other."""
+    """Call a callback and notify the listeners; inside of vmap it is called for one row after the other."""
     if innermost(flatten((args, keywords))[0]) is None:
         return tell_of_callback(callback.name, callback, args, keywords)
 
@@ -143,7 +146,7 @@ def called_back(callback: Callback, args: tuple, keywords: dict) -> Any:
 
 
 def refuse_derivatives(name: str, leaves: list[Any]) -> None:
-    """Refuse what would be detached silently."""
+    """Raise an error for arguments that would lose their derivative silently."""
     tensors = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
     if is_grad_enabled() and any(leaf.requires_grad for leaf in tensors) or any(has_tangent(leaf) for leaf in tensors):
         raise RuntimeError(f"{name}: what a callback gives has no derivative; pass x.detach(), or write a function with a "
@@ -151,13 +154,13 @@ def refuse_derivatives(name: str, leaves: list[Any]) -> None:
 
 
 def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a Python function that does nothing but compute; a compiled function calls it again at each replay.
+    """Call a Python function without side effects; a compiled function calls it again at each replay.
 
     Parameters
     ----------
     callback : callable
         Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of times,
-        or not at all where nobody needs its results.  Inside of vmap it is called for one row after the other.
+        or not at all if its results are not used.  Inside of vmap it is called for one row after the other.
     result_shape_dtypes : nest
         Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.
     *args, **kwargs
@@ -186,9 +189,9 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
 
 
 def pure(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare that a hook does nothing but compute: compiled functions record what it does, rather than run as they are.
+    """Declare that a hook has no side effects: compiled functions then record its operators, instead of running uncompiled.
 
-    The same is said of a class derived from `autograd.Function` by `pure = True` inside of it, or by this as a decorator.
+    A class derived from `autograd.Function` is declared pure by `pure = True` in its body, or by this decorator.
 
     Parameters
     ----------
@@ -221,7 +224,7 @@ def pure(f: Callable[..., Any]) -> Callable[..., Any]:
 def io_callback(
     callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, ordered: bool = False, **kwargs: Any
 ) -> Any:
-    """Call a Python function that does something else beside computing; a compiled function calls it once at each replay.
+    """Call a Python function with side effects; a compiled function calls it once at each replay.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Colouring: which columns, or rows, of a sparse matrix may be computed together.
+"""Colouring: group the columns, or rows, of a sparse matrix that may be computed together.
 
-Owns the graphs and the greedy algorithms.  Columns that no row has two of are *structurally orthogonal*: the product with the sum
+Computes greedy colourings.  Columns are *structurally orthogonal* if no row has elements in two of them: the product with the sum
 of their unit vectors shows each element of them (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).
 That is a colouring of the graph of columns that meet in a row (Coleman, More: Estimation of sparse Jacobian matrices and graph
 coloring problems, 1983).  For symmetric matrices a star colouring of the graph of the matrix shows each element in one of its two
@@ -16,8 +16,8 @@ from .sparsity_probing import boolean
 
 
 def orthogonal(pattern):
-    """Groups of columns no two of which have an element in one row: a distance-1 colouring of the column intersection graph,
-    greedy, the columns with the most neighbours first.
+    """Groups of structurally orthogonal columns: a greedy distance-1 colouring of the column intersection graph, the columns
+    with the most neighbours first.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def orthogonal(pattern):
 
 
 def _neighbours(pattern):
-    """Where the row of each vertex of a graph begins, and the vertices beside it."""
+    """The start of each vertex's row in a graph, and the neighbours of each vertex."""
     starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
     near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
     return starts, near
@@ -107,11 +107,11 @@ def star(pattern):
 
 
 def acyclic(pattern):
-    """Groups of columns of a symmetric matrix between any two of which its graph is a forest: an acyclic colouring, greedy.
-    Neighbours differ, and no circle has two colours alone.
+    """Groups of columns of a symmetric matrix, by a greedy acyclic colouring of its graph: any two groups induce a forest.
+    Neighbours have different colours, and each cycle has at least three colours.
 
     The trees of each pair of colours are disjoint sets, as in Gebremedhin, Tarafdar, Manne, Pothen (2007): a vertex avoids a
-    colour in which it would join a tree in two places.
+    colour that would connect it to the same tree twice.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def both_ways(pattern):
     Returns
     -------
     columns, rows : ndarray of int
-        The groups of columns, and of rows; -1 of those that are in none.
+        The groups of columns, and of rows; -1 for columns and rows without a group.
     """
     best = None
     for turned in (False, True):

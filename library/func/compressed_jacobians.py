@@ -1,6 +1,6 @@
-"""Compressed: sparse Jacobians and Hessians from few products with vectors.
+"""Compute sparse Jacobians and Hessians from few products with vectors.
 
-Owns plans: a pattern, the groups of columns and rows that are computed together, and where each element is found in the products.
+Defines plans: a pattern, the groups of columns and rows computed together, and the place of each element in the products.
 All products of a plan are one batched pass in each direction.
 """
 
@@ -29,22 +29,22 @@ CHECKS = ("always", "first", "never")
 
 
 class SparsePlan:
-    """How the Jacobian, or the Hessian, of a function is computed from few products: what `sparse_plan` makes.
+    """A plan that computes a function's Jacobian or Hessian from few products; `sparse_plan` returns it.
 
-    `plan(*args, **kwargs)` gives the matrix at other arguments of the same shapes, as a `scipy.sparse.csr_array` that has the
-    elements of `pattern`, zeros among them.  It is compared with the function's own product with a random vector: where the
-    pattern does not hold, for it is local or the function has changed, the call raises a ValueError.
+    `plan(*args, **kwargs)` returns the matrix at other arguments of the same shapes, as a `scipy.sparse.csr_array` that has the
+    elements of `pattern`, zeros among them.  The matrix is compared with the function's own product with a random vector.  If the
+    pattern does not hold, because it is local or the function has changed, the call raises a ValueError.
 
     Attributes
     ----------
     pattern : csr_array of bool
     columns, rows : ndarray of int
-        The group of each column, computed by products from the right (of a Hessian, from either side), and of each row, computed
-        by products from the left; -1 of those that are in none.
+        The group of each column, computed by products from the right (for a Hessian, from either side), and of each row, computed
+        by products from the left; -1 for columns and rows without a group.
     substitution : bool
-        Whether the elements of a Hessian follow from each other, in place of being read.
+        Whether the elements of a Hessian are computed from each other by substitution, instead of being read from the products.
     products : int
-        How many there are: groups of columns and groups of rows.
+        Number of products: groups of columns plus groups of rows.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class SparsePlan:
         at = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
         by_column = lone(pattern, self.columns)
         group, place, length = self.columns[pattern.indices], at, pattern.shape[0]
-        if hessian:  # an element that its column's group does not show stands in the place across the diagonal
+        if hessian:  # an element that its column's group does not show is read at the place across the diagonal
             group, place = np.where(by_column, group, self.columns[at]), np.where(by_column, at, pattern.indices)
             by_column = np.ones_like(by_column)
         self._by_column = by_column
@@ -83,11 +83,11 @@ class SparsePlan:
         return self.matrix(args, kwargs, True)
 
     def check(self, *args: Any, **kwargs: Any) -> None:
-        """Raise a ValueError where the pattern does not hold, as each call does."""
+        """Raise a ValueError if the pattern does not hold, as each call does."""
         self.matrix(args, kwargs, True)
 
     def matrix(self, args, kwargs, compared):
-        """The matrix at some arguments; `compared` with one product more, which is computed together with the others."""
+        """The matrix at some arguments; if `compared`, checked against one more product, computed together with the others."""
         from scipy.sparse import csr_array
 
         taken_apart("sparse plan", self.func, args, kwargs, self.argnums)
@@ -112,7 +112,7 @@ class SparsePlan:
         return found
 
     def _vector(self, point, forward):
-        """A random vector, whose numbers every dtype of the variables has."""
+        """A random vector; its numbers are exact in every dtype of the variables."""
         digits = 2 ** min(np.finfo(x.dtype).nmant for x in point.inputs)
         random = numpy_random().default_rng(0)
         size = self.pattern.shape[1 if forward else 0]
@@ -168,17 +168,18 @@ def sparse_plan(
     func: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, hessian: bool = False, local: bool = False,
     pattern: Any = None, substitution: bool = False, **kwargs: Any,
 ) -> SparsePlan:  # fmt: skip
-    """How the sparse Jacobian, or Hessian, of a function is computed: made once, and used at many arguments.
+    """Plan the computation of a function's sparse Jacobian or Hessian once, for use at many arguments.
 
     Parameters
     ----------
     func, *args, argnums, hessian, local, **kwargs
         As for `sparsity`.
     pattern : sparse matrix or array_like, shape (outputs, inputs), optional
-        Where elements may be other than zero, if that is known.  It is found by `sparsity` if it is not given.
+        The elements that may be nonzero, if known; by default `sparsity` finds them.
     substitution : bool
-        Of a Hessian, whether its elements may be computed one from the other, which takes about half as many products.  The error
-        of an element is then that of the largest ones that it is computed from; otherwise each is read in a product.
+        For a Hessian, whether its elements may be computed from each other, which takes about half as many products.  The error
+        of an element is then as large as the errors of the largest elements that it is computed from.  Without substitution each
+        element is read from a product.
 
     Returns
     -------
@@ -241,8 +242,8 @@ def sparse_jacobian(
     local : bool
         Whether the pattern is to hold at the arguments that the plan was made at alone, see `sparsity`.
     check : {'always', 'first', 'never'}
-        When to compare the matrix with the function's own product with a random vector, at the cost of one: in each call, in the
-        one that makes the plan, or never.  What is not compared is right as long as the pattern holds.
+        When to compare the matrix with the function's own product with a random vector, at the cost of one product: in each call,
+        in the call that creates the plan, or never.  A matrix that is not compared is right as long as the pattern holds.
 
     Returns
     -------
@@ -254,7 +255,7 @@ def sparse_jacobian(
     ------
     ValueError
         The matrix of a new plan differs from the product: a coefficient was lost in the rounding of others, or the function
-        gives something else each time.
+        returns different results each time.
     ImportError
         SciPy is missing.
 
@@ -319,7 +320,7 @@ def _sparse(caller, func, argnums, local, check, **ways):
 
 
 def _kind(args, kwargs):
-    """What a plan hangs on: shapes, and the values of what is no floating point number."""
+    """The key of a plan: shapes, and the values of arguments that are not floating point numbers."""
     leaves, form = flatten([args, kwargs])
     key: list[Any] = [_form_key(form)]
     for leaf in leaves:

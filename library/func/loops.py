@@ -1,7 +1,7 @@
-"""Loops with one body: scan, fori_loop, while_loop, map and associative_scan, with JAX's signatures.
+"""Run loops with one body: scan, fori_loop, while_loop, map and associative_scan, with JAX's signatures.
 
-Owns the order of the steps and how their results are stacked.  Each step is operators like all others, so whatever
-differentiates operators differentiates loops, in both modes and to any order.
+Decides the order of the steps and how their results are stacked.  Each step consists of ordinary operators, so loops are
+differentiable in both modes and to any order.
 """
 
 import operator
@@ -169,12 +169,12 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """What an associative operation makes of all slices up to and with each one.
+    """The cumulative results of an associative operation along an axis: each includes the slice at its place.
 
     Parameters
     ----------
     fn : callable
-        Takes two nests of slices, any number of them along `axis`, and returns what the operation makes of each pair.
+        Takes two pytrees with any number of slices along `axis`; returns the result of the operation for each pair of slices.
     elems
         A nest of arrays with equally many slices along `axis`.
     reverse : bool
@@ -201,7 +201,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     count = steps("associative_scan", leaves, names, None)
 
     def halved(parts):
-        """The results for some slices, from those for pairs of them."""
+        """The results for some slices, computed from the results for pairs of slices."""
         if len(parts[0]) < 2:
             return parts
         evens, odds = [part[::2] for part in parts], [part[1::2] for part in parts]
@@ -327,7 +327,7 @@ class Results:
         self.versions[i] = versions(leaves)
 
     def stacked(self):
-        """The nest of what each leaf was in all steps."""
+        """The pytree of results: for each leaf its values in all steps, stacked."""
         for i, before in enumerate(self.versions):
             if versions([column[i] for column in self.columns]) != list(before):
                 raise RuntimeError(f"{self.caller}: the result of step {i} was written to in place after f had returned it; "

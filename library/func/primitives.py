@@ -1,7 +1,7 @@
 """Operators of one's own, as HIPS autograd writes them: `primitive`, and rules beside it.
 
-Owns these names.  A primitive is a rule as those of `custom` are: its function runs on NumPy's arrays, its rules on tensors, and
-they are differentiated as they stand.
+A primitive is built on `custom.Rule`: its function runs on NumPy's arrays, its rules run on tensors, so the rules themselves are
+differentiable.
 """
 
 import functools
@@ -20,13 +20,13 @@ from .custom import Rule, applied, detached, looked_at, looked_through, spread
 
 
 class primitive:
-    """A function that is an operator: it is called with NumPy's arrays, and its derivatives are those of `defvjp` and `defjvp`.
+    """Make a function an operator: it is called with NumPy's arrays, and `defvjp` and `defjvp` set its derivatives.
 
     Parameters
     ----------
     f : callable
-        Of arrays, numbers and nests of them; its result is such a nest, too.  Keyword arguments are no variables.  It does
-        nothing but compute: a compiled function calls it at each replay.
+        Takes and returns arrays, numbers and pytrees of them.  Keyword arguments are not differentiated.  It must not have side
+        effects: a compiled function calls it at each replay.
 
     Notes
     -----
@@ -189,7 +189,7 @@ def defjvp_argnum(f: primitive, jvpmaker: Callable[..., Any]) -> None:
 
 
 def def_linear(f: primitive) -> None:
-    """Say that an operator is linear in each of its arguments: its tangents are those of `defjvp(f, 'same', ...)`."""
+    """Declare that an operator is linear in each of its arguments, as `defjvp(f, 'same', ...)` does."""
     defjvp_argnum(f, lambda i, tangent, ans, args, kwargs: f(*args[:i], tangent, *args[i + 1 :], **kwargs))
 
 
@@ -199,7 +199,7 @@ class _Primitive(Rule):
     @staticmethod
     def forward(ctx, owner, keywords, form, found, *leaves):
         ctx.set_materialize_grads(False)
-        with recording() if found[0] else nullcontext():  # so that what it reads besides shows
+        with recording() if found[0] else nullcontext():  # to see the tensors that it closes over
             result = called_back(OnArrays(owner.f), tuple(rebuild(form, leaves)), keywords)
         return Rule.keep(ctx, owner, keywords, form, found, leaves, flatten(result), True)
 
@@ -239,7 +239,7 @@ class _Primitive(Rule):
 
     @staticmethod
     def vmap(info, in_dims, owner, keywords, form, found, *leaves):
-        """Row by row: the function knows nothing of batches."""
+        """Call the function row by row: it does not take batches."""
         rows = [[leaf if dim is None else ops.select(leaf, dim, i) for leaf, dim in zip(leaves, in_dims[4:])]
                 for i in range(info.batch_size)]  # fmt: skip
         results = [_Primitive.apply(owner, keywords, form, found, *row) for row in rows]

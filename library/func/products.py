@@ -1,6 +1,6 @@
 """Products with Jacobians and Hessians: vjp, jvp, linearize, linear_transpose and hvp.
 
-Owns the signatures, which are those of `torch.func`, and which mode computes what.
+Defines `torch.func`'s signatures, and decides which mode computes each product.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from .call_context import Point, with_tangents, without_history
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """What a function returns, and the function that multiplies a vector with its Jacobian from the left.
+    """Call a function; return its output and its pullback, which multiplies a vector with the Jacobian from the left.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     Returns
     -------
     output
-        What `func` returned.
+        The output of `func`.
     pullback : callable
         Takes a nest of the form and the shapes of the output; gives a tuple with a gradient of the form of each argument, a
         tuple of one for a single argument.  It may be called any number of times.
@@ -76,7 +76,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> tuple[Any, ...]:
-    """What a function returns, and the product of its Jacobian with a vector, by one pass in forward mode.
+    """Call a function; return its output and the product of its Jacobian with a vector, by one pass in forward mode.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def jvp(
     Returns
     -------
     output
-        What `func` returned.
+        The output of `func`.
     tangent
         Of the form of the output.
     aux
@@ -123,7 +123,7 @@ def jvp(
 
 
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """What a function returns, and the linear function that is its derivative there.
+    """Call a function; return its output and the linear function that is its derivative at this point.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     Returns
     -------
     output
-        What `func` returned.
+        The output of `func`.
     derivative : callable
         Takes a tangent for each of `primals`, and gives that of the output.  It does not call `func` again: each call takes the
         time of one backward pass.

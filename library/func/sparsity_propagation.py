@@ -1,8 +1,9 @@
-"""Travel: sets of indices go through a program that is linear in some of its inputs, in the place of their numbers.
+"""Sparsity propagation: propagate index sets through a program that is linear in some of its inputs.
 
-Owns what each element of each value depends on, which is noted by the memory that it lies in, so that views need nothing and
-writes are seen through all of them; and how a call is asked for its structure.  An elementwise operator, as its entry says,
-aligns its operands; any other is run on numbers (`probing`), or mixes everything but the axes that its entry leaves alone.
+Computes for each element of each value the set of input elements that it depends on.  Sets are kept per memory cell: views need
+no rule, and all views of a region see each write.  By its entry, an elementwise operator aligns its operands.  The structure of
+any other operator is found by running it on numbers (`sparsity_probing`), or all elements are assumed to mix, except along the
+axes that its entry leaves alone.
 """
 
 import warnings
@@ -24,28 +25,28 @@ from .sparsity_probing import Places, structure
 
 
 class Travel:
-    """One run of a program.
+    """One run of a program on numbers and on index sets.
 
     Parameters
     ----------
     program : Trace
-        Linear in `moving`.
+        A program that is linear in `moving`.
     moving : list of Value
-        The inputs whose elements are counted.
+        The inputs whose elements are the indices of the sets.
     fixed : list of Value
-        The inputs that are the same in all runs that the answer is to hold for.
+        The inputs that have the same numbers in all runs for which the pattern holds.
     local : bool
-        Whether the answer is to hold at these numbers only.
+        Whether the pattern holds at these numbers only.
     """
 
     def __init__(self, program, moving, fixed, local):
         self.program, self.local = program, local
         self.numbers = {}  # Value -> Tensor
-        self.regions = {}  # Value -> the number of its region of memory
-        self.extents = []  # of each region its first address, the bytes of a cell, and how many cells it has
-        self.sets = {}  # region -> Sets of its cells; where it is in none, they are empty
-        self.varying = set()  # regions whose numbers are others at another point
-        self.roving = {}  # views that look elsewhere at another point -> the cells among which
+        self.regions = {}  # Value -> index of its memory region
+        self.extents = []  # for each region: its first address, bytes per cell, number of cells
+        self.sets = {}  # region -> Sets of its cells; a missing region has empty sets
+        self.varying = set()  # regions whose numbers depend on the point
+        self.roving = {}  # views whose offset depends on the point -> the cells that they may show
         self.generators = {source: deepcopy(source.state) for source in program.sources}
         self.count = sum(value.layout.count for value in moving)
         self.measure()
@@ -62,7 +63,7 @@ class Travel:
     # Memory.
 
     def measure(self):
-        """The regions of memory: values that overlap lie in one."""
+        """Compute the memory regions: values that overlap are in one region."""
         every = [*self.program.inputs, *self.program.constants, *values_in(self.program.results)]
         for line in self.program.instructions:
             every += (*line.read, *line.made)
@@ -86,7 +87,7 @@ class Travel:
         self.extents = [(first, unit, -(-(last - first) // unit)) for first, last, unit in ends]
 
     def places(self, value):
-        """The cells of each element of a value: a row for each element, as wide as an element is."""
+        """The cells of each element of a value: one row per element, with as many columns as an element has cells."""
         first, unit, _ = self.extents[self.regions[value]]
         offsets = np.full(value.layout.shape, value.address - first, np.intp)
         for axis, (stride, size) in enumerate(zip(value.layout.strides, value.layout.shape)):
@@ -118,15 +119,15 @@ class Travel:
         self.sets[region] = cells
 
     def moves(self, value):
-        """Whether a value depends on what is counted."""
+        """Whether a value depends on the moving inputs."""
         return value.layout.dtype.kind in "fc" and self.regions.get(value) in self.sets
 
     def varies(self, value):
-        """Whether its numbers are others at another point."""
+        """Whether the numbers of a value depend on the point."""
         return self.regions.get(value) in self.varying or value in self.roving
 
     def look(self, line, unsure):
-        """Note the views that a call makes of a moving view, or by an index that depends on the point."""
+        """Note the views whose offset depends on the point: views of such a view, or views by an index that depends on it."""
         source = line.read[0] if line.read else None
         for value in line.made:
             if value is source or not value.layout.count or self.regions[value] != self.regions.get(source):
@@ -144,7 +145,7 @@ class Travel:
     # The run.
 
     def run(self, inputs):
-        """Run the program on the numbers of its inputs; the sets of its results, in order."""
+        """Run the program on the numbers of its inputs; return the sets of its results, in order."""
         self.numbers = dict(zip(self.program.inputs, inputs))
         for value in self.program.constants:
             self.numbers[value] = asarray(value.data.copy(order="K"))
@@ -158,12 +159,12 @@ class Travel:
         return found
 
     def step(self, line):
-        """One call: what it depends on, then its numbers."""
+        """Run one instruction: first compute its dependencies, then its numbers."""
         moving = list(dict.fromkeys(value for value in line.read if self.moves(value)))
         unsure = [value for value in line.read if value not in moving and self.varies(value)]
         if line.target is not None:
             outputs = [line.target]
-        else:  # what lies in memory that was there before is a view
+        else:  # an output in a known region is a view
             outputs = [value for value in dict.fromkeys(line.made) if self.regions.get(value) not in self.known]
         outputs = [value for value in outputs if value.layout.count]
         carried = [value for value in outputs if value.layout.dtype.kind in "fc"]
@@ -184,7 +185,7 @@ class Travel:
             if value not in self.numbers:
                 self.numbers[value] = tensor
 
-    # What a call makes of sets.
+    # The sets of a call's outputs.
 
     def depends(self, line, moving, unsure, outputs):
         """The sets of the elements of each output."""
@@ -207,12 +208,15 @@ class Travel:
         return found
 
     def aligned(self, run, line, value, shape, i, unsure):
-        """An elementwise operator: each element on that of the operand at its place, but where that counts for nothing."""
+        """The structure of an elementwise operator: each element depends on the operand's element at its place.
+
+        Elements with a coefficient of 0 are left out.
+        """
         index = np.broadcast_to(np.arange(value.layout.count).reshape(value.layout.shape), shape).ravel()
         if not unsure:
             try:
                 index = np.where(run.once()[i].ravel() != 0, index, -1)
-            except Exception:  # it does not take these numbers: nothing is known of them
+            except Exception:  # the operator rejects these numbers: keep all elements
                 pass
         return Places(index)
 
@@ -227,14 +231,14 @@ class Travel:
                 known = [stated(record, line.arguments, value, shape, one.layout.shape) for one in outputs]
         try:
             return structure(run, shape, dtype, known)
-        except Exception:  # it does not take these numbers
+        except Exception:  # the operator rejects these numbers
             if known is None:
                 known = [[] for _ in outputs]
             return structure(lambda batch: [np.ones((len(batch), *one.layout.shape)) for one in outputs], shape, dtype, known)
 
 
 class Run:
-    """A call as a linear map of one of its operands, all others that move being zero."""
+    """A call as a linear map of one of its operands; all other moving operands are zero."""
 
     def __init__(self, travel, line, value, moving, outputs):
         self.travel, self.line, self.value, self.outputs = travel, line, value, outputs
@@ -243,7 +247,7 @@ class Run:
         self.base = None
 
     def substitute(self, values):
-        """Numbers as good as any in the place of some operands."""
+        """Replace the numbers of some operands by random ones."""
         random = numpy_random().default_rng(1)
         for value in values:
             self.numbers[value] = asarray((1 + random.random(value.layout.shape)).astype(value.layout.dtype))
@@ -263,13 +267,13 @@ class Run:
         return [found[value] for value in self.outputs]
 
     def once(self):
-        """The results of random numbers."""
+        """The results for random numbers."""
         random = numpy_random().default_rng(2)
         shape, dtype = self.value.layout.shape, self.value.layout.dtype
         return [y[0] for y in self((1 + random.random((1, *shape))).astype(dtype))]
 
     def __call__(self, batch):
-        """The results of a batch, less those of zeros."""
+        """The results for a batch, minus the results for zeros."""
         if self.base is None:
             zeros = self.results(ops.zeros(self.value.layout.shape, dtype=self.value.layout.dtype))
             self.base = [np.array(held(y)) for y in zeros]
@@ -282,12 +286,12 @@ class Run:
     def several(self, batch):
         try:
             return vmap(lambda given: tuple(self.results(given)))(asarray(batch))
-        except Exception:  # it takes no batches
+        except Exception:  # the call cannot be batched
             return [ops.stack(list(column)) for column in zip(*[self.results(asarray(one)) for one in batch])]
 
 
 def doubtful(line, unsure):
-    """The operands with other numbers at another point on which the structure of a call may hang: not those to which it adds."""
+    """The operands whose numbers depend on the point and may change a call's structure; linear operands do not."""
     if line.entry is None:  # a copy
         return []
     if line.entry.form != "linear":
@@ -298,7 +302,7 @@ def doubtful(line, unsure):
 
 
 def _less(y, zero):
-    """What a result differs by from that of zeros; NaN differs."""
+    """The difference between a result and the result for zeros; NaN counts as different."""
     return np.where(y == zero, 0, y - zero) if zero.any() else y
 
 
@@ -310,7 +314,7 @@ def _fits(shape, result):
 
 
 def called(line, numbers):
-    """What an instruction gives for tensors in the place of its values, and generators in that of sources."""
+    """The results of an instruction, with tensors for its values and generators for its sources."""
     name, arguments = line.name, mapped(line.arguments, lambda item: numbers[item] if isinstance(item, (Value, Source)) else item)
     if line.entry is None:
         if name.endswith("_"):
@@ -324,7 +328,7 @@ def called(line, numbers):
 
 
 def pairs(outputs, result):
-    """The values of a tree of outputs with what stands in their places."""
+    """Pairs of the values in a tree of outputs and the results at their places."""
     if type(outputs) is Value:
         return [(outputs, result)]
     if isinstance(outputs, (tuple, list)) and not isinstance(result, TensorBase):
@@ -333,13 +337,13 @@ def pairs(outputs, result):
 
 
 def stated(record, arguments, value, shape, result):
-    """The axes that an operator's entry leaves alone, as pairs of one of an operand and one of a result."""
+    """The axes that an operator's entry leaves alone, as pairs (axis of the operand, axis of the result)."""
     inside, outside = _kept(record, arguments, value, len(shape), len(result))
     return [(a, b) for a, b in zip(reversed(inside), reversed(outside)) if shape[a] == result[b]]
 
 
 def _kept(record, arguments, value, rank, result):
-    """The axes of an operand of some rank, and those of a result, that stand for each other, counted from the last ones."""
+    """The axes of an operand of some rank, and the corresponding axes of a result, paired from the last axis on."""
     if record.way == "leading":
         arrays = [arg for role, arg in zip(record.roles, arguments) if role == "a"]
         optional = any("?" in dim for dims in (*record.inputs, *record.results) for dim in dims)
@@ -351,7 +355,7 @@ def _kept(record, arguments, value, rank, result):
         axes = [arg for role, arg in zip(record.roles, arguments) if role in "xX"]
         ranks = {arg.layout.shape for role, arg in zip(record.roles, arguments) if role == "a" and type(arg) is Value}
         if not axes or None in axes or len({len(one) for one in ranks}) > 1 or "l" in record.roles:
-            return [], []  # without a named axis it is the entry's own which ones it touches
+            return [], []  # without a named axis, the entry does not tell which axes the operator touches
         named = {int(axis) % rank for several in axes for axis in np.ravel(several)}
         kept = [axis for axis in range(rank) if axis not in named]
         if result == rank:

@@ -1,6 +1,6 @@
-"""Tree: a module's parameters, buffers and children by name, below each other, and how a module is printed.
+"""Tree: store a module's parameters, buffers and submodules by name, iterate over them, and print a module.
 
-Owns the three dictionaries that a module keeps them in, and the walks over them.
+Holds the three dictionaries of a module, and defines the iterators over them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 
 class Tree:
-    """What a module holds, by name.
+    """The parameters, buffers and submodules of a module, by name.
 
     Attributes
     ----------
     training : bool
-        Whether the module trains: dropout drops, and batch norm takes the statistics of the batch.
+        Whether the module is in training mode: dropout is active, and batch norm uses the statistics of the batch.
     """
 
     training: bool
@@ -39,12 +39,12 @@ class Tree:
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each with its path; a module in several places comes once.
+        """This module and all below it, each with its path; a module in several places is returned once.
 
         Parameters
         ----------
         memo : set, optional
-            Modules that are left out; those that come are added.
+            Modules to leave out; each returned module is added.
         prefix : str
         remove_duplicate : bool
 
@@ -99,9 +99,9 @@ class Tree:
         ----------
         prefix : str
         recurse : bool
-            False for those of this module alone.
+            False for the parameters of this module alone.
         remove_duplicate : bool
-            Whether a parameter that several modules share comes once.
+            Whether a parameter that several modules share is returned once.
 
         Returns
         -------
@@ -155,14 +155,14 @@ class Tree:
         return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a module at a path, in the place of the one that is there.
+        """Set the module at a path, replacing the present one.
 
         Parameters
         ----------
         target : str
         module : Module
         strict : bool
-            Whether there has to be one.
+            Whether a module must be present at the path.
         """
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
@@ -175,14 +175,14 @@ class Tree:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a path; AttributeError where there is none."""
+        """The parameter at a path; AttributeError if there is none."""
         found = self._member(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> gs.Tensor:
-        """The buffer at a path; AttributeError where there is none."""
+        """The buffer at a path; AttributeError if there is none."""
         path, _, name = target.rpartition(".")
         found = self._member(target)
         if name not in self.get_submodule(path)._buffers:
@@ -216,7 +216,7 @@ class Tree:
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Let this module and those below it train, or not.
+        """Set the training mode of this module and all below it.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class Tree:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Let all parameters require grad, or none of them.
+        """Set `requires_grad` of all parameters.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class Tree:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters.
+        """Reset the gradients of all parameters.
 
         Parameters
         ----------
@@ -268,14 +268,14 @@ class Tree:
     # How it is printed.
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of a module's `repr`; for classes to override."""
+        """The text between the brackets of a module's `repr`; for classes to override."""
         return ""
 
     def _get_name(self) -> str:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        """The tree, each module on a line of its own with the number of its parameters."""
+        """The tree as text: one line per module, with the number of its parameters."""
         lines = [line for line in [self.extra_repr()] if line]
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()]
         if children:
