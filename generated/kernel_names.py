@@ -3,7 +3,7 @@
 
 COMPILED = {
     "elementwise.choice_loops": (
-        "clip", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
         "logit", "sinc", "xlogy",
@@ -150,7 +150,7 @@ PYTHON = {
         "class_losses_backward", "class_or_zero", "class_pairs", "is_class",
     ),
     "row_wise.distances": (
-        "along_differences", "row_distances", "weighted_differences",
+        "along_rows", "row_distances", "weighted_rows",
     ),
     "row_wise.losses": (
         "binary_cross_entropy", "one_hot", "pick", "unpick",

@@ -32,6 +32,7 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     forward__truncated_quotient,
     forward_divide,
     divide_ufunc,
+    forward__divide_or_nan,
     forward__divide_or_zero,
     forward_divmod,
     forward_floor_divide,
@@ -57,10 +58,12 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     multiply_ufunc,
     forward_polar,
     forward_pow,
+    forward__rate_or_zero,
     forward_remainder,
     remainder_ufunc,
     forward_rsub,
     forward__scaled_pow,
+    forward__slope_or_zero,
     forward_subtract,
     subtract_ufunc,
     forward_where,
@@ -78,6 +81,7 @@ from gradspec.generated.functions.pointwise_binary cimport (
     DirectionBackward,
     TruncatedQuotientBackward,
     DivideBackward,
+    DivideOrNanBackward,
     DivideOrZeroBackward,
     FloorDivideBackward,
     FmaxBackward,
@@ -91,8 +95,10 @@ from gradspec.generated.functions.pointwise_binary cimport (
     MultiplyBackward,
     PolarBackward,
     PowBackward,
+    RateOrZeroBackward,
     RemainderBackward,
     ScaledPowBackward,
+    SlopeOrZeroBackward,
     SubtractBackward,
     WhereBackward,
     XlogyBackward,
@@ -305,19 +311,17 @@ cdef object op__angle_slope(object a, object b):
 cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
     distance = ops.hypot(a, b)
-    if a_t is not None:
-        across = ops._divide_or_zero(ops._direction(a, b), distance)
     if b_t is not None:
         far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-        apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
-        together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
-    y_t = None if a_t is None else a_t * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
+        apart = ops.where(far, 0, a / 2 - b / 2) / distance
+        together = ops.where(far, 0, a / 2 + b / 2) / distance
+    y_t = None if a_t is None else a_t * (-2 * (ops._direction(a, b) / distance) * (ops._direction(b, a) / distance))
     if b_t is not None:
-        y_t = plus(y_t, b_t * (4 * apart * together))
+        y_t = plus(y_t, b_t * (4 * (apart / distance) * (together / distance)))
     return (y_t,)
 
 def _angle_slope(a, b):
-    """b / (a * a + b * b), and 0 at 0, as all of its derivatives are."""
+    """b / (a * a + b * b), and 0 at 0, where it has no derivative."""
     return op__angle_slope(a, b)
 
 
@@ -587,13 +591,13 @@ cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     distance = ops.hypot(a, b)
     other = ops._direction(b, a)
-    y_t = None if a_t is None else a_t * ops._divide_or_zero(ops.square(other), distance)
+    y_t = None if a_t is None else a_t * (ops.square(other) / distance)
     if b_t is not None:
-        y_t = plus(y_t, b_t * -ops._divide_or_zero(y * other, distance))
+        y_t = plus(y_t, b_t * (-y * other / distance))
     return (y_t,)
 
 def _direction(a, b):
-    """a / hypot(a, b), and 0 at 0, as all of its derivatives are."""
+    """a / hypot(a, b), and 0 at 0, where it has no derivative."""
     return op__direction(a, b)
 
 
@@ -722,6 +726,43 @@ def divide(a, b, *, out=None):
     return op_divide(a, b)
 
 
+cdef object op__divide_or_nan(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef DivideOrNanBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_divide_or_nan", <void*> op__divide_or_nan, (a, b))
+    a = as_operand(a, "_divide_or_nan", "a")
+    b = as_operand(b, "_divide_or_nan", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DivideOrNanBackward.__new__(DivideOrNanBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward__divide_or_nan(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__divide_or_nan, jvp__divide_or_nan, False, (y,), (a, b))
+    return y
+
+cdef tuple jvp__divide_or_nan(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else ops._divide_or_nan(a_t, b)
+    if b_t is not None:
+        y_t = minus(y_t, y * ops._divide_or_nan(b_t, b))
+    return (y_t,)
+
+def _divide_or_nan(a, b):
+    """a / b, and where b is 0 NaN unless a is 0 too; what is linear in the change of something says with it that it is
+    not known."""
+    return op__divide_or_nan(a, b)
+
+
 cdef object op__divide_or_zero(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideOrZeroBackward node_ = None
@@ -748,13 +789,13 @@ cdef object op__divide_or_zero(object a, object b):
 
 cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else ops._divide_or_zero(a_t, b)
+    y_t = None if a_t is None else ops._divide_or_nan(a_t, b)
     if b_t is not None:
-        y_t = minus(y_t, y * ops._divide_or_zero(b_t, b))
+        y_t = minus(y_t, y * ops._divide_or_nan(b_t, b))
     return (y_t,)
 
 def _divide_or_zero(a, b):
-    """a / b, and 0 where b is 0, as all of its derivatives are."""
+    """a / b, and 0 where b is 0; how it changes there is not known."""
     return op__divide_or_zero(a, b)
 
 
@@ -1457,6 +1498,50 @@ def pow(a, b, *, out=None):
     return op_pow(a, b)
 
 
+cdef object op__rate_or_zero(object c, object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef RateOrZeroBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_rate_or_zero", <void*> op__rate_or_zero, (c, a, b))
+    c = as_operand(c, "_rate_or_zero", "c")
+    a = as_operand(a, "_rate_or_zero", "a")
+    b = as_operand(b, "_rate_or_zero", "b")
+
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = RateOrZeroBackward.__new__(RateOrZeroBackward)
+        connect_all(node_, state_, (c, a, b))
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
+
+    y = wrap_forward(forward__rate_or_zero(array_of(c), array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__rate_or_zero, jvp__rate_or_zero, False, (y,), (c, a, b))
+    return y
+
+cdef tuple jvp__rate_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    if c_t is not None or b_t is not None:
+        ratio = ops._divide_or_zero(a, b)
+    y_t = None if c_t is None else ratio * c_t
+    if a_t is not None:
+        y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
+    if b_t is not None:
+        y_t = minus(y_t, ratio * ops._divide_or_nan(c * b_t, b))
+    return (y_t,)
+
+def _rate_or_zero(c, a, b):
+    """c * a / b, and 0 where b is 0, as how fast a length `b` grows whose part `a` moves by `c`; unless nothing moves
+    it is not known how that changes, whatever the change is multiplied by."""
+    return op__rate_or_zero(c, a, b)
+
+
 cdef object op_remainder(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RemainderBackward node_ = None
@@ -1580,6 +1665,50 @@ cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
 def _scaled_pow(c, a, b, n=0):
     """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
     return op__scaled_pow(c, a, b, n)
+
+
+cdef object op__slope_or_zero(object c, object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef SlopeOrZeroBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_slope_or_zero", <void*> op__slope_or_zero, (c, a, b))
+    c = as_operand(c, "_slope_or_zero", "c")
+    a = as_operand(a, "_slope_or_zero", "a")
+    b = as_operand(b, "_slope_or_zero", "b")
+
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = SlopeOrZeroBackward.__new__(SlopeOrZeroBackward)
+        connect_all(node_, state_, (c, a, b))
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
+
+    y = wrap_forward(forward__slope_or_zero(array_of(c), array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__slope_or_zero, jvp__slope_or_zero, False, (y,), (c, a, b))
+    return y
+
+cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    if c_t is not None or b_t is not None:
+        ratio = ops._divide_or_zero(a, b)
+    y_t = None if c_t is None else ratio * c_t
+    if a_t is not None:
+        y_t = plus(y_t, c * ops._divide_or_nan(a_t, b))
+    if b_t is not None:
+        y_t = minus(y_t, c * ratio * ops._divide_or_nan(b_t, b))
+    return (y_t,)
+
+def _slope_or_zero(c, a, b):
+    """c * a / b, and 0 where b is 0, as the cotangent of the part `a` of a length `b` whose cotangent is `c`; unless
+    `a` stands still it is not known how that changes, also where c is 0."""
+    return op__slope_or_zero(c, a, b)
 
 
 cdef object op_subtract(object a, object b):
@@ -1734,9 +1863,10 @@ answer_calls()
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "_angle_slope": _angle_slope, "clamp_max":
     clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
-    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod":
-    divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot,
-    "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply":
-    multiply, "polar": polar, "pow": pow, "remainder": remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "subtract":
+    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_nan": _divide_or_nan,
+    "_divide_or_zero": _divide_or_zero, "divmod": divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod":
+    fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
+    maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "_rate_or_zero": _rate_or_zero,
+    "remainder": remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "_slope_or_zero": _slope_or_zero, "subtract":
     subtract, "where": where, "xlogy": xlogy,
 })

@@ -31,6 +31,7 @@ from gradspec.generated.kernels.reductions cimport (
     forward_nansum,
     forward__nan_to_zero,
     forward_norm,
+    forward__norm_from,
     forward_prod,
     forward__product_of_others,
     forward_std,
@@ -53,6 +54,7 @@ from gradspec.generated.functions.reductions cimport (
     MeanBackward,
     MinBackward,
     NanToZeroBackward,
+    NormFromBackward,
     ProdBackward,
     StdBackward,
     StdMeanBackward,
@@ -248,10 +250,10 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
     if needs_grad(state_, x):
         node_ = EuclideanNormBackward.__new__(EuclideanNormBackward)
         connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__euclidean_norm(array_of(x), axis, keepdims))
 
@@ -264,7 +266,9 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
 
 cdef tuple jvp__euclidean_norm(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims), y),)
+    return (
+        ops.sum(ops.real(ops._rate_or_zero(x_t, ops.conj(x), ops._unreduce(y, shape_of(x), axis, keepdims))), axis, keepdims),
+    )
 
 def _euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0."""
@@ -631,6 +635,40 @@ def norm(x, ord=2, axis=None, keepdims=False, *, dtype=None):
     return op_norm(x, ord, axis, keepdims)
 
 
+cdef object op__norm_from(object x, object floor, object axis):
+    cdef ThreadState* state_ = thread_state()
+    cdef NormFromBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_norm_from", <void*> op__norm_from, (x, floor, axis))
+    x = as_operand(x, "_norm_from", "x")
+    floor = as_float(floor, "_norm_from", "floor")
+    axis = as_ints(axis, "_norm_from", "axis", -1)
+
+    if needs_grad(state_, x):
+        node_ = NormFromBackward.__new__(NormFromBackward)
+        connect_one(node_, state_, x)
+        node_.saved_floor = floor
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__norm_from(array_of(x), floor, axis))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__norm_from, (y,), (x, floor, axis))
+    return y
+
+cdef tuple jvp__norm_from(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, floor, axis, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
+    return (ops.where(y > floor, ops.sum(ops.real(ops.conj(ops._divide_or_zero(x, y)) * x_t), axis, True), 0),)
+
+def _norm_from(x, floor, axis):
+    """The larger one of the norm along `axis`, which stays, and `floor`, up to which it is constant."""
+    return op__norm_from(x, floor, axis)
+
+
 cdef object op_prod(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef ProdBackward node_ = None
@@ -738,7 +776,12 @@ cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
     divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
-    return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor),)
+    return (
+        ops.sum(
+            ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis,
+            keepdims
+        ),
+    )
 
 def std(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
     """Square root of var; the derivative at 0 is 0."""
@@ -785,7 +828,9 @@ cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
     divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
-    std_t = ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor)
+    std_t = ops.sum(
+        ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis, keepdims
+    )
     mean_t = ops.mean(x_t, axis, keepdims)
     return (std_t, mean_t)
 
@@ -1101,8 +1146,8 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_ord = ord
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
 
@@ -1116,14 +1161,17 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
 cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, ord, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     whole = ops._unreduce(y, shape_of(x), axis, keepdims)
-    slope = (
-        ops.sign(x)
-        * (
-            ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
-            else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
-        )
+    if ord > 1:
+        length = whole
+    else:
+        length = ops.absolute(x)
+    divisor = ops.where(length == 0, 1, length)
+    slope = ops.sign(x) * ((ops.absolute(x) / divisor) ** (ord - 1) if ord > 1 else (whole / divisor) ** (1 - ord))
+    return (
+        ops.sum(
+            ops.real(ops.where(length == 0, ops._rate_or_zero(x_t, ops.conj(x), length), ops.conj(slope) * x_t)), axis, keepdims
+        ),
     )
-    return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
 
 def _power_norm(x, ord, axis=None, keepdims=False):
     """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0."""
@@ -1162,7 +1210,7 @@ register({
 "all": all, "amax": amax, "amin": amin, "any": any, "_centred": _centred, "count_nonzero": count_nonzero,
     "_euclidean_norm": _euclidean_norm, "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward":
     _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero":
-    _nan_to_zero, "norm": norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean,
-    "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean,
-    "vector_norm": vector_norm, "_power_norm": _power_norm,
+    _nan_to_zero, "norm": norm, "_norm_from": _norm_from, "prod": prod, "_product_of_others": _product_of_others, "std":
+    std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var":
+    var, "var_mean": var_mean, "vector_norm": vector_norm, "_power_norm": _power_norm,
 })

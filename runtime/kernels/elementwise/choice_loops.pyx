@@ -18,7 +18,9 @@ from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
-__all__ = ["clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where"]
+__all__ = [
+    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+]
 
 cnp.import_array()
 
