@@ -1,6 +1,6 @@
 """The budget: no room gets larger without saying so."""
 
-from .budget import BOUNDS, lines
+from tests.budget import BOUNDS, lines
 
 
 def test_no_room_is_above_its_bound():
