@@ -430,7 +430,8 @@ describe({
         '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
-        '  keepdims))\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
+        '  keepdims))\n' 'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y\n'
         'y_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
         'correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
@@ -441,7 +442,8 @@ describe({
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
         'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
         '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
-        'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
+        'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std\n'
         'std_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis,\n'
         '  keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"

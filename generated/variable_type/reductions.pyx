@@ -735,7 +735,10 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
 cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    else:
+        divisor = 1 + y
     return (
         ops.sum(
             ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis,
@@ -787,7 +790,10 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
 cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    else:
+        divisor = 1 + std
     std_t = ops.sum(
         ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis, keepdims
     )
