@@ -963,8 +963,7 @@ describe({
         '1e-7.', 'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n'
         '    Along which axis the slices lie.\n' 'maxnorm : float\n' '    Largest norm.',
         'renorm(x, float p, int axis, float maxnorm) -> y\n' 'composite: x * where(norms > maxnorm, maxnorm / norms, 1)\n'
-        'where axes = other_axes(axis, x.ndim)\n'
-        'where norms = _norm_from(x, maxnorm, axes) if p == 2 else maximum(vector_norm(x, p, axes, True), maxnorm)',
+        'where norms = _norm_from(x, p, other_axes(axis, x.ndim), maxnorm)',
         examples='>>> gs.renorm([[3.0, 4.0], [0.3, 0.4]], 2.0, 0, 1.0)\n' 'tensor([[0.6, 0.8],\n' '        [0.3, 0.4]])'),
     "tensordot": docstring('Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.',
         'a : array_like\n' 'b : array_like\n' 'axes : index, default 2\n'

@@ -288,27 +288,39 @@ cdef class NanToZeroBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program norm_from_grad_x = Program("y, floor, x, grad -> grad_x", """
-    grad_x = where(greater(y, floor), multiply(_divide_or_zero(x, y), grad), 0)""")
+cdef Program euclidean_norm_from_grad_x = Program("whole, floor, x, given_3 -> grad_x", """
+    slope = where(greater(whole, floor), _divide_or_zero(x, whole), 0)
+    grad_x = multiply(slope, given_3)""")
 
-cdef class NormFromBackward(Node):
-    """_norm_from(x, float floor, int[] axis) -> y; grad_x = where(y > floor, _divide_or_zero(x, y) * grad, 0)"""
-    saves = ("y", "floor", "x")
+cdef class EuclideanNormFromBackward(Node):
+    """_euclidean_norm_from(x, float floor, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    where whole = _unreduce(y, x.shape, axis, keepdims)
+    where slope = where(whole > floor, _divide_or_zero(x, whole), 0)
+    """
+    saves = ("y", "x_shape", "axis", "keepdims", "floor", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         floor = self.saved_floor
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return norm_from_grad_x.run((y, floor, x, grad))
+        whole = forward__unreduce(y, x_shape, axis, keepdims)
+        return euclidean_norm_from_grad_x.run((whole, floor, x, forward__unreduce(grad, x_shape, axis, keepdims)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         floor = self.saved_floor
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return ops.where(y > floor, ops._divide_or_zero(x, y) * grad, 0)
-
-    cdef bint takes_deferred(self):
-        return True
+        whole = ops._unreduce(y, x_shape, axis, keepdims)
+        slope = ops.where(whole > floor, ops._divide_or_zero(x, whole), 0)
+        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
