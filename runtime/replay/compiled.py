@@ -174,11 +174,11 @@ class Compiled(Calls):
                     raise
                 return self.run_as_it_is(args, keywords)
             self.useless = 0
-            self.remember(state, signature, self.kind(args, keywords, given, held))
+            self.remember(state, signature, self.kind(args, keywords, originals, held))
             return result
         if signature.reason is not None or sys.getprofile() is not None:
             return self.run_as_it_is(args, keywords)
-        kind = self.kind(args, keywords, given, held)
+        kind = self.kind(args, keywords, originals, held)
         with uncollected():
             outcome = self.record(state, signature, arguments, given, objects, due)
         if signature.programs and not due:  # a recording that is compared again is known already
