@@ -126,7 +126,7 @@ class Travel:
         return self.regions.get(value) in self.varying or value in self.roving
 
     def look(self, line, unsure):
-        """Note the views that a call makes of a moving view, or by an index that depends on the point."""
+        """Record each view of a moving view, and each view whose index depends on the point."""
         source = line.read[0] if line.read else None
         for value in line.made:
             if value is source or not value.layout.count or self.regions[value] != self.regions.get(source):

@@ -19,7 +19,6 @@ from gradspec.replay.holdings import Holdings
 from gradspec.replay.programs import Program
 from gradspec.tracing import passes
 from gradspec.tracing.instructions import Instruction
-
 from tests.asked import each
 
 from .aliased_programs import run as run_aliased
