@@ -470,8 +470,13 @@ def _nan_to_zero(x):
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
 
-def _norm_from(x, floor, axis):
-    return np.maximum(kernels.euclidean_norm(x, axis, True), floor)
+def _norm_from(x, p, axis, floor):
+    if p == 2:
+        return _euclidean_norm_from(x, floor, axis, True)
+    return clip(vector_norm(x, p, axis, True), floor)
+
+def _euclidean_norm_from(x, floor, axis=None, keepdims=False):
+    return np.maximum(kernels.euclidean_norm(x, axis, keepdims), floor)
 
 def prod(x, axis=None, keepdims=False):
     return kernels.prod(x, axis, keepdims)
@@ -1062,7 +1067,9 @@ def _coo_sampled_matmul(a, b, rows, columns):
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     a_all = broadcast_to(a, formulas.broadcast_shape(np.shape(a), np.shape(b)))
     b_all = broadcast_to(b, formulas.broadcast_shape(np.shape(a), np.shape(b)))
-    return sum(a_all / _norm_from(a_all, eps, axis) * (b_all / _norm_from(b_all, eps, axis)), axis)
+    a_norm = _norm_from(a_all, 2.0, axis, eps)
+    b_norm = _norm_from(b_all, 2.0, axis, eps)
+    return sum(a_all / a_norm * (b_all / b_norm), axis)
 
 def cross(a, b, axis=-1):
     return np.linalg.cross(a, b, axis=axis)
@@ -1411,11 +1418,7 @@ def _reciprocal_gaps(values):
     return kernels.reciprocal_gaps(values)
 
 def renorm(x, p, axis, maxnorm):
-    axes = formulas.other_axes(axis, np.ndim(x))
-    if p == 2:
-        norms = _norm_from(x, maxnorm, axes)
-    else:
-        norms = maximum(vector_norm(x, p, axes, True), maxnorm)
+    norms = _norm_from(x, p, formulas.other_axes(axis, np.ndim(x)), maxnorm)
     return x * where(norms > maxnorm, maxnorm / norms, 1)
 
 def slogdet(x):
@@ -2756,7 +2759,7 @@ def _log_softmax_backward(a, y, axis=-1):
     return kernels.log_softmax_backward(a, y, axis)
 
 def normalize(x, p=2.0, axis=1, eps=1e-12):
-    return x / (_norm_from(x, eps, axis) if p == 2 else clip(vector_norm(x, p, axis, True), eps))
+    return x / _norm_from(x, p, axis, eps)
 
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     axes = formulas.block_axes(np.shape(x), normalized_shape)

@@ -14,11 +14,11 @@ describe({
         'Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.',
         'a : array_like\n' 'b : array_like\n' 'axis : int, default -1\n' '    Axis that holds the components of a vector.\n'
         'eps : float, default 1e-8\n' '    Least norm, against division by 0.',
-        'cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y\n'
-        'composite: sum(a_all / _norm_from(a_all, eps, axis) * (b_all / _norm_from(b_all, eps, axis)), axis)\n'
+        'cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y\n' 'composite: sum(a_all / a_norm * (b_all / b_norm), axis)\n'
         'where a_all = broadcast_to(a, broadcast_shape(a.shape, b.shape))\n'
-        'where b_all = broadcast_to(b, broadcast_shape(a.shape, b.shape))',
-        examples='>>> gs.nn.cosine_similarity([3.0, 4.0], [4.0, 3.0])\n' 'tensor(0.96)'),
+        'where b_all = broadcast_to(b, broadcast_shape(a.shape, b.shape))\n' 'where a_norm = _norm_from(a_all, 2.0, axis, eps)\n'
+        'where b_norm = _norm_from(b_all, 2.0, axis, eps)', examples='>>> gs.nn.cosine_similarity([3.0, 4.0], [4.0, 3.0])\n'
+        'tensor(0.96)'),
     "linear": docstring('x @ weight.T + bias, rows of `weight` for the components of the result.', 'x : array_like\n'
         '    Vectors along the last axis.\n' 'weight : array_like\n'
         '    A row for each component of the result, or a vector where there is one without an axis.\n'
@@ -591,8 +591,7 @@ describe({
     "normalize": docstring('Vectors along `axis` divided by their norm, or by `eps` where that is larger.', 'x : array_like\n'
         'p : float, default 2.0\n' '    Order of the norm.\n' 'axis : int, default 1\n'
         '    Axis that holds the components of a vector.\n' 'eps : float, default 1e-12\n' '    Least divisor.',
-        'normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y\n'
-        'composite: x / (_norm_from(x, eps, axis) if p == 2 else clip(vector_norm(x, p, axis, True), eps))',
+        'normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y\n' 'composite: x / _norm_from(x, p, axis, eps)',
         examples='>>> gs.nn.normalize([[3.0, 4.0]])\n' 'tensor([[0.6, 0.8]])'),
     "rms_norm": docstring(
         'Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is x * x.',

@@ -430,7 +430,8 @@ describe({
         '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
-        '  keepdims))\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
+        '  keepdims))\n' 'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y\n'
         'y_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
         'correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
@@ -441,7 +442,8 @@ describe({
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
         'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
         '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
-        'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
+        'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std\n'
         'std_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis,\n'
         '  keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
@@ -961,8 +963,7 @@ describe({
         '1e-7.', 'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n'
         '    Along which axis the slices lie.\n' 'maxnorm : float\n' '    Largest norm.',
         'renorm(x, float p, int axis, float maxnorm) -> y\n' 'composite: x * where(norms > maxnorm, maxnorm / norms, 1)\n'
-        'where axes = other_axes(axis, x.ndim)\n'
-        'where norms = _norm_from(x, maxnorm, axes) if p == 2 else maximum(vector_norm(x, p, axes, True), maxnorm)',
+        'where norms = _norm_from(x, p, other_axes(axis, x.ndim), maxnorm)',
         examples='>>> gs.renorm([[3.0, 4.0], [0.3, 0.4]], 2.0, 0, 1.0)\n' 'tensor([[0.6, 0.8],\n' '        [0.3, 0.4]])'),
     "tensordot": docstring('Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.',
         'a : array_like\n' 'b : array_like\n' 'axes : index, default 2\n'

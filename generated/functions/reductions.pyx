@@ -18,6 +18,7 @@ from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward__centred = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_centred", 2)
@@ -287,27 +288,39 @@ cdef class NanToZeroBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program norm_from_grad_x = Program("y, floor, x, grad -> grad_x", """
-    grad_x = where(greater(y, floor), multiply(_divide_or_zero(x, y), grad), 0)""")
+cdef Program euclidean_norm_from_grad_x = Program("whole, floor, x, given_3 -> grad_x", """
+    slope = where(greater(whole, floor), _divide_or_zero(x, whole), 0)
+    grad_x = multiply(slope, given_3)""")
 
-cdef class NormFromBackward(Node):
-    """_norm_from(x, float floor, int[] axis) -> y; grad_x = where(y > floor, _divide_or_zero(x, y) * grad, 0)"""
-    saves = ("y", "floor", "x")
+cdef class EuclideanNormFromBackward(Node):
+    """_euclidean_norm_from(x, float floor, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    where whole = _unreduce(y, x.shape, axis, keepdims)
+    where slope = where(whole > floor, _divide_or_zero(x, whole), 0)
+    """
+    saves = ("y", "x_shape", "axis", "keepdims", "floor", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         floor = self.saved_floor
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return norm_from_grad_x.run((y, floor, x, grad))
+        whole = forward__unreduce(y, x_shape, axis, keepdims)
+        return euclidean_norm_from_grad_x.run((whole, floor, x, forward__unreduce(grad, x_shape, axis, keepdims)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
         floor = self.saved_floor
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return ops.where(y > floor, ops._divide_or_zero(x, y) * grad, 0)
-
-    cdef bint takes_deferred(self):
-        return True
+        whole = ops._unreduce(y, x_shape, axis, keepdims)
+        slope = ops.where(whole > floor, ops._divide_or_zero(x, whole), 0)
+        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None
@@ -349,7 +362,7 @@ cdef class StdBackward(Node):
     grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,
       keepdims))
     where residual = _centred(x, axis)
-    where divisor = reduced_count(x.shape, axis, correction) * y
+    where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y
     """
     saves = ("x", "axis", "x_shape", "correction", "y", "keepdims")
 
@@ -357,11 +370,14 @@ cdef class StdBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        correction = self.saved_correction
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = forward__centred(x, axis)
-        divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        if formulas.reduced_count(x_shape, axis) > 1:
+            correction = self.saved_correction
+            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
+        else:
+            divisor = forward_add(1, y)
         return std_grad_x.run(
             (forward__unreduce(grad, x_shape, axis, keepdims), residual, forward__unreduce(divisor, x_shape, axis, keepdims))
         )
@@ -370,11 +386,14 @@ cdef class StdBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        correction = self.saved_correction
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = ops._centred(x, axis)
-        divisor = formulas.reduced_count(x_shape, axis, correction) * y
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if formulas.reduced_count(x_shape, axis) > 1:
+            correction = self.saved_correction
+            divisor = formulas.reduced_count(x_shape, axis, correction) * y
+        else:
+            divisor = 1 + y
         return ops._slope_or_zero(
             ops._unreduce(grad, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
         )
@@ -392,7 +411,7 @@ cdef class StdMeanBackward(Node):
     grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,
       axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
     where residual = _centred(x, axis)
-    where divisor = reduced_count(x.shape, axis, correction) * std
+    where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std
     """
     saves = ("x", "axis", "x_shape", "correction", "std", "keepdims")
 
@@ -402,13 +421,15 @@ cdef class StdMeanBackward(Node):
             x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        if grad_std is not None:
-            correction = self.saved_correction
-            std = saved_array(self, self.saved_std, self.version_std, "std")
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = forward__centred(x, axis)
-            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
+            std = saved_array(self, self.saved_std, self.version_std, "std")
+            if formulas.reduced_count(x_shape, axis) > 1:
+                correction = self.saved_correction
+                divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
+            else:
+                divisor = forward_add(1, std)
         grad_x = (
             None if grad_std is None
             else std_mean_grad_x.run(
@@ -431,13 +452,15 @@ cdef class StdMeanBackward(Node):
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        if grad_std is not None:
-            correction = self.saved_correction
-            std = saved_tensor(self, self.saved_std, self.version_std, "std")
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = ops._centred(x, axis)
-            divisor = formulas.reduced_count(x_shape, axis, correction) * std
+            std = saved_tensor(self, self.saved_std, self.version_std, "std")
+            if formulas.reduced_count(x_shape, axis) > 1:
+                correction = self.saved_correction
+                divisor = formulas.reduced_count(x_shape, axis, correction) * std
+            else:
+                divisor = 1 + std
         grad_x = (
             None if grad_std is None
             else ops._slope_or_zero(

@@ -21,14 +21,13 @@ cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "maximum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.reductions", "max", 3)
 cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.reductions", "min", 3)
-cdef Forward3 forward__norm_from = <Forward3> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 3)
+cdef Forward4 forward__norm_from = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 4)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
@@ -202,15 +201,14 @@ cdef object forward__coo_sampled_matmul(object a, object b, object rows, object 
     except Exception as error_:
         raise explain(error_, "_coo_sampled_matmul", a=a, b=b, rows=rows, columns=columns) from None
 
-cdef Program cosine_similarity_y = Program("a_all, given_1, b_all, given_3 -> y", """
-    y = multiply(divide(a_all, given_1), divide(b_all, given_3))""")
+cdef Program cosine_similarity_y = Program("a_all, a_norm, b_all, b_norm -> y", """
+    y = multiply(divide(a_all, a_norm), divide(b_all, b_norm))""")
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
     a_all = forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
     b_all = forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
-    return forward_sum(
-        cosine_similarity_y.run((a_all, forward__norm_from(a_all, eps, axis), b_all, forward__norm_from(b_all, eps, axis))),
-        axis, False
-    )
+    a_norm = forward__norm_from(a_all, 2.0, axis, eps)
+    b_norm = forward__norm_from(b_all, 2.0, axis, eps)
+    return forward_sum(cosine_similarity_y.run((a_all, a_norm, b_all, b_norm)), axis, False)
 
 cdef object forward_cross(object a, object b, object axis):
     try:
@@ -702,11 +700,7 @@ cdef object forward__reciprocal_gaps(object values):
 cdef Program renorm_y = Program("x, norms, maxnorm -> y", """
     y = multiply(x, where(greater(norms, maxnorm), divide(maxnorm, norms), 1))""")
 cdef object forward_renorm(object x, object p, object axis, object maxnorm):
-    axes = formulas.other_axes(axis, ndim_of(x))
-    if p == 2:
-        norms = forward__norm_from(x, maxnorm, axes)
-    else:
-        norms = forward_maximum(forward_vector_norm(x, p, axes, True), maxnorm)
+    norms = forward__norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
     return renorm_y.run((x, norms, maxnorm))
 
 cdef object forward_slogdet(object x):

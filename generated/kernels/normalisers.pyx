@@ -26,11 +26,10 @@ from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
-cdef Forward3 forward__norm_from = <Forward3> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 3)
+cdef Forward4 forward__norm_from = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 4)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -120,9 +119,7 @@ cdef object forward__log_softmax_backward(object a, object y, object axis):
         raise explain(error_, "_log_softmax_backward", a=a, y=y, axis=axis) from None
 
 cdef object forward_normalize(object x, object p, object axis, object eps):
-    return forward_divide(
-        x, forward__norm_from(x, eps, axis) if p == 2 else forward_clip(forward_vector_norm(x, p, axis, True), eps, None)
-    )
+    return forward_divide(x, forward__norm_from(x, p, axis, eps))
 
 cdef Program rms_norm_y = Program("x, given_1, least, given_3 -> y", """
     y = multiply(multiply(x, divide(1, sqrt(add(given_1, least)))), given_3)""")

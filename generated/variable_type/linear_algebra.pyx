@@ -919,7 +919,9 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             a_all = ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
             b_all = ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
-            return ops.sum(a_all / ops._norm_from(a_all, eps, axis) * (b_all / ops._norm_from(b_all, eps, axis)), axis)
+            a_norm = ops._norm_from(a_all, 2.0, axis, eps)
+            b_norm = ops._norm_from(b_all, 2.0, axis, eps)
+            return ops.sum(a_all / a_norm * (b_all / b_norm), axis)
         return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
     except Exception as error_:
         raise explain(error_, "cosine_similarity", a=a, b=b, axis=axis, eps=eps) from None
@@ -2652,11 +2654,7 @@ cdef object op_renorm(object x, object p, object axis, object maxnorm):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            axes = formulas.other_axes(axis, ndim_of(x))
-            if p == 2:
-                norms = ops._norm_from(x, maxnorm, axes)
-            else:
-                norms = ops.maximum(ops.vector_norm(x, p, axes, True), maxnorm)
+            norms = ops._norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
             return x * ops.where(norms > maxnorm, maxnorm / norms, 1)
         return wrap_forward(forward_renorm(array_of(x), p, axis, maxnorm))
     except Exception as error_:

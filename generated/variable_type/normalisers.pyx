@@ -373,7 +373,7 @@ cdef object op_normalize(object x, object p, object axis, object eps):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return x / (ops._norm_from(x, eps, axis) if p == 2 else ops.clip(ops.vector_norm(x, p, axis, True), eps))
+            return x / ops._norm_from(x, p, axis, eps)
         return wrap_forward(forward_normalize(array_of(x), p, axis, eps))
     except Exception as error_:
         raise explain(error_, "normalize", x=x, p=p, axis=axis, eps=eps) from None

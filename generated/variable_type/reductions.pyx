@@ -32,6 +32,7 @@ from gradspec.generated.kernels.reductions cimport (
     forward__nan_to_zero,
     forward_norm,
     forward__norm_from,
+    forward__euclidean_norm_from,
     forward_prod,
     forward__product_of_others,
     forward_std,
@@ -54,7 +55,7 @@ from gradspec.generated.functions.reductions cimport (
     MeanBackward,
     MinBackward,
     NanToZeroBackward,
-    NormFromBackward,
+    EuclideanNormFromBackward,
     ProdBackward,
     StdBackward,
     StdMeanBackward,
@@ -635,38 +636,68 @@ def norm(x, ord=2, axis=None, keepdims=False, *, dtype=None):
     return op_norm(x, ord, axis, keepdims)
 
 
-cdef object op__norm_from(object x, object floor, object axis):
+cdef object op__norm_from(object x, object p, object axis, object floor):
     cdef ThreadState* state_ = thread_state()
-    cdef NormFromBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_norm_from", <void*> op__norm_from, (x, p, axis, floor))
+    x = as_operand(x, "_norm_from", "x")
+    p = as_float(p, "_norm_from", "p")
+    axis = as_ints(axis, "_norm_from", "axis", -1)
+    floor = as_float(floor, "_norm_from", "floor")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            if p == 2:
+                return ops._euclidean_norm_from(x, floor, axis, True)
+            return ops.clip(ops.vector_norm(x, p, axis, True), floor)
+        return wrap_forward(forward__norm_from(array_of(x), p, axis, floor))
+    except Exception as error_:
+        raise explain(error_, "_norm_from", x=x, p=p, axis=axis, floor=floor) from None
+
+def _norm_from(x, p, axis, floor):
+    """The larger one of the p-norm along `axis`, which stays, and `floor`. Second derivatives at 0 are known where p
+    is 2."""
+    return op__norm_from(x, p, axis, floor)
+
+
+cdef object op__euclidean_norm_from(object x, object floor, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    cdef EuclideanNormFromBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_norm_from", <void*> op__norm_from, (x, floor, axis))
-    x = as_operand(x, "_norm_from", "x")
-    floor = as_float(floor, "_norm_from", "floor")
-    axis = as_ints(axis, "_norm_from", "axis", -1)
+        return listened(state_, "_euclidean_norm_from", <void*> op__euclidean_norm_from, (x, floor, axis, keepdims))
+    x = as_operand(x, "_euclidean_norm_from", "x")
+    floor = as_float(floor, "_euclidean_norm_from", "floor")
+    axis = None if axis is None else as_ints(axis, "_euclidean_norm_from", "axis", -1)
+    keepdims = as_bool(keepdims, "_euclidean_norm_from", "keepdims")
 
     if needs_grad(state_, x):
-        node_ = NormFromBackward.__new__(NormFromBackward)
+        node_ = EuclideanNormFromBackward.__new__(EuclideanNormFromBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
         node_.saved_floor = floor
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
-    y = wrap_forward(forward__norm_from(array_of(x), floor, axis))
+    y = wrap_forward(forward__euclidean_norm_from(array_of(x), floor, axis, keepdims))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__norm_from, (y,), (x, floor, axis))
+        push_forward(jvp__euclidean_norm_from, (y,), (x, floor, axis, keepdims))
     return y
 
-cdef tuple jvp__norm_from(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, floor, axis, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    return (ops.where(y > floor, ops.sum(ops.real(ops.conj(ops._divide_or_zero(x, y)) * x_t), axis, True), 0),)
+cdef tuple jvp__euclidean_norm_from(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, floor, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    whole = ops._unreduce(y, shape_of(x), axis, keepdims)
+    slope = ops.where(whole > floor, ops._divide_or_zero(x, whole), 0)
+    return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
 
-def _norm_from(x, floor, axis):
-    """The larger one of the norm along `axis`, which stays, and `floor`, up to which it is constant."""
-    return op__norm_from(x, floor, axis)
+def _euclidean_norm_from(x, floor, axis=None, keepdims=False):
+    """The larger one of the norm and `floor`, up to which it is constant."""
+    return op__euclidean_norm_from(x, floor, axis, keepdims)
 
 
 cdef object op_prod(object x, object axis, object keepdims):
@@ -775,7 +806,10 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
 cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    else:
+        divisor = 1 + y
     return (
         ops.sum(
             ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis,
@@ -827,7 +861,10 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
 cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    else:
+        divisor = 1 + std
     std_t = ops.sum(
         ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis, keepdims
     )
@@ -1210,7 +1247,8 @@ register({
 "all": all, "amax": amax, "amin": amin, "any": any, "_centred": _centred, "count_nonzero": count_nonzero,
     "_euclidean_norm": _euclidean_norm, "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward":
     _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero":
-    _nan_to_zero, "norm": norm, "_norm_from": _norm_from, "prod": prod, "_product_of_others": _product_of_others, "std":
-    std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var":
-    var, "var_mean": var_mean, "vector_norm": vector_norm, "_power_norm": _power_norm,
+    _nan_to_zero, "norm": norm, "_norm_from": _norm_from, "_euclidean_norm_from": _euclidean_norm_from, "prod": prod,
+    "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to,
+    "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
+    "_power_norm": _power_norm,
 })
