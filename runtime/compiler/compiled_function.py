@@ -131,11 +131,11 @@ class CompiledFunction(GuardedCalls):
                     raise
                 return self.run_eagerly(args, keywords)
             self.useless = 0
-            self.remember(state, signature, self.kind(args, keywords, given, held))
+            self.remember(state, signature, self.kind(args, keywords, originals, held))
             return result
         if signature.reason is not None or sys.getprofile() is not None:
             return self.run_eagerly(args, keywords)
-        kind = self.kind(args, keywords, given, held)
+        kind = self.kind(args, keywords, originals, held)
         with uncollected():
             outcome = self.record(recorder, state, signature, arguments, given, objects, due)
         if signature.programs and not due:  # the recent list knows a rechecked recording already

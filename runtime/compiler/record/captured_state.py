@@ -354,13 +354,15 @@ class CapturedState:
     def look_into_modules(self) -> None:
         """The attributes that the code reached so far may read of modules in attributes and containers.
 
-        The values in a module of an installed package are compared and not walked.
+        Walks what the user's code may read of the user's modules.  What packages read, or anybody reads of a package's module,
+        is compared and not walked: a package may hold every module of the process.
         """
+        users = [code for code in self.codes if not is_installed(code.co_filename)]
         for way, module in self.modules:
             if is_users(module):
-                for code in list(self.codes):
+                for code in users:
                     self.look_at_named(way, module, code, {()})
-            elif (id(module), len(self.codes)) not in self.named:
+            if (id(module), len(self.codes)) not in self.named:
                 self.named.add((id(module), len(self.codes)))
                 space, names = vars(module), {name for code in self.codes for name in names_of(code)}
                 self.guards += [(f"{way}.{name}", space, ITEM, (name, space[name])) for name in names & space.keys()
