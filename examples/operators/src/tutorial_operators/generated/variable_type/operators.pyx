@@ -6,10 +6,16 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.support.dispatch import operators_of, ops, register
 from tutorial_operators.generated.kernels.operators cimport (
-    forward_gudermann, forward_every, forward__spread, forward_leak,
+    forward_gudermann,
+    forward_every,
+    forward__spread,
+    forward_leak,
 )
 from tutorial_operators.generated.functions.operators cimport (
-    GudermannBackward, EveryBackward, SpreadBackward, LeakBackward,
+    GudermannBackward,
+    EveryBackward,
+    SpreadBackward,
+    LeakBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
