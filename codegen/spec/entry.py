@@ -19,7 +19,7 @@ from .claims import Claims
 from .constants import folded
 from .formula import names_in, parse_formula
 from .mapping_keys import PARTIAL, PARTIAL_KEY, Items, slot_of
-from .model import LAWS, NAMESPACES, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
+from .model import LAWS, NAMESPACES, TESTED, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .numpy_names import function_named, numpy_names
 from .ranks import KEY
@@ -194,7 +194,7 @@ class EntryReader(CallReader):
             case "law":
                 return {"laws": tuple(map(self._law, self._sequence(node)))}
             case "breaks":
-                items = self.items(node, LAWS, key=key, op=op.name)
+                items = self.items(node, (*LAWS, *TESTED), key=key, op=op.name)
                 return {key: {name: self._reason(value) for name, (_, value) in items.items()}}
             case "examples" | "kinks":
                 stated = self._stated(op, key, node)

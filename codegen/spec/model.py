@@ -25,6 +25,7 @@ WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 LAWS = ("memory", "axes", "parts")  # checks that an entry may exclude
+TESTED = ("numpy", "single")  # comparisons in the tests that an entry may exclude
 # Batching rules that an entry may state: see docs/grammar.md.
 VMAPS = (
     "along", "along-whole", "beside", "beside-2", "broadcast", "elements", "grouped", "images", "images-2", "images-3", "index",
@@ -279,7 +280,7 @@ class Op:
     parts: Formula | None = None  # the decomposition for batches, if `vmap` gives one
     jet: tuple[str, int] | None = None  # the op that takes all coefficients of a series, and the last order that does not need it
     laws: tuple[Formula, ...] = ()  # equations that hold for real numbers
-    breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS -> the reason why it does not hold
+    breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS or TESTED -> the reason why it does not hold
     samples: tuple[Formula, ...] = ()
     examples: tuple[Stated, ...] = ()  # calls and their values, one for each output
     kinks: tuple[Stated, ...] = ()  # calls and the derivatives of the sum of the outputs, one for each array input

@@ -1597,10 +1597,11 @@ describe({
         'tensor([1., 2.])'),
     "empty": docstring('An array that nobody has written to.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
-        'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable'),
+        'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.empty((0,))\n' 'tensor([])'),
     "empty_like": docstring('An array of the shape and dtype of `x` that nobody has written to.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' 'order, shape : optional\n'
-        '    As `numpy.empty_like` takes them.\n' + LEAF, 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable'),
+        '    As `numpy.empty_like` takes them.\n' + LEAF, 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable',
+        examples='>>> gs.empty_like([])\n' 'tensor([])'),
     "eye": docstring('Ones on diagonal `k`, zeros elsewhere.', 'n_rows : int\n' '    Number of rows.\n'
         'n_cols : int or None, default None\n' '    Number of columns; that of the rows when it is None.\n' 'k : int, default 0\n'
         '    Which diagonal; positive ones are above the main one.\n' 'dtype : dtype or None, default None\n'
