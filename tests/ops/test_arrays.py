@@ -164,7 +164,7 @@ def test_layouts_do_not_matter(case, layout):
 
 def test_what_reads_memory_in_its_order_is_found():
     class Case:
-        op = SimpleNamespace(name="mul", inputs=("x",))
+        op = SimpleNamespace(name="multiply", inputs=("x",))
         is_first, places, arrays = True, [("x", None)], [np.arange(6.0).reshape(2, 3)]
         leaves = staticmethod(lambda: [gs.asarray(a.copy(), requires_grad=True) for a in Case.arrays])
 

@@ -354,8 +354,8 @@ class CapturedState:
     def look_into_modules(self) -> None:
         """The attributes that the code reached so far may read of modules in attributes and containers.
 
-        Walks what the user's code may read of the user's modules.  What packages read, or anybody reads of a package's module,
-        is compared and not walked: a package may hold every module of the process.
+        Walks an attribute if the user's code may read it and the module is the user's.  Compares all others and does not walk
+        them, because a package may hold every module of the process.
         """
         users = [code for code in self.codes if not is_installed(code.co_filename)]
         for way, module in self.modules:
