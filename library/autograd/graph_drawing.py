@@ -6,6 +6,7 @@ Decides which attributes of a node are shown, and how.  Only reads nodes: it unp
 from typing import Any
 
 from ..core.tensor import TensorBase
+from ..support.dot import digraph
 
 
 class Picture:
@@ -69,8 +70,7 @@ def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: 
     """
     tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
     names = {id(tensor): name for name, tensor in (params or {}).items()}
-    lines = ["digraph {", "  rankdir=BT;", '  node [shape=box, style=filled, fillcolor=white, fontname="monospace"];']
-    numbers, waiting = {}, []
+    numbers, waiting, boxes, edges = {}, [], [], []
 
     def place(node):
         """The node's name in the text; a new node is queued for output."""
@@ -79,24 +79,23 @@ def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: 
             waiting.append(node)
         return numbers[node]
 
-    edges = []
     for i, tensor in enumerate(tensors):
         name = names.get(id(tensor), "")
-        lines.append(f"  out{i} [label={_quoted([name, _described(tensor)])}, fillcolor=palegreen];")
+        boxes.append((f"out{i}", "\n".join(filter(None, (name, _described(tensor)))), "fillcolor=palegreen"))
         if tensor.grad_fn is not None:
-            edges.append(f"  {place(tensor.grad_fn)} -> out{i};")
+            edges.append((place(tensor.grad_fn), f"out{i}", ""))
     for node in waiting:  # the list grows during the loop
         for target, output_nr in node.next_functions:
             if target is not None:
-                several = f' [label="{output_nr}"]' if len(target._input_metadata) > 1 else ""
-                edges.append(f"  {place(target)} -> {numbers[node]}{several};")
+                edges.append((place(target), numbers[node], str(output_nr) if len(target._input_metadata) > 1 else ""))
         leaf = getattr(node, "variable", None)
         if isinstance(leaf, TensorBase):
             label, colour = [names.get(id(leaf), "leaf"), _described(leaf)], "lightblue"
         else:
             label, colour = [type(node).__name__, *_outputs(node), *(_saved(node, names) if show_saved else ())], "white"
-        lines.append(f"  {numbers[node]} [label={_quoted(label)}, fillcolor={colour}];")
-    return Picture("\n".join([*lines, *edges, "}"]) + "\n")
+        boxes.append((numbers[node], "\n".join(label), f"fillcolor={colour}"))
+    settings = ("rankdir=BT", 'node [shape=box, style=filled, fillcolor=white, fontname="monospace"]')
+    return Picture(digraph("", boxes, edges, settings))
 
 
 def _described(tensor):
@@ -116,8 +115,3 @@ def _saved(node, names):
             yield f"saves {name} = {known}" if known else f"saves {name}: {_described(value)}"
         elif value is not None and hasattr(node, f"version_{name}"):  # has no shape
             yield f"saves {name}"
-
-
-def _quoted(lines):
-    escaped = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines if line]
-    return '"' + "\\n".join(escaped) + '"'

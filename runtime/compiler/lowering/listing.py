@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from math import prod
-from typing import Any
 
 from ...api.flops import of_call
+from ...support.dot import digraph
 from ..execute.low_level_ir import Slot, Step
 from ..record.side_effects import CALLBACK
 from .lowering import Lowered
@@ -121,22 +121,20 @@ def traffic(lowered: Lowered) -> tuple[int, int]:
 def drawing(lowered: Lowered) -> str:
     """A program as DOT text, for graphviz: steps, and the slots between them."""
     names = names_of(lowered)
-    lines: list[str] = []
-    makers: dict[int, Any] = {}
-    for place in lowered.externals:
-        makers[place] = f"x{place}"
-        lines.append(f'    x{place} [label="{names[place]}: {type_of(lowered.slots[place])}", shape=ellipse];')
+    makers = {place: f"x{place}" for place in lowered.externals}
+    boxes = [(f"x{place}", f"{names[place]}: {type_of(lowered.slots[place])}", "shape=ellipse") for place in lowered.externals]
+    arrows: list[tuple[str, str, str]] = []
     for number, step in enumerate(lowered.steps):
         if step.kind in ("allocate", "free", "blocks"):
             continue
-        lines.append(f'    n{number} [label="{" and ".join(operators_of(step))}", shape=box];')
+        boxes.append((f"n{number}", " and ".join(operators_of(step)), "shape=box"))
         for place in dict.fromkeys(step.reads):
             root = place if place in makers else lowered.slots[place].root
             if root in makers:
-                lines.append(f'    {makers[root]} -> n{number} [label="{type_of(lowered.slots[place])}"];')
+                arrows.append((makers[root], f"n{number}", type_of(lowered.slots[place])))
         makers.update({place: f"n{number}" for place in step.writes})
     for place in dict.fromkeys(lowered.results):
         root = place if place in makers else lowered.slots[place].root
         if root in makers:
-            lines.append(f"    {makers[root]} -> result;")
-    return "\n".join(["digraph program {", *lines, "}"]) + "\n"
+            arrows.append((makers[root], "result", ""))
+    return digraph("program", boxes, arrows)

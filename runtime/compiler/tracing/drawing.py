@@ -8,6 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from ...support.dot import digraph
 from .values import Value, values_in
 
 WIDTH, HEIGHT, GAP = 150, 34, 26  # of a box, and between boxes, in pixels
@@ -42,13 +43,8 @@ def dot_text(trace: Any) -> str:
     """The program as DOT text, for graphviz."""
     boxes, arrows = boxes_of(trace)
     shapes = {"operator": "box", "write": "box, style=dashed"}
-    lines = [f'    n{i} [label="{quoted(text)}", shape={shapes.get(kind, "ellipse")}];' for i, (text, kind) in enumerate(boxes)]
-    lines += [f'    n{a} -> n{b} [label="{quoted(text)}"];' for a, b, text in arrows]
-    return "\n".join(["digraph trace {", *lines, "}"]) + "\n"
-
-
-def quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    drawn = [(f"n{i}", text, f"shape={shapes.get(kind, 'ellipse')}") for i, (text, kind) in enumerate(boxes)]
+    return digraph("trace", drawn, [(f"n{a}", f"n{b}", text) for a, b, text in arrows])
 
 
 def svg_text(trace: Any) -> str:
