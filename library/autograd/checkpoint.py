@@ -27,8 +27,8 @@ from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
 from ..support.lazy_import import answer
 from ..support.pytree import flatten, rebuild
-from ..transforms.batching.batched import without_graph
 from ..transforms.batching.batched_backward import is_mapped, outside, stand_for_series
+from ..transforms.batching.level_tensor import without_graph
 from .checkpoint_settings import GraphExecGroup, set_checkpoint_debug_enabled, set_checkpoint_early_stop
 from .mutation import SavedValues, watching
 

@@ -17,8 +17,8 @@ from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_du
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, NotBatched
 from ..support.pytree import LEAF, alike, flatten, places, rebuild
-from ..transforms.batching.batched import without_graph
 from ..transforms.batching.batched_backward import of_every_row
+from ..transforms.batching.level_tensor import without_graph
 
 IN_CACHE = 1 << 16  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."

@@ -20,8 +20,8 @@ from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, places, rebuild
-from ..transforms.batching.batched import without_graph
 from ..transforms.batching.batched_backward import bottom, of_every_row
+from ..transforms.batching.level_tensor import without_graph
 
 CALLED = {
     "grad": "grad_and_value(f)(*args)", "value_and_grad": "grad_and_value(f)(*args)", "vjp": "vjp(f, *primals)",

@@ -17,7 +17,8 @@ from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.non_operator_events import array_of, tell_of_callback
 from ..core.tensor import TensorBase
 from ..support.pytree import flatten, rebuild, without_leaves
-from ..transforms.batching.batched import STANDS, innermost
+from ..transforms.batching.batched import innermost
+from ..transforms.batching.level_tensor import LevelTensor
 from .closures import has_tangent
 from .custom_batching import sequential_vmap
 
@@ -65,7 +66,7 @@ class Callback:
         """
         found, form = flatten(self.function(*args, **keywords))
         for leaf in found:
-            if isinstance(leaf, TensorBase) and (type(leaf) in STANDS or leaf.requires_grad or has_tangent(leaf)):
+            if isinstance(leaf, TensorBase) and (isinstance(leaf, LevelTensor) or leaf.requires_grad or has_tangent(leaf)):
                 raise RuntimeError(f"{self.name}: a function that gets numbers reads a tensor that requires grad or has a "
                                    "tangent, or a row of a vmap, which would be lost; make it an argument, or read x.detach()")
         return found, form

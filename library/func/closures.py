@@ -18,8 +18,9 @@ from ..core.tensor import TensorBase
 from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
 from ..support.pytree import flatten, rebuild
-from ..transforms.batching.batched import STANDS, innermost
+from ..transforms.batching.batched import innermost
 from ..transforms.batching.batched_backward import bottom, entered
+from ..transforms.batching.level_tensor import LevelTensor
 from ..transforms.batching.vmap_levels import Mapping
 
 __all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
@@ -219,7 +220,7 @@ class Finding(Reading):
         with self.aside() as before:
             outputs = call(*args)
         for leaf in flatten(outputs)[0] if before and outputs is not NotImplemented else ():
-            if type(leaf) in STANDS:
+            if isinstance(leaf, LevelTensor):
                 self.made.append(leaf)
                 self.known.add(id(leaf))
         return outputs
@@ -232,7 +233,7 @@ def is_wanted(tensor: Any) -> bool:
 
 def is_moving(tensor: Any) -> bool:
     """Whether a tensor is a row of an open vmap, or has a tangent."""
-    if type(tensor) in STANDS:
+    if isinstance(tensor, LevelTensor):
         return tensor.level.is_open
     return has_tangent(tensor)
 

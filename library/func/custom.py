@@ -18,8 +18,8 @@ from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild, without_leaves
-from ..transforms.batching.batched import STANDS
 from ..transforms.batching.batched_backward import ReadsRow, aligned, of_every_row, stood, union
+from ..transforms.batching.level_tensor import LevelTensor
 from .call_context import current_keeping
 from .closures import has_tangent, recording, taken
 
@@ -326,7 +326,7 @@ def refuse_loss(ctx: Any, values: list, given: Sequence = ()) -> None:
 
 def apart(leaf: Any) -> Any:
     """A new tensor that may get a history; a view is returned unchanged, since writes to its base update it."""
-    return leaf.detach() if isinstance(leaf, TensorBase) and type(leaf) not in STANDS and leaf._base is None else leaf
+    return leaf.detach() if isinstance(leaf, TensorBase) and not isinstance(leaf, LevelTensor) and leaf._base is None else leaf
 
 
 def has_derivative(leaf: Any) -> bool:

@@ -21,7 +21,7 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError, NotBatched
 from ..support.generator import numpy_random
 from ..support.pytree import flatten, rebuild
-from ..transforms.batching.batched import whole_of
+from ..transforms.batching.level_tensor import whole_of
 from .call_context import Point, with_tangents, without_history
 
 

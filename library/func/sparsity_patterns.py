@@ -14,8 +14,8 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, rebuild
-from ..transforms.batching.batched import STANDS
 from ..transforms.batching.batched_backward import is_mapped
+from ..transforms.batching.level_tensor import LevelTensor
 from .call_context import chosen, positions
 from .closures import closed_over, has_tangent
 from .gradients import grad
@@ -95,7 +95,7 @@ def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
 
     variables, others, call = taken_apart(caller, func, args, kwargs, argnums)
     if is_mapped():
-        refuse_closed(caller, False, [x for x in closed_over(lambda: func(*args, **kwargs))[1] if type(x) in STANDS])
+        refuse_closed(caller, False, [x for x in closed_over(lambda: func(*args, **kwargs))[1] if isinstance(x, LevelTensor)])
     if hessian:
         call_alone = call
 
@@ -132,7 +132,7 @@ def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
 
 def refuse_closed(caller, kept, values=()):
     """Refuse numbers of a function that something outside of it could differentiate."""
-    if kept or any(type(value) in STANDS or value.requires_grad or has_tangent(value) for value in values):
+    if kept or any(isinstance(value, LevelTensor) or value.requires_grad or has_tangent(value) for value in values):
         raise CallTypeError(f"{caller}: the function closes over a tensor that is being differentiated or mapped, and what is a "
                             "matrix of SciPy's has no derivative; close over its detach(), or use jacobian, hessian or products "
                             "with vectors")  # fmt: skip

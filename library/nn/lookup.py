@@ -18,7 +18,7 @@ from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.error_hints import answering
-from ..transforms.batching.batched import STANDS
+from ..transforms.batching.level_tensor import LevelTensor
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -68,7 +68,7 @@ class _Taken(Function):
 
 def taken(indices: Tensor | npt.ArrayLike, weight: Tensor | npt.ArrayLike, sparse: bool) -> Tensor:
     """Rows of a weight; with `sparse` its gradient is of these rows alone, where it is a leaf outside of all transforms."""
-    if not sparse or type(weight) in STANDS or not may_wait(weight):
+    if not sparse or isinstance(weight, LevelTensor) or not may_wait(weight):
         return _nn.embedding(indices, weight)
     assert isinstance(weight, Tensor)
     places, count = np.asarray(asarray(indices).detach().numpy()), weight.shape[0]

@@ -18,7 +18,8 @@ from ..core.non_operator_events import array_of
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.error_hints import answering
-from ..transforms.batching.batched import innermost, is_other, is_row, whole_of
+from ..transforms.batching.batched import innermost, is_other, is_row
+from ..transforms.batching.level_tensor import whole_of
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...support.dispatch import ops
-from ...transforms.batching.batched import STANDS
+from ...transforms.batching.level_tensor import LevelTensor
 from ..optimize import minimize_scalar
 from .piecewise import floats, refuse_unsorted
 
@@ -47,7 +47,7 @@ class BSpline:
         self.n = self.t.size - self.k - 1
         if self.k < 0 or self.n < self.k + 1:
             raise ValueError(f"BSpline: need at least {2 * self.k + 2} knots for degree {k}, got {self.t.size}")
-        if type(self.t) not in STANDS and (np.diff(self.t.detach().numpy()) < 0).any():
+        if not isinstance(self.t, LevelTensor) and (np.diff(self.t.detach().numpy()) < 0).any():
             raise ValueError("BSpline: knots must be in a non-decreasing order")
         if self.c.shape[self.axis] < self.n:
             raise ValueError(f"BSpline: knots, coefficients and degree are inconsistent: {self.n} coefficients are needed along "
@@ -211,7 +211,7 @@ def make_interp_spline(
         refuse_unsorted("make_interp_spline", x)
     if y.shape[0] != x.size:
         raise ValueError(f"make_interp_spline: x and y are incompatible: {x.size} places, and y of shape {y.shape}")
-    if check_finite and type(y) not in STANDS and not np.isfinite(y.detach().numpy()).all():
+    if check_finite and not isinstance(y, LevelTensor) and not np.isfinite(y.detach().numpy()).all():
         raise ValueError("make_interp_spline: y must not contain infs or NaNs")
     left, right = _end_conditions(bc_type)
     if k == 0:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...support.dispatch import ops
-from ...transforms.batching.batched import STANDS
+from ...transforms.batching.level_tensor import LevelTensor
 from .bsplines import BSpline, make_interp_spline
 from .cubic import PchipInterpolator
 from .piecewise import floats, interval, refuse_unsorted
@@ -52,7 +52,7 @@ class interp1d:
                 f"interp1d: x and y arrays must be equal in length along interpolation axis, got {x.size} and {y.shape}"
             )
         y = ops.moveaxis(y, self.axis, 0)
-        if not assume_sorted and type(x) not in STANDS:
+        if not assume_sorted and not isinstance(x, LevelTensor):
             order = np.argsort(x.detach().numpy(), kind="mergesort")
             x, y = x[order], y[order]
         self.x, self.y, self.kind = x, y, kind
@@ -87,7 +87,7 @@ class interp1d:
         value = self.spline(places) if self.spline is not None else self.near(places)
         if not self.extrapolate:
             below, above = places < self.x[0], places > self.x[-1]
-            if self.bounds_error and type(places) not in STANDS and type(self.x) not in STANDS:
+            if self.bounds_error and not isinstance(places, LevelTensor) and not isinstance(self.x, LevelTensor):
                 if (below | above).numpy().any():
                     raise ValueError("interp1d: A value in x is outside the interpolation range; give fill_value, or "
                                      "bounds_error=False")  # fmt: skip
@@ -194,7 +194,7 @@ class RegularGridInterpolator:
             here = (at < x[0]) | (at > x[-1])
             outside = here if outside is None else outside | here
         if self.bounds_error:
-            if type(outside) not in STANDS and outside.numpy().any():
+            if not isinstance(outside, LevelTensor) and outside.numpy().any():
                 raise ValueError("RegularGridInterpolator: one of the requested xi is out of bounds; say bounds_error=False")
         elif self.fill_value is not None:
             value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), floats(self.fill_value), value)

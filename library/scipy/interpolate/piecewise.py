@@ -16,7 +16,7 @@ import gradspec.func  # noqa: F401 (as well)
 
 from ...func import implicit
 from ...support.dispatch import ops
-from ...transforms.batching.batched import STANDS
+from ...transforms.batching.level_tensor import LevelTensor
 from ..values import numbers
 
 __all__ = ["PPoly", "floats", "interval", "refuse_unsorted"]
@@ -31,7 +31,7 @@ def refuse_unsorted(caller: str, x: Any, name: str = "x") -> None:
     """Refuse points that do not increase; rows of a vmap are not checked, because their numbers are unknown."""
     if x.ndim != 1 or x.size < 2:
         raise ValueError(f"{caller}: {name} must have one axis and at least two elements, got shape {x.shape}")
-    if type(x) not in STANDS and not (np.diff(x.detach().numpy()) > 0).all():
+    if not isinstance(x, LevelTensor) and not (np.diff(x.detach().numpy()) > 0).all():
         raise ValueError(f"{caller}: {name} must be strictly increasing and finite")
 
 

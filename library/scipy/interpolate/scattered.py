@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...support.dispatch import ops
-from ...transforms.batching.batched import STANDS
+from ...transforms.batching.level_tensor import LevelTensor
 from .grids import interp1d
 from .piecewise import floats
 
@@ -21,7 +21,7 @@ __all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "RBFInterpolator", "
 
 
 def _numbers(caller: str, points: Any) -> np.ndarray:
-    if type(points) in STANDS:
+    if isinstance(points, LevelTensor):
         raise NotImplementedError(
             f"{caller}: points that differ from row to row of a vmap have neighbours of their own; call it for each row"
         )

@@ -6,17 +6,11 @@ an error.  The batch itself is `inside`, a tensor with one more leading axis; it
 
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ...core.conversion import asarray
 from ...core.events import current_mapping
-from ...core.non_operator_events import array_of, set_array, shell
 from ...generated.tensor import Tensor
 from ...support.dispatch import ops
-from ...support.errors import CallTypeError
-
-_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element as a placeholder for unknown numbers
-STANDS: set[type] = set()  # classes of tensors that represent an inner tensor at a level
+from .level_tensor import LevelTensor, represented, whole_of, without_graph
 
 
 class Level:
@@ -57,13 +51,12 @@ class Level:
             self.starts[generator] = generator.bit_generator.state
 
 
-class Batched(Tensor):
+class Batched(LevelTensor):
     """An arbitrary row of a batch."""
 
-    __slots__ = ("inside", "level", "taken_along")  # the last one if not 0: the batch axis in the argument of vmap
-
-    def __del__(self) -> None:
-        self.level.alive -= 1
+    __slots__ = ("inside", "taken_along")  # the last one if not 0: the batch axis in the argument of vmap
+    _meaning = "vmap a tensor stands for all rows of a batch"
+    below = property(lambda self: self.inside)
 
     @property
     def requires_grad(self) -> bool:
@@ -81,8 +74,7 @@ class Batched(Tensor):
     grad_fn = property(lambda self: self.inside.grad_fn)
     output_nr = property(lambda self: self.inside.output_nr)
     retains_grad = property(lambda self: self.inside.retains_grad)
-    _version = property(lambda self: self.inside._version)
-    _base = property(lambda self: None if self.inside._base is None else _hidden("_base"))
+    _base = property(lambda self: None if self.inside._base is None else self.refuse("_base"))
 
     @property
     def grad(self) -> Any:
@@ -92,10 +84,6 @@ class Batched(Tensor):
     @grad.setter
     def grad(self, value: Any) -> None:
         self.inside.grad = value if value is None else spread(value, self.level).inside
-
-    @property
-    def data(self) -> Any:
-        return self.detach()
 
     def retain_grad(self) -> None:
         self.inside.retain_grad()
@@ -110,9 +98,6 @@ class Batched(Tensor):
         self.inside.detach_()
         return self
 
-    def is_inference(self) -> bool:
-        return self.inside.is_inference()
-
     # Memory: that of a row inside of the batch.
 
     strides = property(lambda self: self.inside.strides[1:])
@@ -125,8 +110,7 @@ class Batched(Tensor):
         return ops.getitem(self.inside, 0).is_contiguous()
 
     def become(self, view: "Batched") -> None:
-        """Become a view of its old value; for in-place operators on shapes."""
-        set_array(self, array_of(view))
+        super().become(view)
         self.inside = view.inside
 
     def register_hook(self, hook: Any) -> Any:
@@ -164,43 +148,11 @@ class Batched(Tensor):
     def __repr__(self) -> str:
         return f"Batched(level={self.level.number}, rows={self.level.size}, shape={self.shape}, dtype={self.dtype})"
 
-    __str__ = __repr__
-
-    def __format__(self, spec: str) -> str:
-        return repr(self)
-
-    def __copy__(self) -> Any:
-        return ops.copy(self)
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return ops.copy(self)
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        _hidden("pickle")
-
-    def set_(self, source: Any) -> NoReturn:
-        _hidden("set_")
-
-    def resize_(self, *shape: Any) -> NoReturn:
-        _hidden("resize_")
-
-    def __dlpack__(self, **asked: Any) -> NoReturn:
-        _hidden("__dlpack__")
-
-
-STANDS.add(Batched)
-
 
 def batched(inside: Tensor, level: Level) -> Batched:
     """A tensor that represents the rows of `inside` along its first axis."""
-    shape, dtype = inside.shape[1:], inside.dtype
-    unknown = _UNKNOWN.get(dtype)
-    if unknown is None:
-        unknown = _UNKNOWN[dtype] = np.array(np.nan if dtype.kind in "fc" else 0, dtype)
-        unknown.flags.writeable = False
-    found = shell(Batched, np.ndarray(shape, dtype, unknown, 0, (0,) * len(shape)))
-    found.inside, found.level = inside, level
-    level.alive += 1
+    found = represented(Batched, inside.shape[1:], inside.dtype, level)
+    found.inside = inside
     return found
 
 
@@ -227,25 +179,13 @@ def stands_as(value: Any, operand: Any) -> Any:
     """The result of an operator on an operand, lifted to the operand's levels."""
     if type(operand) is Batched:
         return as_batch(value, operand.level, (operand,))
-    return operand.level.made(value, (operand,)) if type(operand) in STANDS else value
-
-
-def without_graph(value: Any) -> Any:
-    """A tensor without its graph, at its levels; `detach` would also make it constant there."""
-    return value.without_graph() if type(value) in STANDS else value.detach()
+    return operand.level.made(value, (operand,)) if isinstance(operand, LevelTensor) else value
 
 
 def looks_at(value: Any, target: Any) -> bool:
     """Whether a batch is a view of another batch, or has the same base."""
     value, target = whole_of(value), whole_of(target)
     return value._base is not None and (value._base is target or value._base is target._base)
-
-
-def whole_of(value: Any) -> Any:
-    """The tensor behind the batches, and the first coefficients, of all levels; any other value unchanged."""
-    while type(value) in STANDS:
-        value = value.inside if type(value) is Batched else value.known(0)
-    return value
 
 
 def is_row(value: Any, level: Level) -> bool:
@@ -271,7 +211,7 @@ def innermost(values: Any) -> Level | None:
     found: Any = None
     for value in values:
         kind = type(value)
-        if kind in STANDS:
+        if issubclass(kind, LevelTensor):
             level = value.level
         elif kind is tuple or kind is list:
             level = innermost(value)
@@ -301,10 +241,6 @@ def each(result: Any, change: Any) -> Any:
 def together(result: Any, level: Level) -> Any:
     """The result of an operator on whole batches, as rows."""
     return each(result, lambda tensor: batched(tensor, level))
-
-
-def _hidden(what: str) -> NoReturn:
-    raise CallTypeError(f"{what}: inside of vmap a tensor stands for all rows of a batch, so this cannot be had")
 
 
 def refuse_write(name: str) -> NoReturn:

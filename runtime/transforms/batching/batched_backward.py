@@ -17,8 +17,9 @@ from ...engine.function import Function
 from ...generated.tensor import Tensor
 from ...methods.dual_level import make_dual, unpack_dual
 from ...support.dispatch import ops
-from .batched import STANDS, Batched, Level, batched, innermost, is_other, is_row, spread
+from .batched import Batched, Level, batched, innermost, is_other, is_row, spread
 from .functions import called
+from .level_tensor import LevelTensor
 
 
 class MappedEdge(GradientEdge):
@@ -285,7 +286,7 @@ def everywhere(value: Any, levels: Sequence[Any]) -> Any:
 
 def stand_for_series(values: Sequence[Any]) -> bool:
     """Whether some tensor represents the coefficients of a jet rather than the rows of batches."""
-    return any(type(bottom(value)) in STANDS for value in values if isinstance(value, Tensor))
+    return any(isinstance(bottom(value), LevelTensor) for value in values if isinstance(value, Tensor))
 
 
 def deciding(*groups: Sequence[Any]) -> Any:
@@ -296,7 +297,7 @@ def deciding(*groups: Sequence[Any]) -> Any:
             if isinstance(value, MappedEdge):
                 level = value.levels[-1]
             else:
-                level = getattr(value, "level", None) if type(value) in STANDS or isinstance(value, GradientEdge) else None
+                level = getattr(value, "level", None) if isinstance(value, (LevelTensor, GradientEdge)) else None
             if level is not None and (found is None or level.number > found.number):
                 found = level
     return found

@@ -15,7 +15,8 @@ import numpy as np
 from ...generated.tensor import Tensor
 from ...methods.dual_level import formula_level
 from ...support.dispatch import ops
-from ..batching.batched import STANDS, Batched, is_row
+from ..batching.batched import Batched, is_row
+from ..batching.level_tensor import LevelTensor
 from .series import first_of, flat, is_series, series, total
 
 
@@ -241,7 +242,7 @@ def _derivative(level: Any, value: Any) -> Any:
 def _formula(level: Any, call: Any, args: tuple) -> tuple[Any, Any]:
     """The operator's result for the first coefficients, and its jvp formula."""
     primals = first_of(args, level)
-    if not any(type(value) in STANDS for value in flat(primals)):
+    if not any(isinstance(value, LevelTensor) for value in flat(primals)):
         return _asked(call, primals)
     return call(*primals), _asked(call, _plain(primals))[1]
 
@@ -261,7 +262,7 @@ def _plain(value: Any) -> Any:
     if type(value) is tuple or type(value) is list:
         return type(value)([_plain(item) for item in value])
     rows = 0
-    while type(value) in STANDS:
+    while isinstance(value, LevelTensor):
         if type(value) is Batched:
             value, rows = value.inside, rows + 1
         else:

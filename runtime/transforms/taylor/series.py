@@ -5,20 +5,17 @@ an error.  The coefficients are tensors of the outer levels, and have their own 
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from ...core.non_operator_events import array_of, set_array, shell
-from ...generated.tensor import Tensor
+from ...core.non_operator_events import array_of
 from ...support.dispatch import ops
-from ...support.errors import CallTypeError
-from ..batching.batched import STANDS, batched, inside_of, is_row, without_graph
-
-_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element as a placeholder for unknown numbers
+from ..batching.batched import batched, inside_of, is_row
+from ..batching.level_tensor import LevelTensor, refused, represented, whole_of, without_graph
 
 
-class Series(Tensor):
+class Series(LevelTensor):
     """The coefficients of a power series in one variable; the first one is the value.
 
     Attributes
@@ -31,10 +28,9 @@ class Series(Tensor):
         Degree of the first coefficient in the path's variable: 1 for a derivative.
     """
 
-    __slots__ = ("degree", "level", "rule", "terms")
-
-    def __del__(self) -> None:
-        self.level.alive -= 1
+    __slots__ = ("degree", "rule", "terms")
+    _meaning = "jet a tensor stands for the coefficients of a series"
+    below = property(lambda self: self.known(0))
 
     def term(self, number: int) -> Any:
         """A coefficient, None if it is zero."""
@@ -99,68 +95,31 @@ class Series(Tensor):
     def grad(self) -> None:
         return None
 
-    _version = property(lambda self: self.known(0)._version)
-    _base = property(lambda self: refuse_hidden("_base"))
-    data = property(lambda self: self.detach())
+    _base = property(lambda self: self.refuse("_base"))
 
     def detach(self) -> "Series":
         """A series that is constant along the path."""
         return series([self.known(0).detach(), *[None] * self.level.order], self.level, self)
 
     def become(self, view: "Series") -> None:
-        """Become a view of its old value; for in-place operators on shapes."""
-        set_array(self, array_of(view))
+        super().become(view)
         self.terms[:] = view.complete().terms
 
     def without_graph(self) -> "Series":
         return self.each(without_graph)
 
-    def is_inference(self) -> bool:
-        return self.known(0).is_inference()
-
     def __repr__(self) -> str:
         return f"Series(order={self.level.order}, shape={self.shape}, dtype={self.dtype})"
 
-    __str__ = __repr__
 
-    def __format__(self, spec: str) -> str:
-        return repr(self)
-
-    def __copy__(self) -> Any:
-        return ops.copy(self)
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return ops.copy(self)
-
-
-def _hide(name: str) -> None:
-    def hidden(self: Series, *args: Any, **keywords: Any) -> NoReturn:
-        refuse_hidden(name)
-
-    setattr(Series, name, hidden)
-
-
-for _name in ("backward", "detach_", "register_hook", "register_post_accumulate_grad_hook", "resize_", "retain_grad", "set_",
-              "__dlpack__", "__reduce_ex__"):  # fmt: skip
-    _hide(_name)
-
-STANDS.add(Series)
-
-
-def refuse_hidden(what: str) -> NoReturn:
-    raise CallTypeError(f"{what}: inside of jet a tensor stands for the coefficients of a series, so this cannot be had")
+for _name in ("backward", "detach_", "register_hook", "register_post_accumulate_grad_hook", "retain_grad"):
+    setattr(Series, _name, refused(_name))
 
 
 def series(terms: list, level: Any, like: Any, rule: Any = None, degree: int = 0) -> Series:
     """A series at a level, with the shape and dtype of a tensor."""
-    shape, dtype = like.shape, like.dtype
-    unknown = _UNKNOWN.get(dtype)
-    if unknown is None:
-        unknown = _UNKNOWN[dtype] = np.array(np.nan if dtype.kind in "fc" else 0, dtype)
-        unknown.flags.writeable = False
-    found = shell(Series, np.ndarray(shape, dtype, unknown, 0, (0,) * len(shape)))
-    found.terms, found.level, found.rule, found.degree = terms, level, rule, degree
-    level.alive += 1
+    found = represented(Series, like.shape, like.dtype, level)
+    found.terms, found.rule, found.degree = terms, rule, degree
     return found
 
 
@@ -200,9 +159,7 @@ def flat(values: Any) -> Iterator[Any]:
 
 def memory(value: Any) -> np.ndarray:
     """The array of the innermost tensor that a tensor represents."""
-    while type(value) in STANDS:
-        value = value.known(0) if type(value) is Series else value.inside
-    return array_of(value)
+    return array_of(whole_of(value))
 
 
 def share_memory(one: Any, other: Any) -> bool:
