@@ -23,7 +23,7 @@ class Taken:
 
     Parameters
     ----------
-    nest : object
+    tree : object
 
     Raises
     ------
@@ -33,10 +33,10 @@ class Taken:
         A tensor is not a leaf.
     """
 
-    def __init__(self, nest: Any) -> None:
+    def __init__(self, tree: Any) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.needs_grad: list[str] = []
-        self.form = self.taken(nest, "")
+        self.form = self.taken(tree, "")
 
     def taken(self, item: Any, way: str) -> Any:
         if item is None or isinstance(item, (bool, int, float, str)) and not isinstance(item, np.generic):

@@ -28,7 +28,7 @@ class Reporter:
             raise Unfit(f"compile: {self.name} cannot be replayed: {reason}")
         if reason not in self.said:
             self.said.add(reason)
-            warnings.warn(f"compile: {self.name} runs as it is: {reason}", RuntimeWarning, stacklevel=depth + 1)
+            warnings.warn(f"compile: {self.name} runs eagerly: {reason}", RuntimeWarning, stacklevel=depth + 1)
 
 
 def name_of(function: Any) -> str:

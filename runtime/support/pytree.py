@@ -30,12 +30,12 @@ class Attribute(str):
     __slots__ = ()
 
 
-def flatten(nest):
+def flatten(tree):
     """The leaves of a pytree, in order, and its form.
 
     Parameters
     ----------
-    nest : object
+    tree : object
         Tuples, lists, dictionaries, dataclasses and values of registered classes are flattened; anything else is a leaf.
 
     Returns
@@ -45,31 +45,31 @@ def flatten(nest):
         The argument of `rebuild`.
     """
     leaves = []
-    return leaves, _flatten(nest, leaves)
+    return leaves, _flatten(tree, leaves)
 
 
-def _flatten(nest, leaves):
-    found = None if type(nest) in LEAVES else parts(nest)
+def _flatten(tree, leaves):
+    found = None if type(tree) in LEAVES else parts(tree)
     if found is None:
-        leaves.append(nest)
+        leaves.append(tree)
         return LEAF
     like, keys, items = found
     return like, keys, [_flatten(item, leaves) for item in items]
 
 
-def parts(nest):
+def parts(tree):
     """A pytree without its parts, the keys of the parts (None if they are numbered), and the parts; None for a leaf."""
-    cls = type(nest)
+    cls = type(tree)
     if cls in KINDS:
         apart, make = KINDS[cls]
-        keys, items, rest = apart(nest)
+        keys, items, rest = apart(tree)
         return Taken(cls, make, rest), keys, items
-    if isinstance(nest, dict):
-        return nest, list(nest), [nest[key] for key in nest]
-    if isinstance(nest, (tuple, list)):
-        return nest, None, nest
+    if isinstance(tree, dict):
+        return tree, list(tree), [tree[key] for key in tree]
+    if isinstance(tree, (tuple, list)):
+        return tree, None, tree
     if hasattr(cls, "__dataclass_fields__"):
-        keys, items, rest = apart_dataclass(nest)
+        keys, items, rest = apart_dataclass(tree)
         return Taken(cls, made_dataclass, rest), keys, items
     if len(LEAVES) >= MANY:
         LEAVES.clear()
@@ -77,7 +77,7 @@ def parts(nest):
     return None
 
 
-def apart_dataclass(nest):
+def apart_dataclass(tree):
     """The fields of a dataclass: parts and static fields.
 
     None, strings, bools, functions and classes are static, unless marked by `field(metadata={"static": False})`; other fields are
@@ -85,11 +85,11 @@ def apart_dataclass(nest):
     """
     from dataclasses import fields  # not imported with gradspec
 
-    keys, items, rest = [], [], [type(nest)]
-    for field in fields(nest):
-        if not hasattr(nest, field.name):
+    keys, items, rest = [], [], [type(tree)]
+    for field in fields(tree):
+        if not hasattr(tree, field.name):
             continue
-        value = getattr(nest, field.name)
+        value = getattr(tree, field.name)
         static = field.metadata.get("static")
         constant = value is None or isinstance(value, (str, bytes, bool)) or callable(value) and parts(value) is None
         if constant if static is None else static:
@@ -103,10 +103,10 @@ def apart_dataclass(nest):
 def made_dataclass(rest, keys, items):
     """A dataclass with these fields; its `__init__` is not called."""
     cls, *static = rest
-    nest = cls.__new__(cls)
+    tree = cls.__new__(cls)
     for name, value in (*static, *zip(keys, items)):
-        object.__setattr__(nest, name, value)  # the class may be frozen
-    return nest
+        object.__setattr__(tree, name, value)  # the class may be frozen
+    return tree
 
 
 def rebuild(form, leaves):
@@ -124,9 +124,9 @@ def _rebuild(form, leaves):
     if keys is not None:
         from copy import copy  # not imported with gradspec
 
-        nest = {} if type(like) is dict else copy(like)
-        nest.update(zip(keys, items))
-        return nest
+        tree = {} if type(like) is dict else copy(like)
+        tree.update(zip(keys, items))
+        return tree
     return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
 
 

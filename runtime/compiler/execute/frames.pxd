@@ -17,7 +17,7 @@ cdef class Frame:
 cdef Frame new_frame(Executable executable)
 cdef int put(Executable executable, Frame frame, int place, ndarray array, TensorBase tensor) except -1
 cdef int drop(Executable executable, Frame frame, int place) except -1
-cdef int go_home(Executable executable, Frame frame, int place) except -1
+cdef int return_offered(Executable executable, Frame frame, int place) except -1
 cdef TensorBase taken(Executable executable, Frame frame, int place)
 cdef bint is_as_planned(Slot* slot, ndarray array) noexcept
 cdef ndarray laid_out(Slot* slot, ndarray array)

@@ -88,14 +88,14 @@ cdef int drop(Executable executable, Frame frame, int place) except -1:
     """Release the array of a slot."""
     cdef int i
     if executable.slots[place].place == OFFERED:
-        return go_home(executable, frame, place)
+        return return_offered(executable, frame, place)
     frame.tensors[place] = None
     for i in <list> executable.views[place]:
         frame.tensors[i] = None
     return 0
 
 
-cdef int go_home(Executable executable, Frame frame, int place) except -1:
+cdef int return_offered(Executable executable, Frame frame, int place) except -1:
     """Return an offered slot to the frame's memory."""
     cdef TensorBase home = frame.homes[place]
     if <TensorBase> frame.tensors[place] is not home:

@@ -21,7 +21,7 @@ from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, ndarray, npy_intp
 from ..tracing.instructions import CALLBACK
 from .blocked_loops cimport complain, run_blocks, run_sum
-from .frames cimport Frame, drop, go_home, is_as_planned, laid_out, new_frame, put, taken
+from .frames cimport Frame, drop, return_offered, is_as_planned, laid_out, new_frame, put, taken
 from .executable cimport (
     ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Executable, Piece, Save, Slot,
     Step, gradspec_run_short,
@@ -269,7 +269,7 @@ cdef int call_forward(Executable executable, Frame frame, int i) except -1:
         return 0
     array = as_array(results[0] if type(results) is tuple else results)
     if home is not None and PyArray_BYTES(array) == PyArray_BYTES(home) and is_as_planned(&executable.slots[place], array):
-        return go_home(executable, frame, place)
+        return return_offered(executable, frame, place)
     if spoilt:
         raise Overwritten
     return keep(executable, frame, place, array)

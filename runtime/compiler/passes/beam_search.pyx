@@ -6,7 +6,7 @@ length the few that need the least memory continue.  Two orders of the same inst
 """
 
 cdef enum:
-    BEGUN = 8       # width of the beam
+    WIDTH = 8       # width of the beam
 
 
 cdef class Line:
@@ -21,32 +21,32 @@ cdef list search_orders(list lines, list gates, list rooms):
     """The best order of the lines that the search finds."""
     cdef Line line
     cdef Room room
-    cdef Begun begun = Begun.__new__(Begun), other, best = None
-    cdef list level = [begun]
+    cdef Prefix prefix = Prefix.__new__(Prefix), other, best = None
+    cdef list level = [prefix]
     cdef dict found
-    begun.ready, begun.order, begun.pending, begun.left, begun.done = [], [], [], [], 0
+    prefix.ready, prefix.order, prefix.pending, prefix.left, prefix.done = [], [], [], [], 0
     for line in (*lines, *gates):
-        line.place = len(begun.pending)
-        begun.pending.append(len(line.before))
+        line.place = len(prefix.pending)
+        prefix.pending.append(len(line.before))
         if not line.before:
-            begun.ready.append(line)
+            prefix.ready.append(line)
     for room in rooms:
-        room.place = len(begun.left)
-        begun.left.append(room.users)
+        room.place = len(prefix.left)
+        prefix.left.append(room.users)
     while level:
         found = {}
-        for begun in level:
-            for line in begun.ready:
-                other = begun.followed_by(line)
+        for prefix in level:
+            for line in prefix.ready:
+                other = prefix.followed_by(line)
                 if not other.ready:
                     best = other if best is None or other.is_better(best) else best
                 elif other.done not in found or other.is_better(found[other.done]):
                     found[other.done] = other
-        level = sorted(found.values(), key=needs)[:BEGUN]
+        level = sorted(found.values(), key=needs)[:WIDTH]
     return best.order
 
 
-cdef class Begun:
+cdef class Prefix:
     """A partial order: its first lines are chosen.
 
     Attributes
@@ -64,10 +64,10 @@ cdef class Begun:
     cdef list ready, order
     cdef list pending, left
 
-    cdef bint is_better(self, Begun other) except -1:
+    cdef bint is_better(self, Prefix other) except -1:
         return self.most < other.most or self.most == other.most and self.now < other.now
 
-    cdef Py_ssize_t lets_go(self, Line line) except -1:
+    cdef Py_ssize_t frees(self, Line line) except -1:
         cdef Py_ssize_t bytes = 0
         cdef Room room
         for room in line.rooms:
@@ -83,20 +83,20 @@ cdef class Begun:
                 return self.now
         return self.now + line.bytes
 
-    cdef Begun followed_by(self, Line line):
+    cdef Prefix followed_by(self, Line line):
         """This partial order with one more line, and then all ready lines that do not increase memory."""
-        cdef Begun found = Begun.__new__(Begun)
+        cdef Prefix found = Prefix.__new__(Prefix)
         found.now, found.most, found.done = self.now, self.most, self.done
         found.ready, found.order, found.pending, found.left = self.ready[:], self.order[:], self.pending[:], self.left[:]
         found.run(line)
-        while found.run_what_takes_nothing():
+        while found.run_free_line():
             pass
         return found
 
-    cdef bint run_what_takes_nothing(self) except -1:
+    cdef bint run_free_line(self) except -1:
         cdef Line line
         for line in reversed(self.ready):  # successors of the previous line come first: loops stay together
-            if line.bytes <= self.lets_go(line) and self.at_once(line) <= self.most:
+            if line.bytes <= self.frees(line) and self.at_once(line) <= self.most:
                 self.run(line)
                 return True
         return False
@@ -105,7 +105,7 @@ cdef class Begun:
         cdef Line other
         cdef Room room
         self.most = max(self.most, self.at_once(line))
-        self.now += line.bytes - self.lets_go(line)
+        self.now += line.bytes - self.frees(line)
         self.ready.remove(line)
         self.done |= (<object> 1) << line.place
         if not line.gate:
@@ -119,5 +119,5 @@ cdef class Begun:
         return 0
 
 
-def needs(Begun begun):
-    return begun.most, begun.now
+def needs(Prefix prefix):
+    return prefix.most, prefix.now

@@ -74,8 +74,8 @@ class Arguments:
         return bool(written)
 
 
-def children(nest: Any) -> list[Any]:
-    return list(nest.values()) if isinstance(nest, dict) else list(nest)
+def children(tree: Any) -> list[Any]:
+    return list(tree.values()) if isinstance(tree, dict) else list(tree)
 
 
 def contents(container: Any) -> tuple[list[Any], list[Any]]:

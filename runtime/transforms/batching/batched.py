@@ -182,7 +182,7 @@ def stands_as(value: Any, operand: Any) -> Any:
     return operand.level.made(value, (operand,)) if isinstance(operand, LevelTensor) else value
 
 
-def looks_at(value: Any, target: Any) -> bool:
+def is_view_of(value: Any, target: Any) -> bool:
     """Whether a batch is a view of another batch, or has the same base."""
     value, target = whole_of(value), whole_of(target)
     return value._base is not None and (value._base is target or value._base is target._base)

@@ -17,7 +17,7 @@ from .batched import (
     innermost,
     is_other,
     is_row,
-    looks_at,
+    is_view_of,
     refuse_left,
     refuse_write,
     spread,
@@ -95,7 +95,7 @@ class Mapping(Passes):
                 wrapper(*[row_of(arg, level, i) for arg in inputs])
         else:
             value = getattr(ops, name[:-1])(*inputs)
-            if is_row(value, level) and looks_at(value, target):
+            if is_row(value, level) and is_view_of(value, target):
                 target.become(value)
                 return target
             if value.shape != target.shape:

@@ -16,7 +16,7 @@ from ...generated.series import SERIES
 from ...generated.tensor import Tensor
 from ...methods.dual_level import make_dual, unpack_dual
 from ...support.dispatch import ops
-from ..batching.batched import Level, batched, each, inside_of, is_row, looks_at, spread, stands_as
+from ..batching.batched import Level, batched, each, inside_of, is_row, is_view_of, spread, stands_as
 from ..batching.batched_backward import everywhere
 from ..batching.vmap_levels import Mapping
 from .rules import WAYS, key_of
@@ -160,7 +160,7 @@ class Order:
                     ops.zero_(target.terms[number])
             return target
         value = getattr(ops, name[:-1])(*inputs)
-        if is_series(value, self) and looks_at(value, target):
+        if is_series(value, self) and is_view_of(value, target):
             target.become(value)
             return target
         if value.shape != target.shape:

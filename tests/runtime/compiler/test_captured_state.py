@@ -425,7 +425,7 @@ def test_no_place_goes_stale(restored, recheck):
             compiled = gs.compile(function, recheck=recheck)
             for _ in range(5):
                 compiled(np.ones(2))
-            before = len([one for one in caught if "runs as it is" in str(one.message)])
+            before = len([one for one in caught if "runs eagerly" in str(one.message)])
             change()
             found, wanted = compiled(np.ones(2)), function(gs.ones(2))
         globals().pop("len", None)

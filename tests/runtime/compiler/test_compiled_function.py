@@ -526,7 +526,7 @@ def test_a_draw_before_a_guard_that_fails_is_drawn_once():
 def as_it_is(compiled, *args, match):
     with pytest.warns(RuntimeWarning, match=match) as caught:
         results = [compiled(*args) for _ in range(8)]
-    assert len([one for one in caught if "runs as it is" in str(one.message)]) == 1
+    assert len([one for one in caught if "runs eagerly" in str(one.message)]) == 1
     return results
 
 
