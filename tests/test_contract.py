@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = (ROOT / "tests" / "runtime", ROOT / "tests" / "library")
+FOLDERS = [ROOT / "tests" / name for name in ("runtime", "library", "ops")]
 
 
 def functions(path):

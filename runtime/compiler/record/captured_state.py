@@ -144,12 +144,13 @@ class CapturedState:
         self.modules: list[tuple[str, types.ModuleType]] = []  # in attributes and containers, where no code names them
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
-        self.todo += [(one.__qualname__, one) for functions in (ran or {}).values() for one in functions]
-        while self.todo:
-            self.look(*self.todo.pop())
+        self.later = [(one.__qualname__, one) for functions in (ran or {}).values() for one in functions]  # a package reaches them
+        while self.todo or self.later:
+            self.in_package = not self.todo
+            self.look(*(self.todo or self.later).pop())
             if len(self.guards) > MOST:
                 raise TooManyGuards(f"the function holds more than {MOST} things")
-            if not self.todo:
+            if not self.todo and not self.later:
                 self.look_into_modules()
         self.guard_numbers()
         self.watch = Guards(self.guards)
@@ -184,7 +185,7 @@ class CapturedState:
             if isinstance(value, types.FunctionType):  # it runs although its state is not guarded
                 self.codes.update(codes_of(value.__code__))
         elif self.names is None or name is None or always or name in self.names:
-            self.todo.append((way, value))
+            (self.later if self.in_package else self.todo).append((way, value))
 
     def guard(self, way: str, container: Any, kind: int, key: Any, value: Any) -> None:
         """Guard one value and walk to it."""
@@ -218,7 +219,8 @@ class CapturedState:
             for name in ("fget", "fset", "__func__", "func"):
                 self.look(way, getattr(item, name, None))
         elif isinstance(item, types.ModuleType):
-            self.modules.append((way, item))
+            if not self.in_package:
+                self.modules.append((way, item))
         elif isinstance(item, type):
             self.look_at_class(way, item)
         elif is_library(cls) and cls.__module__.startswith("gradspec") and "__wrapped__" in (attributes_in(item) or {}):
@@ -332,6 +334,7 @@ class CapturedState:
             self.aside.update(codes_of(code))
             return
         self.codes.update(codes_of(code))
+        outside, self.in_package = self.in_package, self.in_package or self.is_of_package(function)
         spaces = function.__globals__
         for name in dict.fromkeys(looked_up(code, "LOAD_GLOBAL", "LOAD_NAME")):
             value = spaces.get(name, MISSING)
@@ -344,25 +347,26 @@ class CapturedState:
                 self.look_at_named(name, sys.modules[name], code)
         for constant in constants_of(code):
             self.look(way, constant)
+        self.in_package = outside
+
+    def is_of_package(self, function: types.FunctionType) -> bool:
+        """Whether a function belongs to a different installed package."""
+        return is_installed(function.__code__.co_filename) and package_of(function) != self.package
 
     def is_put_aside(self, function: types.FunctionType) -> bool:
         """Whether a function belongs to a different installed package and has not run."""
-        code = function.__code__
-        return (self.ran is not None and is_installed(code.co_filename) and package_of(function) != self.package
-                and self.ran.keys().isdisjoint(codes_of(code)))  # fmt: skip
+        return self.ran is not None and self.is_of_package(function) and self.ran.keys().isdisjoint(codes_of(function.__code__))
 
     def look_into_modules(self) -> None:
-        """The attributes that the code reached so far may read of modules in attributes and containers.
+        """The attributes that the code reached so far may read of modules in the attributes and containers of users.
 
-        Walks an attribute if the user's code may read it and the module is the user's.  Compares all others and does not walk
-        them, because a package may hold every module of the process.
+        The values in a module of an installed package are compared and not walked.
         """
-        users = [code for code in self.codes if not is_installed(code.co_filename)]
         for way, module in self.modules:
             if is_users(module):
-                for code in users:
+                for code in list(self.codes):
                     self.look_at_named(way, module, code, {()})
-            if (id(module), len(self.codes)) not in self.named:
+            elif (id(module), len(self.codes)) not in self.named:
                 self.named.add((id(module), len(self.codes)))
                 space, names = vars(module), {name for code in self.codes for name in names_of(code)}
                 self.guards += [(f"{way}.{name}", space, ITEM, (name, space[name])) for name in names & space.keys()
