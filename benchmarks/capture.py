@@ -1,9 +1,9 @@
-"""Measure what it costs to write a call down, beside the call itself: a chain of 1000 operations and its gradient.
+"""Measure the cost of recording a call, beside the call itself: a chain of 1000 operations and its gradient.
 
     python -m benchmarks capture
 
-Milliseconds of processor time, least of several fresh captures.  `recorded` is the call while a recorder listens and nothing is
-made of what it hears: below it no first call can come that writes down operators as they run.
+Milliseconds of processor time, the minimum of several fresh captures.  `recorded` is the call while a recorder listens and
+discards its events.  It is a lower bound for every first call that records operators as they run.
 """
 
 from __future__ import annotations

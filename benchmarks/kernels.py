@@ -1,10 +1,10 @@
 """Measure each module of kernels beside the NumPy or SciPy expression that it replaces.
 
     python -m benchmarks kernels                       every module
-    python -m benchmarks kernels reductions matmul     those whose names hold one of these words
+    python -m benchmarks kernels reductions matmul     modules with one of the words in their name
 
-The two run in turns, on one thread where nothing else is said.  Printed are the medians, in microseconds, and the median of the
-ratios of the turns, which holds on a busy machine too.
+The two run in turns, on one thread unless `THREADS` says otherwise.  The output has the medians, in microseconds, and the median
+of the ratios of the turns, which is reliable on a busy machine, too.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 from .turns import in_turns
 
 TURNS = 15
-SECONDS = 0.005  # that a turn takes about
+SECONDS = 0.005  # approximate time of a turn
 
-# Module: (ours, what it replaces); the names are those of `elements`, `matrices` and `images`.
+# Module: (kernel, replaced expression); `elements`, `matrices` and `images` define the names.
 CASES = {
     "elementwise.choice_loops": [
         ("kernels.where(m, x, a)", "np.where(m, x, a)"),
@@ -115,11 +115,11 @@ CASES = {
         ("kernels.logsumexp(x, -1, False)", "softmax.logsumexp(x, -1, False)"),
     ],
 }
-THREADS = {"kernels.take(x, places, 0)": 2}  # on one it is NumPy's
+THREADS = {"kernels.take(x, places, 0)": 2}  # on one thread it calls NumPy's
 
 
 def elements(n: int) -> dict[str, Any]:
-    """Square arrays of float32 and what belongs to them."""
+    """Square arrays of float32, indices into them, and elementwise programs."""
     from gradspec.kernels.fusion_engine.program import Program
     from gradspec.kernels.fusion_engine.ufunc import Ufunc
 
@@ -136,7 +136,7 @@ def elements(n: int) -> dict[str, Any]:
 
 
 def matrices(n: int) -> dict[str, Any]:
-    """A well conditioned matrix, a positive definite one, a triangle and right-hand sides."""
+    """A well conditioned matrix, a positive definite matrix, a triangular matrix and right-hand sides."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, n)).astype(np.float32) + n * np.eye(n, dtype=np.float32)
     return {"x": x, "s": x @ x.T, "t": np.tril(x), "b": rng.normal(size=(n, n)).astype(np.float32)}
@@ -151,7 +151,7 @@ def images(n: int) -> dict[str, Any]:
 
 
 def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Small and large operands, each with its name."""
+    """Small and large operands by name."""
     if module.startswith("convolution."):
         for n in (2, 8):
             yield f"{n} x {2 * n} x {4 * n} x {4 * n}", images(n)
@@ -164,7 +164,7 @@ def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def compared(ours: str, theirs: str, names: dict[str, Any]) -> tuple[float, float, float]:
-    """Microseconds of both, and their ratio: medians over turns."""
+    """Microseconds of both calls, and their ratio: medians over turns."""
     timers = [Timer(ours, globals=names), Timer(theirs, globals=names)]
     turns = in_turns(timers, SECONDS, TURNS)
     medians = (statistics.median(turn[side] * 1e6 for turn in turns) for side in (0, 1))
@@ -172,7 +172,7 @@ def compared(ours: str, theirs: str, names: dict[str, Any]) -> tuple[float, floa
 
 
 def modules() -> dict[str, Any]:
-    """What every case may name."""
+    """Modules and functions that every case may name."""
     import scipy.linalg
     import scipy.special
 

@@ -1,4 +1,4 @@
-"""Write modules.md: each module and what it decides, in the words of its docstring.  Run `python docs/modules.py`."""
+"""Write modules.md: each module with the words of its docstring.  Run `python docs/modules.py`."""
 
 import re
 from pathlib import Path
