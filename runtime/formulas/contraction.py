@@ -1,4 +1,4 @@
-"""The subscripts of einsum: what they mean for operands of given shapes, computed once for each combination.
+"""The subscripts of einsum: resolve them for operands of given shapes, once for each combination.
 
 Chooses the order of pairwise products: the cheapest order that adds one operand after the other.
 """
