@@ -229,8 +229,9 @@ def io_callback(
 
     Parameters
     ----------
-    Receives copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside vmap it is called for one
-    row after the other.
+    callback : callable
+        Receives copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside vmap it is called for one
+        row after the other.
     result_shape_dtypes : nest
         Objects with the `shape` and `dtype` of the results: arrays, tensors or others.  None if there are no results.
     *args, **kwargs

@@ -27,9 +27,9 @@ def coo(
     """Construct a sparse matrix from its elements and their places.
 
     Parameters
-    (e,), the stored elements, which receive the gradient.
+    ----------
     data : array_like
-        (e,), the stored elements, which get the gradient.
+        (e,), the stored elements, which receive the gradient.
     indices : (array_like, array_like) of int
         Rows and columns, (e,) each, not negative. Elements stored twice at one place are summed.
     shape : (int, int), optional

@@ -174,8 +174,8 @@ class EmbeddingBag(_Rows):
         ----------
         embeddings : Tensor
             2-d.
-        Whether the rows are not trained.
-            Whether they are not trained.
+        freeze : bool
+            Whether the rows are not trained.
         max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx
             As in the constructor.
 

@@ -25,8 +25,8 @@ class _Norm(Module):
 
     Parameters
     ----------
-    The number of channels, which are along axis 1.
-        The number of channels, which lie along axis 1.
+    num_features : int
+        The number of channels, which are along axis 1.
     eps : float
         Added to the variance.
     momentum : float or None

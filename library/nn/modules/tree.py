@@ -224,8 +224,8 @@ class Tree:
 
         Returns
         -------
-        This module.
-            This one.
+        Module
+            This module.
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -243,8 +243,8 @@ class Tree:
 
         Returns
         -------
-        This module.
-            This one.
+        Module
+            This module.
         """
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)

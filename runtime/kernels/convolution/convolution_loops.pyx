@@ -311,8 +311,8 @@ def correlate(ndarray x, list weights, bias, npy_intp groups, npy_intp outer, tu
     ----------
     x : ndarray
         (examples, channels, ...), contiguous, as are all arrays.
-    One array (groups, outer, products) for each part.
-        For each part (groups, outer, products).
+    weights : list of ndarray
+        One array (groups, outer, products) for each part.
     bias : ndarray or None
     groups, outer : int
         Number of groups of channels, and number of channels of the result for each.

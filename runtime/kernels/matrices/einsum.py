@@ -92,8 +92,8 @@ def linear(x, weight, bias):
     ----------
     x : ndarray
         Vectors along the last axis.
-    A matrix of rows, or one vector.
-        Rows, or one vector.
+    weight : ndarray
+        A matrix of rows, or one vector.
     bias : ndarray or None
         Broadcasts to the product.
 
