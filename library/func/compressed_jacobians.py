@@ -220,7 +220,7 @@ def sparse_plan(
         if hessian and (pattern != pattern.T).nnz:
             raise CallValueError("sparse_plan: the pattern of a Hessian must be symmetric; give pattern + pattern.T")
         pattern.sum_duplicates()
-        local = True  # the pattern at given arguments, for `_compare`
+        local = True  # `_compare` computes the pattern at the arguments of a call
     return SparsePlan(func, pattern, argnums, hessian, substitution, local)
 
 

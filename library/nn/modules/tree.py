@@ -142,7 +142,7 @@ class Tree:
         Raises
         ------
         AttributeError
-            The path has no module.
+            No module has this path.
         """
         module = cast("Module", self)
         for name in target.split(".") if target else []:

@@ -326,7 +326,7 @@ def _keys(t):
     return np.where(t < 1, (1.5 * t - 2.5) * t * t + 1, np.where(t < 2, ((-0.5 * t + 2.5) * t - 4) * t + 2, 0))
 
 
-_FILTERS = {"linear": (_triangle, 1.0), "cubic": (_keys, 2.0)}  # with the distance from the centre to its end
+_FILTERS = {"linear": (_triangle, 1.0), "cubic": (_keys, 2.0)}  # each with the distance from its centre to its end
 _TAPS = {"nearest": _nearest, "nearest-exact": _nearest_exact, "linear": _linear, "cubic": _cubic}
 _WINDOWED = frozenset({"windows"})
 _KINDS = _WINDOWED | {"area", *_TAPS}
