@@ -1,9 +1,8 @@
 """Callbacks: call Python functions from a program, with the current numbers.
 
-A callback receives copies of its arguments, which it may keep.  Compiled functions replay the call.  Numbers that are only
-printed or logged should be passed to a callback: if Python reads a number in any other way, its value becomes a guard.
-
-Calls the functions, checks their results, and defines the declaration of pure functions.
+A callback receives copies of its arguments, which it may keep.  Its results are checked.  Compiled functions replay the call.
+Numbers that are only printed or logged should be passed to a callback: if Python reads a number in any other way, its value
+becomes a guard.  A function without side effects can be declared pure.
 """
 
 from __future__ import annotations

@@ -3,14 +3,12 @@
 Computes greedy colourings of patterns, which are SciPy matrices; computes no derivatives.
 
 Columns are *structurally orthogonal* if no row has elements in two of them.  The product with the sum of their unit vectors then
-contains each of their elements (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).  The groups are a
-colouring of the graph that joins columns with elements in a common row (Coleman, More: Estimation of sparse Jacobian matrices and
-graph coloring problems, 1983).
-
-For symmetric matrices a star colouring of the graph of the matrix determines each element from one of its two places (Coleman,
-More: Estimation of sparse Hessian matrices and graph coloring problems, 1984).  An acyclic colouring determines the elements one
-after the other (Coleman, Cai: The cyclic coloring problem and estimation of sparse Hessian matrices, 1986).  For a survey see
-Gebremedhin, Manne, Pothen: What color is your Jacobian? Graph coloring for computing derivatives, SIAM Review 47, 2005.
+contains each of their elements (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).  The groups colour
+the graph that joins columns with a common row (Coleman, More: Estimation of sparse Jacobian matrices and graph coloring problems,
+1983).  For symmetric matrices a star colouring determines each element from one of its two places (Coleman, More: Estimation of
+sparse Hessian matrices and graph coloring problems, 1984).  An acyclic one determines the elements one after the other (Coleman,
+Cai: The cyclic coloring problem and estimation of sparse Hessian matrices, 1986).  For a survey see Gebremedhin, Manne, Pothen:
+What color is your Jacobian? Graph coloring for computing derivatives, SIAM Review 47, 2005.
 """
 
 import numpy as np
@@ -62,13 +60,11 @@ def _neighbours(pattern):
 def star(pattern):
     """Group the columns of a symmetric matrix by a greedy star colouring of its graph.
 
-    Neighbours have different colours, and every path of four vertices has at least three.  Each element of the matrix is then the
-    only one in its row, among the columns of a group, at one of its two places.
+    Neighbours have different colours, and every path of four vertices has at least three.
 
     This is algorithm 4.1 of Gebremedhin, Tarafdar, Manne, Pothen: New acyclic and star coloring algorithms with application to
     computing Hessians, SIAM Journal on Scientific Computing 29, 2007, with counts of colours instead of stars.  A vertex avoids
-    the colours of its neighbours, and each colour that would complete a path of four vertices in two colours, with the vertex at
-    an end or inside.
+    the colours of its neighbours, and each colour that would complete a path of four vertices in two colours.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """Implicit differentiation: differentiate the solution of a solver by the parameters of the condition that it satisfies.
 
 Defines `implicit`, which applies the implicit function theorem to any solver, and functions built from it: roots, fixed points
-and linear solves under JAX's and HIPS autograd's names.  Also solves the linear equations of derivatives with a user's solver,
-from products with vectors.
+and linear solves under JAX's and HIPS autograd's names.  Users' solvers can also solve the linear equations of derivatives.
 """
 
 from collections.abc import Callable

@@ -151,8 +151,8 @@ def defjvp(f: primitive, *jvpmakers: Callable[..., Any] | str | None, argnums: S
     ----------
     f : primitive
     *jvpmakers : callable, 'same' or None
-        One for each argument: it takes the tangent of the argument, the result and the arguments, and returns the tangent of the
-        result.  It is 'same' if the operator is linear in the argument, None if the tangent is 0.
+        One for each argument: from its tangent, the result and the arguments to the tangent of the result.  It is 'same' if the
+        operator is linear in the argument, None if the tangent is 0.
     argnums : sequence of int, optional
         The numbers of the arguments, if they are not 0, 1 and so on.
     """

@@ -42,8 +42,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     output
         The output of `func`.
     pullback : callable
-        Takes a pytree with the structure and shapes of the output; returns a tuple with a gradient for each argument, with its
-        structure.  It may be called any number of times.
+        Takes a pytree with the structure and shapes of the output; returns a tuple of gradients with the structures of the
+        arguments.  It may be called any number of times.
     aux
         Only with `has_aux`.
 
@@ -102,9 +102,9 @@ def jvp(
 
     Notes
     -----
-    If the function calls a custom Function without a jvp, two backward passes replace forward mode.  If the function writes to a
-    Tensor among `primals` that does not require grad, it writes to that tensor, as in PyTorch; an ndarray or any other Tensor is
-    copied first.
+    If the function calls a custom Function without a jvp, two backward passes replace forward mode.
+    If the function writes to a Tensor among `primals` that does not require grad, it writes to that tensor, as in PyTorch; any
+    other tensor and an ndarray are copied first.
 
     Examples
     --------
@@ -181,8 +181,7 @@ def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., A
     Returns
     -------
     callable
-        Takes a pytree with the structure and shapes of the output; returns a tuple with a pytree for each argument, with its
-        structure.
+        Takes a pytree with the structure and shapes of the output; returns a tuple of pytrees, each with an argument's structure.
 
     Raises
     ------

@@ -66,8 +66,7 @@ class Facts:
         Calls, as written in the entry.
     domain : str or None
     program : str
-        For a compiled operator that consists of inner loops alone, the forward as calls of the library's operators: replays
-        fuse it.
+        For a compiled operator of inner loops alone, its forward as calls of the library's operators, which replays fuse.
     """
 
     signature: str

@@ -1,9 +1,8 @@
 """Convolutions with any number of axes as matrix products, and the patches that they multiply.
 
 Arrays are (batch, channels, ...) or (channels, ...); weights are (channels out, channels in of a group, ...).  Chooses the
-method. With few places and many examples a block of examples is one matrix product; with many places each example is one product.
-For float32 and float64 many places are left to `convolution_loops`, whose tables are built here, and few products to
-`convolution_few`.
+method: with few places a block of examples is one matrix product, with many places each example is one.  For float32 and float64
+many places are left to `convolution_loops`, whose tables are built here, and few products to `convolution_few`.
 """
 
 import functools

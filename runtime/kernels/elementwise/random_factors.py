@@ -156,7 +156,7 @@ def random_(x, low, high, generator):
     x : ndarray
         Overwritten.
     low, high : int or None
-        From [low, high), or from [0, low) if `high` is None; if both are None, the integers from 0 that the dtype represents
+        From [low, high), or [0, low) if `high` is None; if both are None, from 0 on all integers that the dtype represents
         exactly.
     generator : numpy.random.Generator
 

@@ -1,9 +1,9 @@
 """NumPy ufuncs without their call overhead on plain operands.
 
 Plain operands - contiguous, aligned, of one inexact dtype - go directly to the inner loop that NumPy itself would choose, so
-results equal NumPy's to the bit.  Elementary functions are the exception: `vectors` replaces some of their loops.  All other
-operands, and every call that raised a floating-point flag, go through the ufunc.  It broadcasts, promotes, and warns as
-`numpy.errstate` says, with the same loops.  Does not depend on autograd.
+results equal NumPy's to the bit; only elementary functions may use loops of `vectors`.  All other operands, and every call that
+raised a floating-point flag, go through the ufunc, which broadcasts, promotes, and warns as `numpy.errstate` says, with the same
+loops.  Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -330,8 +330,7 @@ cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* lo
     """A function with our own inner loops, called on plain arrays of the four inexact dtypes; NULL if a dtype has no loop.
 
     `function` handles all other operands, and computes the same numbers.  Results have the dtype of the operands; with `masks`
-    the first operand is bool and the others determine the dtype.  `costly`: computing an element takes longer than loading it.
-    Loops accept contiguous operands, or steps of 0.
+    the first is bool and the others determine it.  `costly`: computing an element takes longer than loading it.  Steps may be 0.
     """
     cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
     cdef int slot

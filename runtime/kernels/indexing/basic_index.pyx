@@ -82,8 +82,7 @@ cdef bint overlap(ndarray a, ndarray b) noexcept:
 def index_put_(x, index, value, bint accumulate=False):
     """``x[index] = value``; if an index is repeated the last value remains, or with `accumulate` all values are added.
 
-    A value that overlaps `x` is copied first: NumPy may otherwise read elements that it has just written, for advanced indices or
-    different strides along one axis.
+    A value that overlaps `x` is copied first, because NumPy may otherwise read elements that it has just written.
     """
     if PyArray_CheckExact(value) and PyArray_CheckExact(x) and overlap(x, value):
         value = value.copy()

@@ -1,12 +1,10 @@
 """Donation of a buffer: a caller offers an existing array for the next result.
 
-Holds the offered array.  A caller that has memory for a kernel's result offers an array around it; `empty` of `memory` returns
-this array to the first request of the same thread for its dtype and shape.  So a kernel that writes its result into the first
-array that it allocates writes it in place, without knowing of the offer.  The caller then checks the address of the result: the
-kernel may have used the offered array for something else, or NumPy may have allocated the result.
-
-The offered array may share the memory of an operand if the operator's entry says that its kernel allows this.  A kernel that has
-begun to write and then leaves the result to NumPy calls `give_up`, because the operand has been overwritten.
+`empty` of `memory` returns the offered array to the first request of the same thread for its dtype and shape.  So a kernel that
+writes its result into the first array that it allocates writes it in place, without knowing of the offer.  The caller then checks
+the address of the result: the kernel may have used the offered array for something else, or NumPy may have allocated the result.
+The array may share the memory of an operand if the operator's entry allows it.  A kernel that has begun to write and then leaves
+the result to NumPy calls `give_up`, because the operand has been overwritten.
 """
 
 from ...support.capi cimport PyArray_BYTES

@@ -1,4 +1,4 @@
-/* For a T: replace y by the solution of a system whose matrix has the strides `row` and `column`, for k adjacent right-hand sides.
+/* For a T: replace y by the solution of a system whose matrix has the strides `row` and `column`, for k right-hand sides.
    Step s processes row s of a lower triangle, or row n - 1 - s of an upper one. */
 
 #define PLACE(step) (lower ? (step) : n - 1 - (step))

@@ -1,8 +1,7 @@
 """Registry of sums: operators that add contiguous numbers, so that a replay can add the numbers where they are computed.
 
-Computes how an array is divided: into `outer` times `length` rows of `inner` numbers each, and `length` rows are added.  A kernel
-registers which axes of a plain array its operator adds, and whether it divides by their length.  Results are NumPy's sums, in
-NumPy's order.
+Divides an array into `outer` times `length` rows of `inner` numbers each; `length` rows are added.  A kernel registers the axes
+that its operator adds, and whether it divides by their length.  Results are NumPy's sums, in NumPy's order.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ def span_of(name: str, shape: tuple[int, ...], arguments: tuple) -> tuple[int, i
     Returns
     -------
     (int, int, int, bool) or None
-        `outer`, `length`, `inner`, and whether the result is a mean; None if the operator is not a sum, or the axes are not
-        adjacent.
+        `outer`, `length`, `inner`, and whether it is a mean; None for other operators, and for axes that are not adjacent.
     """
     if name not in offered or 0 in shape:
         return None

@@ -1,7 +1,6 @@
 """Distances between the rows of two matrices, and their derivatives, without an array of all differences.
 
-Decides when a matrix product is accurate enough for a distance; all other distances are computed from differences, some rows at a
-time.
+Decides when a matrix product is accurate enough for a distance; all others are computed from differences, some rows at a time.
 """
 
 import numpy as np
@@ -45,8 +44,7 @@ def row_distances(z, m):
 
 
 def weighted_rows(weight, z):
-    """For each row the weighted sum of its differences from the rows of the other group; equal rows contribute 0, even if the
-    weight is infinite.
+    """The weighted sum of each row's differences from the other group's rows; equal rows contribute 0, whatever their weight.
 
     Parameters
     ----------

@@ -1,9 +1,8 @@
 """The beta function, the incomplete gamma and beta functions and Student's distribution, with all their derivatives.
 
-The density of log(t), or of log(t / (1 - t)), has a concave logarithm.  So it falls by 1e-20 within a distance that Newton's
-method finds, and Gauss-Legendre quadrature integrates up to it.  The integral over the whole range is 0.  Of its two parts, on
-either side of the argument, the one with less cancellation is computed.  Derivatives in the argument follow from derivatives of
-densities, by recurrence.
+The density of log(t), or of log(t / (1 - t)), has a concave logarithm, so Newton's method finds where it has fallen by 1e-20, and
+Gauss-Legendre quadrature integrates up to there.  The integral over the whole range is 0; of its two parts, on either side of the
+argument, the one with less cancellation is computed.  Derivatives in the argument follow from those of densities, by recurrence.
 """
 
 import functools
@@ -210,10 +209,7 @@ def stdtr_derivative(df, t, m, n):
 
 
 def _moment(first, orders, of_log):
-    """The derivative of the given orders of a density, divided by the density, from derivatives of its logarithm.
-
-    `first` are the first derivatives of the logarithm in each parameter; `of_log` computes the higher ones.
-    """
+    """A derivative of a density over the density: `first` and `of_log` give the first and higher derivatives of its logarithm."""
 
     def log_of(order):
         return first[order.index(1)] if sum(order) == 1 else of_log(order)
@@ -305,8 +301,7 @@ def _beta_offset(a, b, x, y):
 
 
 def _beta_tail(a, b, x, y, lower, factor):
-    """The integral of a density of log(t / (1 - t)) times a factor, up to `x`, or minus the integral from `x` on; over the
-    density at `x`.
+    """The integral of a density of log(t / (1 - t)) times a factor up to `x`, or minus that from `x` on, over the density at `x`.
 
     `y` is 1 - x.  The factor is a function of the differences of log(t) and log(1 - t) from their values at `x`.
     """
