@@ -27,7 +27,7 @@ class Recorded(Function):
     """The part common to all operators; each has its own subclass, which gives the node its name.
 
     The arguments of `apply` are the operator, the length of each list of arrays among its arguments, an empty list that receives
-    the same for the results, and the operator's own arguments, flattened.
+    the same for the results, and the flattened arguments of the operator.
     """
 
     pure = True

@@ -1,6 +1,6 @@
 """Sampling grids: convert coordinates to pixel positions, find the pixels around each, and build identity grids.
 
-Coordinates are along the last axis, that of the image's last axis first; lengths are in the order of the image's axes.
+Coordinates are along the last axis, the image's last axis first; lengths are in the order of the image's axes.
 """
 
 import itertools

@@ -1,9 +1,9 @@
 """NumPy ufuncs without their call overhead on plain operands.
 
-Plain operands - contiguous, aligned, of one inexact dtype - go directly to the inner loop that NumPy itself would choose, so
-results equal NumPy's to the bit; only elementary functions may use loops of `vectors`.  All other operands, and every call that
-raised a floating-point flag, go through the ufunc, which broadcasts, promotes, and warns as `numpy.errstate` says, with the same
-loops.  Does not depend on autograd.
+Plain operands (contiguous, aligned, of one inexact dtype) go directly to the inner loop that NumPy itself would choose, so
+results equal NumPy's to the bit.  Only elementary functions may use loops of `vectors`.  All other operands, and every call that
+raised a floating-point flag, go through the ufunc.  It broadcasts, promotes, and warns as `numpy.errstate` says, with the same
+loops. Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject

@@ -1,8 +1,8 @@
 """The beta function, the incomplete gamma and beta functions and Student's distribution, with all their derivatives.
 
-The density of log(t), or of log(t / (1 - t)), has a concave logarithm, so Newton's method finds where it has fallen by 1e-20, and
-Gauss-Legendre quadrature integrates up to there.  The integral over the whole range is 0; of its two parts, on either side of the
-argument, the one with less cancellation is computed.  Derivatives in the argument follow from those of densities, by recurrence.
+The density of log(t), or of log(t / (1 - t)), has a concave logarithm.  So Newton's method finds where it has fallen by 1e-20,
+and Gauss-Legendre quadrature integrates up to there.  The integral over the whole range is 0; of its two parts, on either side of
+the argument, the one with less cancellation is computed.  Derivatives in the argument follow from the density's, by recurrence.
 """
 
 import functools
