@@ -1,7 +1,7 @@
 """The namespace of the Python Array API standard, 2024.12, which `x.__array_namespace__()` of a tensor returns.
 
 If NumPy and the standard differ, the main namespace follows NumPy and this one the standard.  Every function keeps the graph.
-Most names are the operators themselves.  Imported when first asked for.
+Most names are the operators themselves.  The module is imported on first access.
 """
 
 from typing import TYPE_CHECKING

@@ -1,11 +1,12 @@
 """Derivatives of functions, as functions: PyTorch's `torch.func`, JAX's transformations, and HIPS autograd's names for them.
 
-Each takes a function of arrays, numbers, or tuples, lists and dictionaries of them, and gives another, or a result, that can
-be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function that `grad` is given.
-Beside them stand JAX's loops and branches, `scan`, `fori_loop`, `while_loop`, `map`, `cond`, `switch`, which are differentiated
-as what they call is, and functions of Python that a program calls back, `pure_callback` and `io_callback`;
-rules of one's own, and classes of one's own as arguments.  Sparse Jacobians and Hessians are matrices and linear operators of
-SciPy.
+Each transformation takes a function of arrays, numbers, or pytrees of them, and returns a function, or a result, that can be
+differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function of another `grad`.
+
+The namespace also has JAX's loops and branches (`scan`, `fori_loop`, `while_loop`, `map`, `cond`, `switch`), which are as
+differentiable as the functions that they call.  Callbacks call Python functions (`pure_callback`, `io_callback`).  Users can
+define derivative rules, and register classes as pytrees.  Sparse Jacobians and Hessians are SciPy's matrices and linear
+operators.
 """
 
 from typing import TYPE_CHECKING

@@ -16,16 +16,16 @@ from .pytree_arguments import NUMBERS, TensorBase, as_tensors, tensors_of, type_
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
-    """Call one of two functions: `true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
+    """Call one of two functions: `true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
 
     Parameters
     ----------
     pred : bool or number or Tensor
-        A single one; a number holds where it is not 0.
+        A single one; a number is true if it is not 0.
     true_fun, false_fun : callable
-        Each takes the operands, and returns a nest of arrays, tensors and numbers.
+        Each takes the operands, and returns a pytree of arrays, tensors and numbers.
     *operands
-        Nests of arrays, tensors and numbers, which the function gets as tensors.
+        Pytrees of arrays, tensors and numbers, which are passed to the function as tensors.
 
     Returns
     -------
@@ -34,12 +34,12 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
     Notes
     -----
-    The other function is not called, so the shapes of their results are not compared.  Only the called function is
+    The other function is not called, so the shapes of the two results are not compared.  Only the called function is
     differentiated; `gs.where` computes both sides, and chooses element by element.
 
-    Inside of a `vmap` whose rows choose for themselves, both functions are called with all rows, and must return pytrees of the
-    same structure.  Neither may write to tensors that it closes over.  If the derivative of the function that a row does not
-    choose is infinite or NaN, the gradient of this row is NaN, as with `gs.where`.
+    If the rows of a `vmap` choose differently, both functions are called with all rows, and must return pytrees of the same
+    structure.  Neither may write to tensors that it closes over.  If the derivative of the function that a row does not choose is
+    infinite or NaN, the gradient of this row is NaN, as with `gs.where`.
 
     Examples
     --------
@@ -62,11 +62,11 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     Parameters
     ----------
     index : int or Tensor
-        A single integer; one below 0 is taken for 0, one beyond the last for the last.
+        A single integer, clamped to the range of `branches`.
     branches : sequence of callable
-        Each takes the operands, and returns a nest of arrays, tensors and numbers.
+        Each takes the operands, and returns a pytree of arrays, tensors and numbers.
     *operands
-        Nests of arrays, tensors and numbers, which the function gets as tensors.
+        Pytrees of arrays, tensors and numbers, which are passed to the function as tensors.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
     Notes
     -----
-    Inside of a `vmap` whose rows choose for themselves all functions are called, as `cond` does.
+    If the rows of a `vmap` choose differently, all functions are called, as with `cond`.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def chosen_one(caller, function, operands):
 
 
 def chosen_by_row(caller, conditions, functions, operands):
-    """For each row of a vmap what the function behind the first condition that holds there returns, else the last one.
+    """For each row of a vmap, the result of the first function whose condition is true, else of the last function.
 
-    Each gets copies of the operands, which it may write to.
+    Each function receives copies of the operands, so it may write to them.
     """
     given, given_form, _ = tensors_of(operands, caller, "operands")
     results = []

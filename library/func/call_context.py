@@ -2,7 +2,7 @@
 
 Decides which arguments are variables, which values may be variables, and when a result keeps its graph.  It does if code outside
 can differentiate it: by an argument that requires grad, by a tensor that the function closes over, or by the tangent of an outer
-level.  `autograd.passes` runs the passes.
+level.  `autograd.flat_derivatives` runs the passes.
 """
 
 import operator

@@ -1,8 +1,8 @@
 """Callbacks: call Python functions from a program, with the current numbers.
 
-A callback gets copies of its arguments, which it may keep.  Checks the results, and declares functions pure.  Compiled functions
-replay the call.  Numbers that are only printed or logged should be passed to a callback, because a number that Python reads in
-another way becomes a guard.
+A callback receives copies of its arguments, which it may keep.  Its results are checked.  Compiled functions replay the call.
+Numbers that are only printed or logged should be passed to a callback: if Python reads a number in any other way, its value
+becomes a guard.  A function without side effects can be declared pure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Callback", "OnArrays", "called_back", "io_callback", "pure", "pure_c
 
 
 class Callback:
-    """A function that is called back.
+    """A function that a program calls back.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Callback:
         return found, form
 
     def checked(self, found: list[Any]) -> list[Any]:
-        """The results as tensors in memory of their own."""
+        """The results as tensors with their own memory, checked against the expected shapes and dtypes."""
         if len(found) != len(self.wanted):
             raise ValueError(f"{self.kind}_callback: {self.name} gave {len(found)} results where result_shape_dtypes has "
                              f"{len(self.wanted)}")  # fmt: skip
@@ -93,7 +93,7 @@ class OnArrays(Callback):
     ----------
     function : callable
     scalars : bool, default True
-        Whether it gets NumPy's scalars instead of arrays without axes.
+        Whether it receives NumPy's scalars instead of 0-d arrays.
     """
 
     def __init__(self, function: Callable[..., Any], scalars: bool = True) -> None:
@@ -120,7 +120,7 @@ class OnArrays(Callback):
 
 
 def _apart(leaf: Any, given: list) -> Any:
-    """A result in memory of its own."""
+    """A result with its own memory."""
     if isinstance(leaf, np.ndarray) and any(isinstance(one, np.ndarray) and np.may_share_memory(leaf, one) for one in given):
         return leaf.copy()
     return leaf
@@ -160,12 +160,12 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
     Parameters
     ----------
     callback : callable
-        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of times,
-        or not at all if its results are not used.  Inside of vmap it is called for one row after the other.
+        Receives copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of
+        times, or not at all if its results are not used.  Inside vmap it is called for one row after the other.
     result_shape_dtypes : nest
-        Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.
+        Objects with the `shape` and `dtype` of the results: arrays, tensors or others.
     *args, **kwargs
-        Nests of tensors, arrays and numbers.
+        Pytrees of tensors, arrays and numbers.
 
     Returns
     -------
@@ -174,9 +174,9 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
     Raises
     ------
     RuntimeError
-        An argument, or a tensor that the callback reads besides, requires grad, or has a tangent: a callback has no derivative.
+        An argument, or another tensor that the callback reads, requires grad or has a tangent: a callback has no derivative.
     ValueError
-        The results are of other shapes or dtypes.
+        The results have different shapes or dtypes.
 
     Examples
     --------
@@ -230,14 +230,14 @@ def io_callback(
     Parameters
     ----------
     callback : callable
-        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside of vmap it is called for one
+        Receives copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside vmap it is called for one
         row after the other.
     result_shape_dtypes : nest
-        Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.  None where there are none.
+        Objects with the `shape` and `dtype` of the results: arrays, tensors or others.  None if there are no results.
     *args, **kwargs
-        Nests of tensors, arrays and numbers.
+        Pytrees of tensors, arrays and numbers.
     ordered : bool
-        As of JAX; calls are made in the order of the program in any case.
+        For compatibility with JAX; calls are always made in program order.
 
     Returns
     -------
@@ -246,9 +246,9 @@ def io_callback(
     Raises
     ------
     RuntimeError
-        An argument, or a tensor that the callback reads besides, requires grad, or has a tangent: a callback has no derivative.
+        An argument, or another tensor that the callback reads, requires grad or has a tangent: a callback has no derivative.
     ValueError
-        The results are of other shapes or dtypes.
+        The results have different shapes or dtypes.
 
     Examples
     --------

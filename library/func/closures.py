@@ -25,7 +25,7 @@ from ..transforms.batching.vmap_levels import Mapping
 
 __all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 
-PLAIN = (int, float, bool, type(None), str)  # the commonest types of operands beside tensors
+PLAIN = (int, float, bool, type(None), str)  # the most common types of operands other than tensors
 
 
 class Reading(Mapping):
@@ -104,7 +104,7 @@ class Reading(Mapping):
             return cls.apply(*given)
         return super().function(cls, args) if self.finding is None else self.finding.noted(super().function, cls, args)
 
-    # A function may differentiate by a tensor that it closes over, inside its own body.
+    # A function may differentiate, in its own body, by a tensor that it closes over.
 
     def gradient_edge(self, tensor: Any) -> Any:
         given = self.asked(tensor)
@@ -171,7 +171,7 @@ class Finding(Reading):
         self.found: dict[int, Any] = {}
         self.looking, self.finding = True, self
         self.first = next_sequence_nr()
-        self.made = list(given)  # kept alive: the address of a freed tensor may be used again
+        self.made = list(given)  # keeps the tensors alive: the address of a freed tensor may be reused
         self.known = {id(tensor) for tensor in self.made}
 
     def read(self, tensor: Any) -> Any:

@@ -1,7 +1,7 @@
 """Compute sparse Jacobians and Hessians from few products with vectors.
 
-Defines plans: a pattern, the groups of columns and rows computed together, and the place of each element in the products.
-All products of a plan are one batched pass in each direction.
+Defines plans: a pattern, the groups of columns and rows that are computed together, and the place of each element in the
+products. All products of a plan in one direction are one batched pass.
 """
 
 from collections.abc import Callable
@@ -31,8 +31,8 @@ CHECKS = ("always", "first", "never")
 class SparsePlan:
     """A plan that computes a function's Jacobian or Hessian from few products; `sparse_plan` returns it.
 
-    `plan(*args, **kwargs)` returns the matrix at other arguments of the same shapes, as a `scipy.sparse.csr_array` that has the
-    elements of `pattern`, zeros among them.  The matrix is compared with the function's own product with a random vector.  If the
+    `plan(*args, **kwargs)` returns the matrix at other arguments of the same shapes, as a `scipy.sparse.csr_array` with the
+    elements of `pattern`, zeros included.  The matrix is compared with the function's own product with a random vector.  If the
     pattern does not hold, because it is local or the function has changed, the call raises a ValueError.
 
     Attributes
@@ -64,7 +64,7 @@ class SparsePlan:
         at = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
         by_column = lone(pattern, self.columns)
         group, place, length = self.columns[pattern.indices], at, pattern.shape[0]
-        if hessian:  # an element that its column's group does not show is read at the place across the diagonal
+        if hessian:  # an element that its column's group does not determine is read at the transposed place
             group, place = np.where(by_column, group, self.columns[at]), np.where(by_column, at, pattern.indices)
             by_column = np.ones_like(by_column)
         self._by_column = by_column
@@ -121,8 +121,8 @@ class SparsePlan:
     def _compare(self, matrix, forward, vector, wanted, point, args, kwargs):
         """Refuse a matrix that differs from the function's own product.
 
-        A difference that may be rounding is settled by the pattern at these arguments: it has other elements, or rounding is
-        larger than usual, and is expected to be from then on.
+        If the difference may be due to rounding, the pattern at these arguments is computed.  If it has no other elements,
+        rounding is larger than usual, and the larger error is accepted from then on.
         """
         matrix = matrix if forward else matrix.T
         found, bound = matrix @ vector, abs(matrix) @ abs(vector)
@@ -144,7 +144,7 @@ class SparsePlan:
                            "it. Make the plan anew with these arguments, or one that holds for all (local=False)")  # fmt: skip
 
     def _products(self, point, groups, forward, vector):
-        """A product with the sum of the unit vectors of each group, and one with a vector, if there is one."""
+        """Products with the sum of the unit vectors of each group, and with `vector` if it is given."""
         seeds = (groups == np.arange(groups.max(initial=-1) + 1)[:, None]).astype(float)
         if vector is None:
             return self._several(point, seeds, forward), None
@@ -152,7 +152,7 @@ class SparsePlan:
         return found[:-1], found[-1]
 
     def _several(self, point, seeds, forward):
-        """Products with some vectors, a row each."""
+        """Products with some vectors, one for each row of the result."""
         if self.hessian:
             found = _hvps(point, seeds)
         else:
@@ -184,7 +184,7 @@ def sparse_plan(
     Returns
     -------
     SparsePlan
-        `plan(x)` is the matrix at x, `plan.products` says how many products it takes; one more is compared with the matrix.
+        `plan(x)` is the matrix at x; `plan.products` is the number of products it takes, without the one for comparison.
 
     Raises
     ------
@@ -193,10 +193,10 @@ def sparse_plan(
 
     Notes
     -----
-    Columns without a common row are computed together (distance-1 colouring, greedy; Curtis, Powell, Reid 1974); a few dense rows
-    or columns by products from the other side; Hessians by a star colouring, which shows each element in one of its two places
-    (Gebremedhin, Manne, Pothen: What color is your Jacobian?, SIAM Review 47, 2005), or, with `substitution`, by an acyclic one,
-    which shows them one after the other from the leaves of forests on (Coleman, Cai 1986).
+    Columns without a common row are computed together (greedy distance-1 colouring; Curtis, Powell, Reid 1974).  A few dense rows
+    or columns are computed by products from the other side.  For Hessians a star colouring determines each element from one of
+    its two places (Gebremedhin, Manne, Pothen: What color is your Jacobian?, SIAM Review 47, 2005).  With `substitution` an
+    acyclic colouring determines the elements one after the other, from the leaves of forests on (Coleman, Cai 1986).
 
     Examples
     --------
@@ -220,7 +220,7 @@ def sparse_plan(
         if hessian and (pattern != pattern.T).nnz:
             raise CallValueError("sparse_plan: the pattern of a Hessian must be symmetric; give pattern + pattern.T")
         pattern.sum_duplicates()
-        local = True  # what it is compared with
+        local = True  # `_compare` computes the pattern at the arguments of a call
     return SparsePlan(func, pattern, argnums, hessian, substitution, local)
 
 
@@ -229,27 +229,27 @@ def sparse_jacobian(
 ) -> Callable[..., Any]:
     """The Jacobian of a function as a sparse matrix, as a function of the same arguments.
 
-    The first call finds the pattern and the groups of columns that are computed together, and keeps them as a plan; later calls
-    at arguments of the same shapes take a few products with vectors, in one batched pass.  Where the plan does not hold, since it
-    is local or the function has changed, it is made anew.
+    The first call computes the pattern and the groups of columns, and keeps them as a plan.  Later calls at arguments of the same
+    shapes take a few products with vectors, in one batched pass.  If the plan does not hold, because it is local or the function
+    has changed, a new one is made.
 
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them.
+        Returns a Tensor or a pytree of them.
     argnums : int or tuple of int
-        Which positional arguments to differentiate by: real floating point numbers.
+        The positional arguments to differentiate by: real floating point numbers.
     local : bool
-        Whether the pattern is to hold at the arguments that the plan was made at alone, see `sparsity`.
+        Whether the pattern need only hold at the arguments of the call that made the plan; see `sparsity`.
     check : {'always', 'first', 'never'}
-        When to compare the matrix with the function's own product with a random vector, at the cost of one product: in each call,
-        in the call that creates the plan, or never.  A matrix that is not compared is right as long as the pattern holds.
+        When to compare the matrix with the function's own product with a random vector, at the cost of one product: in each
+        call, in the call that creates the plan, or never.  A matrix that is not compared is correct as long as the pattern holds.
 
     Returns
     -------
     callable
-        Gives a `scipy.sparse.csr_array` of shape (outputs, inputs): the elements of all outputs in a row, one after the other,
-        and of the chosen arguments.  It is an array of numbers, which cannot be differentiated again.
+        Returns a `scipy.sparse.csr_array` of shape (outputs, inputs), where the elements of all outputs, and of the chosen
+        arguments, are concatenated.  It contains numbers, which cannot be differentiated again.
 
     Raises
     ------
@@ -282,12 +282,12 @@ def sparse_hessian(
     argnums, local, check
         As for `sparse_jacobian`.
     substitution : bool
-        As for `sparse_plan`: fewer products, and larger errors where elements differ much in size.
+        As for `sparse_plan`: fewer products, and larger errors if elements differ much in size.
 
     Returns
     -------
     callable
-        Gives a `scipy.sparse.csr_array` of shape (inputs, inputs).
+        Returns a `scipy.sparse.csr_array` of shape (inputs, inputs).
 
     Examples
     --------
@@ -311,7 +311,7 @@ def _sparse(caller, func, argnums, local, check, **ways):
         if key in plans:
             try:
                 return plans[key].matrix(args, kwargs, check == "always")
-            except PatternError:  # it was local, or the function has changed
+            except PatternError:  # the pattern was local, or the function has changed
                 del plans[key]
         plan = plans[key] = sparse_plan(func, *args, argnums=argnums, local=local, **ways, **kwargs)
         return plan.matrix(args, kwargs, check != "never")
@@ -339,7 +339,7 @@ def _form_key(form):
     return keys if keys is None else tuple(keys), tuple(map(_form_key, forms))
 
 
-# Products, a row of `seeds` each.
+# Products with each row of `seeds`.
 
 
 def jvps(point, seeds):
@@ -376,7 +376,7 @@ def _hvps(point, seeds):
 
 
 def pulled(roots, edges, cotangents, variables, retain_graph=False):
-    """Gradients by some variables, or their edges, of batches of cotangents."""
+    """Gradients by some variables, or their edges, for batches of cotangents."""
     kept = [(root, part) for root, part in zip(roots, cotangents) if has_history(root)]
     found = [None] * len(variables)
     if kept:
@@ -387,7 +387,7 @@ def pulled(roots, edges, cotangents, variables, retain_graph=False):
 
 
 def split(seeds, tensors):
-    """The rows of a matrix as batches of the shapes and dtypes of some tensors."""
+    """The rows of a matrix as batches with the shapes and dtypes of some tensors."""
     parts, start = [], 0
     for x in tensors:
         parts.append(asarray(seeds[:, start : start + x.size].reshape(len(seeds), *x.shape).astype(x.dtype)))

@@ -1,7 +1,7 @@
-"""Define functions with derivative rules by users, as in JAX: `custom_jvp`, `custom_vjp` and `stop_gradient`.
+"""Functions with derivative rules by users, as in JAX: `custom_jvp`, `custom_vjp` and `stop_gradient`.
 
-Converts a rule on pytrees of arrays to an `autograd.Function`, as all rules of users are.  For a derivative of the
-derivative the rule is run again and recorded, so the rule itself is differentiated.
+Converts a rule on pytrees of arrays to an `autograd.Function`.  For a derivative of the derivative the rule is run again and
+recorded, so the rule itself is differentiated.
 """
 
 import functools

@@ -1,7 +1,4 @@
-"""The names that only HIPS autograd has, made of the other functions of `func`.
-
-Owns signatures and nothing else: people who know that library find its functions here.
-"""
+"""HIPS autograd's own names, composed of the other functions of `func`."""
 
 import inspect
 from collections.abc import Callable
@@ -18,7 +15,7 @@ from .products import hvp, jvp, linearize, vjp
 
 
 def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and gives (pullback, output): as of `vjp`, by argument `argnum` alone."""
+    """A function that takes the arguments and returns (pullback, output), as `vjp`, for argument `argnum` alone."""
 
     @wraps(func)
     def at(*args: Any, **kwargs: Any) -> Any:
@@ -29,7 +26,7 @@ def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and gives one that takes a tangent of argument `argnum` and gives (output, tangent)."""
+    """A function of the arguments that returns a function from a tangent of argument `argnum` to (output, tangent)."""
 
     @wraps(func)
     def at(*args: Any, **kwargs: Any) -> Any:
@@ -39,13 +36,15 @@ def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def make_hvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """`make_vjp` of the gradient: its pullback multiplies the Hessian with a vector."""
+    """`make_vjp` of the gradient: its pullback multiplies a vector with the Hessian."""
     return make_vjp(grad(func, argnum), argnum)
 
 
 def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and gives one that multiplies the generalised Gauss-Newton matrix of `g(func(...))`
-    with a vector; `g` is half the sum of squares by default."""
+    """A function of the arguments that returns a function of a vector: the product with the generalised Gauss-Newton matrix.
+
+    The matrix is that of `g(func(...))`; `g` is half the sum of squares by default.
+    """
 
     @wraps(func)
     def at(*args: Any, **kwargs: Any) -> Any:
@@ -58,8 +57,7 @@ def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_
 
 
 def hessian_tensor_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and then a vector, of the shape of argument `argnum`, and gives the product of the
-    Hessian with it."""
+    """A function of the arguments and a vector of the shape of argument `argnum` that returns the product with the Hessian."""
 
     @wraps(func)
     def product(*args: Any, **kwargs: Any) -> Any:
@@ -73,8 +71,10 @@ hessian_vector_product = hessian_tensor_product
 
 
 def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and then a vector, of the shape of the output, and gives its product with the
-    Jacobian by argument `argnum`.  A vector with fewer axes is multiplied along the first ones of the output."""
+    """A function of the arguments and a vector of the output's shape that returns the vector times the Jacobian.
+
+    The Jacobian is by argument `argnum`.  A vector with fewer axes is multiplied along the leading axes of the output.
+    """
 
     @wraps(func)
     def product(*args: Any, **kwargs: Any) -> Any:
@@ -89,7 +89,7 @@ def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callab
 
 
 def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:
-    """The gradient by the positional argument of this name."""
+    """The gradient by the positional argument with this name."""
     names = list(inspect.signature(func).parameters)
     if argname not in names:
         raise ValueError(f"grad_named: the function has no argument {argname!r}; it has {', '.join(names)}")
@@ -97,7 +97,7 @@ def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:
 
 
 def multigrad_dict(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes the arguments and gives a dictionary of the gradients by all of them, by name."""
+    """A function that takes the arguments and returns a dictionary of the gradients by all of them, by name."""
     signature = inspect.signature(func)
 
     @wraps(func)

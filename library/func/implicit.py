@@ -1,7 +1,7 @@
 """Implicit differentiation: differentiate the solution of a solver by the parameters of the condition that it satisfies.
 
 Defines `implicit`, which applies the implicit function theorem to any solver, and functions built from it: roots, fixed points
-and linear solves under JAX's and HIPS autograd's names.  Also solves the linear equations of derivatives without a matrix.
+and linear solves under JAX's and HIPS autograd's names.  Users' solvers can also solve the linear equations of derivatives.
 """
 
 from collections.abc import Callable
@@ -47,9 +47,9 @@ def implicit(
 
     Notes
     -----
-    The derivative is valid at a solution only.  If the solver has not converged, the derivative is wrong; let the solver return
-    NaN then.  If dF/dx is singular to working precision, the derivative is NaN.  If the solver reads a value as numbers, and a
-    vmap maps this value, it must be a parameter.
+    The derivative is valid at a solution only.  If the solver does not converge, the derivative is wrong; such a solver should
+    return NaN.  If dF/dx is singular to working precision, the derivative is NaN.  If the solver reads a value as numbers, and a
+    vmap maps this value, the value must be a parameter.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def fixed_point(
 
     Notes
     -----
-    An iteration that diverges ends with infinities or NaN; one that enters a cycle does not end.
+    An iteration that diverges ends with infinities or NaN; an iteration that enters a cycle does not end.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def fixed_point(
 
 
 def by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """Solve by a user's function for a linear map, and one for its transpose: a `linear` for `solved`."""
+    """Solve by a user's functions for a linear map and for its transpose: a `linear` for `solved`."""
 
     def matvec(vector: Any) -> Any:
         return rebuild(form, jvp(residual, tuple(xs), tuple(flatten(vector)[0]))[1])

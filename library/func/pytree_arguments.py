@@ -1,7 +1,7 @@
-"""Nests of arrays that functions with a body take and give: every array and number of them is a Tensor.
+"""Pytrees of arrays for functions with a body: convert every array and number to a Tensor.
 
-Owns what may stand in such a nest, and the carry of a loop, whose form, shapes and dtypes stay what they were.  A None is a leaf
-without numbers, and stays one.
+Checks the leaves of such a pytree, and holds the carry of a loop, whose structure, shapes and dtypes must not change.  None is a
+leaf without numbers, and stays None.
 """
 
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 def as_leaves(leaves, caller, named):
-    """Leaves as Tensors in the same memory; None stays None.  `named` are their places, for a message."""
+    """Leaves as Tensors that share their memory; None stays None.  `named` are their paths, for messages."""
     found = []
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, TensorBase) and leaf is not None:
@@ -33,14 +33,14 @@ def as_leaves(leaves, caller, named):
 
 
 def tensors_of(nest, caller, name):
-    """The leaves of a nest as Tensors, its form, and the places of the leaves as one would write them."""
+    """The leaves of a pytree as Tensors, its structure, and the paths of the leaves as Python expressions."""
     leaves, form = flatten(nest)
     named = places(form, name)
     return as_leaves(leaves, caller, named), form, named
 
 
 def as_tensors(nest, caller, name):
-    """A nest with Tensors for its arrays and numbers."""
+    """A pytree with Tensors for its arrays and numbers."""
     leaves, form, _ = tensors_of(nest, caller, name)
     return rebuild(form, leaves)
 
@@ -50,22 +50,22 @@ def type_key(leaf):
 
 
 def type_of(leaf):
-    """Dtype and shape, as messages show them."""
+    """Dtype and shape, in the form of messages."""
     return "None" if leaf is None else f"{leaf.dtype.name}[{', '.join(map(str, leaf.shape))}]"
 
 
 class Carry:
-    """What a step of a loop hands on to the next.
+    """The carry of a loop, from one step to the next.
 
-    A number that a loop starts with takes the dtype that the first step gives it.  What the body writes to in place is copied
-    before the next step: results of the steps before keep their numbers.
+    A number at the start of a loop takes the dtype that the first step returns for it.  If the body writes to its argument in
+    place, the carry is copied before the next step, so that the results of earlier steps keep their numbers.
 
     Parameters
     ----------
     caller, body : str
-        The public function's name and that of its argument, for messages.
+        The public function's name and the name of its argument, for messages.
     start
-        A nest of arrays, tensors and numbers, which is copied.
+        A pytree of arrays, tensors and numbers, which is copied.
     """
 
     def __init__(self, caller, body, start):
@@ -74,11 +74,11 @@ class Carry:
         self.leaves = [None if leaf is None else ops.copy(leaf) for leaf in leaves]
         self.numbers = [isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool) for leaf in flatten(start)[0]]
         self.first = True
-        self.written = is_inference_mode_enabled()  # whether the body writes to what it is given; no write is counted there
+        self.written = is_inference_mode_enabled()  # whether the body writes to its argument; unknown in inference mode
         self.versions = []
 
     def given(self):
-        """The nest for the next step."""
+        """The carry for the next step."""
         if self.written:
             self.leaves = [None if leaf is None else ops.copy(leaf) for leaf in self.leaves]
         else:
@@ -86,7 +86,7 @@ class Carry:
         return rebuild(self.form, self.leaves)
 
     def take(self, nest):
-        """What a step returned."""
+        """Take over the carry that a step returned."""
         found, form = flatten(nest)
         if not alike(form, self.form):
             before, after = (", ".join(names) or "nothing" for names in (self.places, places(form, "init")))
@@ -102,13 +102,13 @@ class Carry:
 
     @contextmanager
     def on_trial(self):
-        """A step inside is taken back: nothing is left of it but the dtype of what was a number."""
+        """Undo a step inside the context, except for the dtype that a number has taken."""
         start, self.written = self.leaves, True
         yield
         self.leaves = [leaf if leaf is None else ops.astype(leaf, new.dtype) for leaf, new in zip(start, self.leaves)]
 
     def differs(self, i, old, new):
-        """Refuse a leaf of another type, unless it is a number that has none yet."""
+        """Refuse a leaf of a different type, unless it was a number, whose dtype is not fixed yet."""
         if old is None or new is None or old.shape != new.shape:
             what, way_out = "shapes", "start with the shape that the body gives, or return the shape that it was given"
         elif old.dtype == new.dtype or self.first and self.numbers[i] and np.can_cast(old.dtype, new.dtype, "same_kind"):
@@ -121,10 +121,10 @@ class Carry:
                             f"not match; {way_out}")  # fmt: skip
 
     def result(self):
-        """The carry as the caller gets it."""
+        """The final carry."""
         return rebuild(self.form, self.leaves)
 
 
 def versions(leaves):
-    """How often each tensor was written to; nobody counts it in inference mode."""
+    """The version counter of each tensor; None in inference mode, which does not count writes."""
     return [None if leaf is None or leaf.is_inference() else leaf._version for leaf in leaves]

@@ -1,7 +1,7 @@
-"""Classes that are nests: values of one's own as arguments and results of all that takes nests.
+"""Register classes as pytrees, for use as arguments and results of all functions that accept pytrees.
 
-Owns the registration, under JAX's names as well.  How a nest is taken apart is `support.pytree`'s; dataclasses and named tuples
-are nests without it.
+Defines the registration functions, also under JAX's names.  `support.pytree` flattens pytrees; dataclasses and named tuples are
+pytrees without registration.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,34 +17,34 @@ Class = TypeVar("Class", bound=type)
 def register_nest(
     cls: Class, flatten: Callable[..., Any] | None = None, unflatten: Callable[..., Any] | None = None
 ) -> Class:
-    """Let values of a class be nests: `grad`, `vmap`, `jvp`, `compile`, `tree_util` and all else that takes nests takes them.
+    """Register a class as a pytree, for `grad`, `vmap`, `jvp`, `compile`, `tree_util` and all other functions of pytrees.
 
     Parameters
     ----------
     cls : type
-        Its subclasses are not registered with it.
+        Subclasses must be registered separately.
     flatten : callable, optional
-        Takes a value, and gives a pair: its parts (arrays, numbers, nests), and what else of it there is, which is compared by
-        equality, and must be hashable where a compiled function takes it.  By default the method `tree_flatten` of the class.
+        Takes a value, and returns a pair: its parts (arrays, numbers, pytrees), and its static data.  The static data are
+        compared by equality, and must be hashable for compiled functions.  By default the method `tree_flatten` of the class.
     unflatten : callable, optional
-        Takes what else there is and other parts, and gives a value.  By default the class method `tree_unflatten`.
+        Takes static data and parts, and returns a value.  By default the class method `tree_unflatten`.
 
     Returns
     -------
     type
-        The class: `register_nest` is a decorator, too.
+        The class, so that `register_nest` is a decorator, too.
 
     Raises
     ------
     ValueError
         The class is registered already.
     TypeError
-        It is no class, or one that has a meaning of its own: tuples, lists, dictionaries, tensors.
+        `cls` is not a class, or has a meaning already: tuples, lists, dictionaries, tensors.
 
     Notes
     -----
-    A dataclass and a named tuple are nests at once.  Of a dataclass the fields are parts, but None, strings, bools, functions,
-    and what is marked by `field(metadata={"static": True})`.
+    Dataclasses and named tuples need no registration.  The parts of a dataclass are its fields, except None, strings, bools,
+    functions, and fields marked by `field(metadata={"static": True})`.
 
     Examples
     --------
@@ -77,16 +77,16 @@ def register_nest(
 def register_dataclass(
     cls: Class, data_fields: Sequence[str] | None = None, meta_fields: Sequence[str] | None = None
 ) -> Class:
-    """Say which attributes of a class are the parts of its values as nests.
+    """Register a class by the attributes that are its parts.
 
     Parameters
     ----------
     cls : type
-        A dataclass, or any class whose values hold no more than these attributes.
+        A dataclass, or any class whose values consist of the given attributes.
     data_fields : sequence of str, optional
-        The attributes that are parts: arrays, numbers, nests.
+        The attributes that are parts: arrays, numbers, pytrees.
     meta_fields : sequence of str, optional
-        Those that are not, which are compared by equality.  Without both, a dataclass is a nest as it is.
+        The static attributes, which are compared by equality.  Without both arguments, a dataclass is returned unchanged.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def register_dataclass(
 
 
 def register_static(cls: Class) -> Class:
-    """Let values of a class be nests without leaves, which are compared by equality and are hashable."""
+    """Register a class as pytrees without leaves: its values are static, compared by equality, and must be hashable."""
     return _registered(cls, lambda nest: (None, [], nest), lambda rest, keys, items: rest)
 
 

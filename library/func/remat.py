@@ -1,6 +1,6 @@
-"""Checkpoints as JAX writes them: a function that computes again, in a backward pass, what its operators would keep.
+"""JAX's checkpoint: a function whose operators' saved values are rematerialised in the backward pass.
 
-Owns the transformation; `autograd.checkpoint` is what it does.
+Defines the transformation; `autograd.checkpoint` implements it.
 """
 
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from ..support.errors import CallTypeError
 def checkpoint(
     fun: Callable[..., Any] | None = None, *, prevent_cse: bool = True, policy: Any = None, static_argnums: Any = ()
 ) -> Callable[..., Any]:
-    """A function of which a backward pass keeps the arguments alone: it is called again for what its operators would have kept.
+    """A function that saves only its arguments for the backward pass, which calls it again for the other saved values.
 
     Parameters
     ----------
     fun : callable, optional
-        Has to do the same in both calls.  Without it, `checkpoint` is a decorator's argument list.
+        Must compute the same in both calls.  Without it, a decorator with the other arguments is returned.
     prevent_cse, static_argnums
-        Taken from JAX, and not needed.
+        Accepted for compatibility with JAX, without effect.
     policy : None
-        Which values to keep all the same: none.
+        Must be None: there are no policies for the values to keep.
 
     Returns
     -------
     callable
-        Takes the arguments of `fun`.  `gs.utils.checkpoint.checkpoint(fun, *args)` is one call, as PyTorch writes it, and has
-        more options.
+        Takes the arguments of `fun`.  `gs.utils.checkpoint.checkpoint(fun, *args)` is a single call in PyTorch's form, with more
+        options.
 
     Examples
     --------

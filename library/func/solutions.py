@@ -1,7 +1,7 @@
 """Solutions: attach the solution of a solver to the graph, as a function of all tensors that its condition depends on.
 
-Defines the graph node of a solution.  Its rules call the condition again at the solution, whose history is this same node: so
-derivatives of all orders are right.  Also solves the linear equation of a derivative as a matrix.
+Defines the graph node of a solution.  Its rules call the condition again at the solution, which this same node computes; so
+derivatives of all orders are correct.  Also solves the linear equation of a derivative as a matrix.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def solved(
         outputs = problem.solve(solver, has_aux, [*leaves, *problem.closed])
     xs, aux = outputs[: problem.count], rebuild(problem.aux_form, outputs[problem.count :])
     if is_grad_enabled() or innermost_level():
-        # Once more at the solution, where the condition may read other tensors.
+        # Once more at the solution, because the condition may read other tensors there.
         residual, read = closed_over(condition, problem.nest(xs), *args)
         problem.closed = list({id(tensor): tensor for tensor in (*problem.closed, *read)}.values())
         problem.remember(residual)

@@ -1,7 +1,6 @@
-"""Patterns: which elements of a Jacobian or of a Hessian may be other than zero.
+"""Sparsity detection: find the elements of a Jacobian or Hessian that may be nonzero.
 
-Owns the question, and which program answers it: that of the product with a vector, as the entries' derivatives make it, in which
-indices travel in the place of the vector (`sparsity_propagation`).
+Records the program of the product with a vector, and runs it with index sets in place of the vector (`sparsity_propagation`).
 """
 
 from collections.abc import Callable
@@ -22,58 +21,57 @@ from .gradients import grad
 from .products import jvp
 from .sparsity_probing import scipy_sparse
 
-LARGEST = 1 << 27  # elements of a pattern that is given as a matrix
-TO_PYTHON = "to Python"  # of a note of a program
+LARGEST = 1 << 27  # elements; larger patterns are refused
+TO_PYTHON = "to Python"  # marks a note of a program about values that Python has read
 
 
 class PatternError(CallValueError):
-    """The pattern of a plan does not hold where the plan is used."""
+    """The pattern of a plan does not hold at the present arguments."""
 
 
 def sparsity(
     func: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, hessian: bool = False, local: bool = False,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """Which elements of the Jacobian of a function, or of its Hessian, may be other than zero.
+    """The elements of the Jacobian of a function, or of its Hessian, that may be nonzero.
 
-    The program of the product with a vector is recorded once, with the derivatives that the function has in forward mode, and run
-    with sets of indices in the place of the vector.
+    The program of the product with a vector is recorded once, in forward mode, and run with index sets in place of the vector.
 
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them; with `hessian` a single number.
+        Returns a Tensor or a pytree of them; with `hessian` a single number.
     *args
-        Its arguments: arrays, tensors, or nests of tuples, lists and dictionaries of them.
+        Its arguments: arrays, tensors, or pytrees of tuples, lists and dictionaries of them.
     argnums : int or tuple of int
-        By which positional arguments.
+        The positional arguments to differentiate by.
     hessian : bool
-        The pattern of the matrix of second derivatives.
+        Whether to find the pattern of the matrix of second derivatives.
     local : bool
-        The pattern holds at these arguments: a branch of `where` that is not taken, an element that is not the largest, a slope
-        that is zero there leave no element.  By default it holds for all real arguments of these shapes, for which integers and
-        booleans among the arguments, and what the function closes over, stay what they are.
+        Whether the pattern need only hold at these arguments: branches of `where` that are not taken, elements that are not the
+        largest, and slopes that are zero there contribute no elements.  By default the pattern holds for all real arguments of
+        the same shapes; integers and booleans among the arguments, and the values that the function closes over, stay fixed.
     **kwargs
         Further arguments of `func`.
 
     Returns
     -------
     scipy.sparse.csr_array of bool, shape (outputs, inputs)
-        Elements of all outputs in a row, one after the other, and those of the chosen arguments.
+        The elements of all outputs, and of the chosen arguments, are concatenated.
 
     Raises
     ------
     ValueError
-        The function has taken numbers out of a tensor, so that nothing is known for other arguments; or the pattern has more
+        The function has read numbers from a tensor, so that the pattern for other arguments is unknown; or the pattern has more
         than 1.3e8 elements.
     ImportError
         SciPy is missing.
 
     Notes
     -----
-    It may have more elements than are needed, and never fewer, as far as numbers tell: the structure of operators that are not
-    elementwise is found out by runs on random numbers, which miss a coefficient that is lost in the rounding of others.  What
-    `detach()` cuts off, or `custom_vjp` says otherwise than the function, is as forward mode has it.
+    The pattern may have more elements than needed, and should never have fewer.  One limit is numerical: the structure of
+    operators that are not elementwise is found by runs on random numbers, which miss a coefficient that is lost in the rounding
+    of others.  Values cut off by `detach()`, or changed by a rule of `custom_vjp`, count as in forward mode.
 
     Examples
     --------
@@ -88,7 +86,7 @@ def sparsity(
 
 
 def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
-    """`sparsity`, on behalf of some function."""
+    """Implement `sparsity` for the function named `caller`."""
     sparse = scipy_sparse(caller)
     from ..compiler.tracing.traced import trace_call
     from .sparsity_propagation import Travel
@@ -124,14 +122,14 @@ def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
     if not matrices:
         return sparse.csr_array((0, travel.count), dtype=bool)
     whole = sparse.csr_array(sparse.vstack(matrices, format="csr"))
-    if hessian:  # rules of gradients need not show the symmetry
+    if hessian:  # the recorded rules need not show the symmetry
         whole = sparse.csr_array(whole + whole.T)
     whole.sum_duplicates()
     return whole
 
 
 def refuse_closed(caller, kept, values=()):
-    """Refuse numbers of a function that something outside of it could differentiate."""
+    """Refuse results that code outside could differentiate, because they will be plain numbers."""
     if kept or any(isinstance(value, LevelTensor) or value.requires_grad or has_tangent(value) for value in values):
         raise CallTypeError(f"{caller}: the function closes over a tensor that is being differentiated or mapped, and what is a "
                             "matrix of SciPy's has no derivative; close over its detach(), or use jacobian, hessian or products "
@@ -139,8 +137,7 @@ def refuse_closed(caller, kept, values=()):
 
 
 def taken_apart(caller, func, args, kwargs, argnums):
-    """The leaves of the variables, the other numbers with a fraction among the arguments and the arrays of other dtypes, and the
-    function of both."""
+    """The leaves of the variables, the other inexact numbers and arrays among the arguments, and the function of both."""
     numbers, _ = positions(caller, argnums, len(args))
     variables, form = flatten([args[i] for i in numbers])
     variables = [_real(caller, leaf) for leaf in variables]
@@ -158,12 +155,12 @@ def taken_apart(caller, func, args, kwargs, argnums):
 
 
 def is_number(leaf):
-    """Whether a leaf is an input of the program: arrays, tensors, numbers with a fraction."""
+    """Whether a leaf is an input of the program: an array, a tensor, or an inexact number."""
     return isinstance(leaf, (TensorBase, np.ndarray, np.generic, float))
 
 
 def _array(caller, leaf):
-    """The numbers of a leaf, which SciPy's matrices cannot be differentiated by again."""
+    """The numbers of a leaf; refused if it requires grad or has a tangent, because SciPy's matrices are not differentiable."""
     if not isinstance(leaf, TensorBase):
         return np.asarray(leaf)
     if is_grad_enabled() and leaf.requires_grad or has_tangent(leaf):

@@ -1,9 +1,9 @@
-"""Probing: which elements of its argument each element of a linear map depends on, found out by running it.
+"""Probing: find, by running a linear map, the elements of its argument that each element of its result depends on.
 
-Owns the questions, from the cheapest on: does the map only put elements elsewhere (two runs on random numbers)?  Along which axes
-is it a map of its own at each place (two runs for each bit of the place)?  What does it make of single elements, or, where these
-are too many, of groups of them that are halved as long as runs are left?  Each answer holds with probability 1, and what is not
-asked is answered by too many elements, never by too few.  Knows no operators.
+Tests from the cheapest on.  Does the map only move elements (two runs on random numbers)?  Along which axes does it act
+separately at each place (two runs for each bit of the place)?  On which elements of the result does each single element of the
+argument act? If there are too many single elements, groups are tested and halved as long as runs are left.  Each answer holds
+with probability 1; untested dependences are assumed, so there may be too many elements, never too few.  Independent of operators.
 """
 
 import math
@@ -12,9 +12,9 @@ import numpy as np
 
 from ..support.generator import numpy_random
 
-DIRECT = 1 << 25  # elements of all results of runs on single elements
-BATCH = 1 << 20  # elements of the results of one batch of runs
-RUNS = 256  # on groups of elements
+DIRECT = 1 << 25  # elements in the results of all runs on single elements
+BATCH = 1 << 20  # elements in the results of one batch of runs
+RUNS = 256  # limit of the runs on groups of elements
 
 
 class Places:
@@ -23,7 +23,7 @@ class Places:
     Attributes
     ----------
     index : ndarray of int
-        The number of that element; -1 for zero.
+        The index of that element; -1 for zero.
     """
 
     def __init__(self, index):
@@ -31,14 +31,14 @@ class Places:
 
 
 class Rows:
-    """Elements of the result depend on sets of elements of the argument; equal sets may be kept once.
+    """Each element of the result depends on a set of elements of the argument; equal sets may be stored once.
 
     Attributes
     ----------
     cells : ndarray of int
         For each element of the result the number of its set.
     sets : csr_array of bool
-        A row for each set, a column for each element of the argument.
+        One row for each set, one column for each element of the argument.
     """
 
     def __init__(self, cells, sets):
@@ -46,7 +46,7 @@ class Rows:
 
 
 def scipy_sparse(caller):
-    """SciPy's sparse matrices, which the function of that name needs."""
+    """The module `scipy.sparse`; an error if it is missing names the function `caller`."""
     try:
         import scipy.sparse
     except ImportError:
@@ -55,24 +55,23 @@ def scipy_sparse(caller):
 
 
 def boolean(rows, columns, shape):
-    """A matrix with ones at some places."""
+    """A sparse matrix of bools that is true at some places."""
     from scipy.sparse import coo_array
 
     return coo_array((np.ones(len(rows), bool), (rows, columns)), shape).tocsr()
 
 
 def structure(run, shape, dtype, pairs=None):
-    """What each result of a linear map depends on.
+    """The dependence of each result of a linear map on its argument.
 
     Parameters
     ----------
     run : callable
-        From a batch of arguments along a first axis to a list of arrays, the results, with the same first axis.
+        Maps a batch of arguments, along a first axis, to a list of arrays, the results, with the same first axis.
     shape, dtype
         Of the argument.
     pairs : list of list of (int, int), optional
-        For each result the axes of the argument and of the result along which nothing is mixed.  What is given is taken as all
-        that is known: no other question is asked.
+        For each result, pairs of axes of the argument and of the result that the map does not mix.  If given, no tests are run.
 
     Returns
     -------
@@ -91,7 +90,7 @@ def structure(run, shape, dtype, pairs=None):
     loops = _loops(run, random, shape, dtype, [y.shape[1:] for y in ones])
     inner = [axis for axis in range(len(shape)) if not all(axis in dict(known) for known in loops)]
     count = math.prod(shape[axis] for axis in inner)
-    # Only axes that nothing is mixed along in any of the results are probed at all of their places together.
+    # Only axes that no result mixes are probed at all of their places together.
     loops = [[(a, b) for a, b in known if a not in inner] for known in loops]
     results = [y.shape[1:] for y in ones]
     width = sum(map(math.prod, results)) + size
@@ -105,7 +104,7 @@ def structure(run, shape, dtype, pairs=None):
 
 
 def _numbers(random, shape, dtype):
-    """Random numbers from 1 to 2, of either sign, none of them alike but by chance."""
+    """Random numbers with modulus from 1 to 2 and random sign, all different with probability 1."""
     found = (1 + random.random(shape)) * random.choice([-1.0, 1.0], shape)
     if np.dtype(dtype).kind == "c":
         found = found + 1j * (1 + random.random(shape))
@@ -113,7 +112,7 @@ def _numbers(random, shape, dtype):
 
 
 def _places(first, second, a, b):
-    """Where each element of a result comes from; None where some are not elements of the argument."""
+    """The source of each element of a result; None if some are not elements of the argument."""
     first, second, a, b = first.ravel(), second.ravel(), a.ravel(), b.ravel()
     if not first.size or not a.size:
         return Places(np.full(a.size, -1))
@@ -126,10 +125,10 @@ def _places(first, second, a, b):
 
 
 def _loops(run, random, shape, dtype, results):
-    """For each result pairs of an axis of the argument and one of the result: at each place it depends on that place alone.
+    """For each result, pairs of an axis of the argument and one of the result that the map does not mix.
 
-    Elements at half of the places along an axis are zero, and so must be the results at these places.  Any two places are told
-    apart by a bit of their numbers.
+    Elements at half of the places along an axis are set to zero; the results at these places must then be zero.  Any two places
+    are distinguished by a bit of their numbers.
     """
     found = [[] for _ in results]
     for axis, length in enumerate(shape):
@@ -161,14 +160,14 @@ def _numbered(shape, axes):
 
 
 def _blocks(shape, result, known):
-    """Everything is mixed but along the axes that are known."""
+    """Assume that everything is mixed except along the known axes."""
     groups = math.prod(shape[axis] for axis, _ in known)
     inside, outside = _numbered(shape, [axis for axis, _ in known]), _numbered(result, [axis for _, axis in known])
     return Rows(outside, boolean(inside, np.arange(inside.size), (groups, inside.size)))
 
 
 class _Probes:
-    """Runs on elements that stand at some places of the inner axes, at all places of the others together."""
+    """Runs on elements at chosen places of the inner axes, for all places of the other axes at once."""
 
     def __init__(self, run, random, shape, dtype, results, loops, inner):
         self.run, self.random, self.shape, self.dtype = run, random, shape, dtype
@@ -177,12 +176,12 @@ class _Probes:
         self.inside = inside
         self.count = math.prod(shape[axis] for axis in inner)
         self.elements = np.empty((self.count, math.prod(shape[axis] for axis in outer)), np.intp)
-        self.elements[inside, loop] = np.arange(inside.size)  # place of the inner axes, place of the others -> element
+        self.elements[inside, loop] = np.arange(inside.size)  # (place of the inner axes, place of the others) -> element
         axes = [dict(known) for known in loops]
         self.loops = [_numbered(result, [known[axis] for axis in outer]) for result, known in zip(results, axes)]
 
     def ask(self, members):
-        """For each result whether its elements are touched by the places that `members`, a row a run, has."""
+        """For each result and run, whether its elements depend on the places that `members` selects, a row for each run."""
         given = np.where(members[:, self.inside], _numbers(self.random, (1, self.inside.size), self.dtype), 0)
         return [y.reshape(len(members), -1) != 0 for y in self.run(given.astype(self.dtype).reshape(-1, *self.shape))]
 
@@ -207,10 +206,10 @@ def _singly(run, random, shape, dtype, results, loops, inner):
 
 
 def _halving(run, random, shape, dtype, results, loops, inner):
-    """Groups of places are halved; those whose groups touched other elements before share a run."""
+    """Halve groups of places; groups whose parents acted on different elements share a run."""
     probes = _Probes(run, random, shape, dtype, results, loops, inner)
     bounds = np.array([0, probes.count])
-    ends = np.cumsum([0, *map(math.prod, results)])  # elements of all results are counted through
+    ends = np.cumsum([0, *map(math.prod, results)])  # elements of all results are numbered consecutively
     whole = probes.ask(np.ones((1, probes.count), bool))
     footprints = [np.flatnonzero(np.concatenate([y[0] for y in whole]))]
     left = RUNS - 1
@@ -221,7 +220,7 @@ def _halving(run, random, shape, dtype, results, loops, inner):
         if together is None:
             break
         left -= together.max() + 1
-        groups = np.repeat(np.arange(len(before)), np.diff(finer))  # of each place
+        groups = np.repeat(np.arange(len(before)), np.diff(finer))  # the group of each place
         touched = [np.concatenate([y[0] for y in probes.ask((together == colour)[groups][None])])
                    for colour in range(together.max() + 1)]  # fmt: skip
         bounds, footprints = finer, [ids[touched[colour][ids]] for ids, colour in zip(before, together)]
@@ -237,7 +236,7 @@ def _halving(run, random, shape, dtype, results, loops, inner):
 
 
 def _apart(footprints, count, most):
-    """A run for each group so that no two in one run touch the same element; None where these are more than `most` runs."""
+    """Assign groups to runs so that no two groups of a run act on the same element; None if this takes more than `most` runs."""
     occupied, found = [], np.empty(len(footprints), int)
     for group, ids in enumerate(footprints):
         found[group] = next((run for run, taken in enumerate(occupied) if not taken[ids].any()), len(occupied))

@@ -1,9 +1,9 @@
 """Sparsity propagation: propagate index sets through a program that is linear in some of its inputs.
 
-Computes for each element of each value the set of input elements that it depends on.  Sets are kept per memory cell: views need
-no rule, and all views of a region see each write.  By its entry, an elementwise operator aligns its operands.  The structure of
-any other operator is found by running it on numbers (`sparsity_probing`), or all elements are assumed to mix, except along the
-axes that its entry leaves alone.
+Computes for each element of each value the set of input elements that it depends on.  Sets are stored per memory cell, so views
+need no rule, and all views of a region see each write.  The entry of an elementwise operator tells how its operands are aligned.
+For any other operator the structure is found by running it on numbers (`sparsity_probing`).  If that is not possible, all
+elements are assumed to mix, except along the axes that the entry leaves alone.
 """
 
 import warnings
@@ -34,7 +34,7 @@ class Travel:
     moving : list of Value
         The inputs whose elements are the indices of the sets.
     fixed : list of Value
-        The inputs that have the same numbers in all runs for which the pattern holds.
+        The inputs whose numbers are the same in all runs that the pattern must hold for.
     local : bool
         Whether the pattern holds at these numbers only.
     """

@@ -1,7 +1,4 @@
-"""Arrays of different lengths as one: PyTorch's `nested` namespace in its jagged layout.
-
-Owns the names.
-"""
+"""Batches of arrays with different lengths: PyTorch's `nested` namespace in its jagged layout."""
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)

@@ -1,7 +1,7 @@
-"""Neural networks: gradspec.nn, with PyTorch's paths `nn.functional`, `nn.init`, `nn.modules` and `nn.utils` to what is here.
+"""Neural networks: gradspec.nn, with PyTorch's paths `nn.functional`, `nn.init`, `nn.modules` and `nn.utils`.
 
-Owns the names.  Modules call functions; these are operators of the spec, operators beside the buffers that they write to, and
-loops over sequences.
+Modules call functions.  The functions are operators of the spec, operators with buffers that they write to, and loops over
+sequences.
 """
 
 from typing import TYPE_CHECKING
@@ -34,7 +34,8 @@ from .running_statistics import instance_norm as instance_norm
 from .sampling import gumbel_softmax as gumbel_softmax
 from ..support.lazy_import import later
 
-# The classes are those of `modules`, which is imported when one of them is asked for: who calls functions does not wait for them.
+# `modules` defines the classes; it is imported when one of them is first requested, so that calling functions does not wait for
+# it.
 _parameters = "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"
 
 _names = [

@@ -1,6 +1,6 @@
 """ctc_loss: connectionist temporal classification (Graves, Fernandez, Gomez and Schmidhuber, 2006).
 
-Owns the recursion over time, in logarithms and in operators, so that it has derivatives of any order in both modes.
+Computes the recursion over time in logarithms, with operators, so that derivatives of any order exist in both modes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Minus the logarithm of the probability that a sequence of classes, blanks and repetitions left out, is the target.
+    """The negative log-probability of the target: of all sequences of classes that equal it without blanks and repetitions.
 
-    The derivative is that of the log-probabilities as they are given; behind log_softmax it is the one that PyTorch has. Where no
-    sequence is the target, the loss is infinite and its derivative NaN, or both are 0 with `zero_infinity`, as in PyTorch.
+    The derivative is with respect to the given log-probabilities; composed with log_softmax it equals PyTorch's.  If no sequence
+    yields the target, the loss is infinite and its derivative NaN, or both are 0 with `zero_infinity`, as in PyTorch.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def ctc_loss(
     targets : array_like of int
         (batch, longest target), or all targets one after the other.
     input_lengths, target_lengths : array_like of int
-        How many steps, and how many classes of the target, count in each example.
+        Number of steps, and number of the target's classes, of each example.
     blank : int
-        The class that stands for none.
+        The class that means no output.
     reduction : str
         'mean' of the losses, each divided by the length of its target; 'sum' or 'none'.
     zero_infinity : bool
@@ -68,9 +68,9 @@ def ctc_loss(
     long = _lengths("input_lengths", input_lengths, batch, steps)
     rows, lengths = _padded_targets(targets, target_lengths, batch, classes, blank)
 
-    extended = np.full((batch, 2 * rows.shape[1] + 1), blank)  # a blank before each class, and behind the last
+    extended = np.full((batch, 2 * rows.shape[1] + 1), blank)  # a blank before each class, and after the last
     extended[:, 1::2] = rows
-    skipped = np.full(extended.shape, -np.inf, x.dtype)  # a blank may be left out between classes that differ
+    skipped = np.full(extended.shape, -np.inf, x.dtype)  # a blank may be skipped between different classes
     skipped[:, 3::2] = np.where(extended[:, 3::2] != extended[:, 1:-2:2], 0, -np.inf)
     begun = np.full(extended.shape, -np.inf, x.dtype)
     begun[:, :2] = 0
@@ -83,7 +83,7 @@ def ctc_loss(
         moved = ops.logsumexp(reached, 0) + chosen[step]
         paths = moved if step < long.min(initial=steps) else ops.where((step < long)[:, None], moved, paths)
 
-    # The last class, or the blank behind it; of an empty target the blank alone, and of no steps nothing else.
+    # The last class, or the blank after it; for an empty target the blank alone, and for no steps nothing else.
     last = 2 * lengths[:, None] - np.array([0, 1])
     none = np.where(last < 0, -np.inf, 0).astype(x.dtype)
     losses = -ops.logsumexp(ops.take_along_axis(paths, np.maximum(last, 0), 1) + none, 1)
@@ -92,7 +92,7 @@ def ctc_loss(
     infinite = losses == np.inf
     if zero_infinity:
         losses = ops.where(infinite, 0, losses)
-    else:  # adds 0; the slope of the root is infinite at 0, and 0 is what it is multiplied by
+    else:  # adds 0; its derivative is infinity times 0, that is, NaN
         losses = losses + (ops.sqrt(ops.where(infinite, 0.0 * ops.sum(ops.exp(x), (0, 2)), 1.0)) - 1.0)
     if reduction == "mean":
         return ops.mean(losses / np.maximum(lengths, 1).astype(x.dtype))
@@ -111,7 +111,7 @@ def _lengths(name: str, lengths: Tensor | npt.ArrayLike, batch: int, limit: int)
 def _padded_targets(
     targets: Tensor | npt.ArrayLike, target_lengths: Tensor | npt.ArrayLike, batch: int, classes: int, blank: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The targets as rows with blanks behind them, and their lengths."""
+    """The targets as rows padded with blanks, and their lengths."""
     if not 0 <= blank < classes:
         raise ValueError(f"ctc_loss: blank must be one of {classes} classes, got {blank}")
     given = asarray(targets).detach().numpy()

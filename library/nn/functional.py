@@ -1,7 +1,4 @@
-"""The functions of gradspec.nn under PyTorch's path: `import gradspec.nn.functional as F`.
-
-Owns nothing: it re-exports `gradspec.nn`.
-"""
+"""The functions of gradspec.nn under PyTorch's path: `import gradspec.nn.functional as F`."""
 
 import gradspec  # noqa: F401 (waits for it)
 

@@ -1,6 +1,6 @@
 """Run recurrent networks over whole sequences, in several layers and both directions, and pad sequences to one length.
 
-Computes the loops over time, layers and directions.  Each step consists of operators, so derivatives of all orders exist.
+Runs the loops over time, layers and directions.  Each step consists of operators, so derivatives of all orders exist.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..generated.tensor import Tensor
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
-# What goes in, already summed over the components, the states before, and the weights of these -> the states behind.
+# (input times its weights, states, weights of the states, their bias) -> new states
 Step = Callable[[Tensor, list[Tensor], Tensor, "Tensor | None"], list[Tensor]]
 
 
@@ -40,7 +40,7 @@ def rnn_tanh(
     x : array_like
         (time, batch, components), or (batch, time, components) if `batch_first`, or (time, components).
     hx : array_like
-        The initial states, (layers * directions, batch, states), without the batch axis if `x` has none.
+        The initial states, (layers * directions, batch, states), without the batch axis if `x` lacks it.
     params : sequence of array_like
         For each layer, and in it for each direction: the weights of the input, the weights of the state, and if `has_biases`
         the biases of both.
@@ -84,7 +84,7 @@ def rnn_relu(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """A simple recurrent network with relu over a sequence; the parameters and results are those of rnn_tanh.
+    """A simple recurrent network with relu over a sequence; parameters and results as for rnn_tanh.
 
     Examples
     --------
@@ -110,9 +110,9 @@ def gru(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """Gated recurrent units over a sequence; the parameters and results are those of rnn_tanh.
+    """Gated recurrent units over a sequence; parameters and results as for rnn_tanh.
 
-    The rows of the weights are those of gru_cell: for the reset, the update and the new state.
+    The rows of the weights are in the order of gru_cell: reset gate, update gate, new state.
 
     Examples
     --------
@@ -138,9 +138,9 @@ def lstm(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Long short-term memory over a sequence; the parameters are as for rnn_tanh, and `hx` has the initial states and cells.
+    """Long short-term memory over a sequence; parameters as for rnn_tanh, and `hx` has the initial states and cells.
 
-    The rows of the weights are those of lstm_cell: for the input gate, the forget gate, the cell and the output gate.
+    The rows of the weights are in the order of lstm_cell: input gate, forget gate, cell, output gate.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def network(
 ) -> list[Tensor]:
     """The outputs of the last layer at each time, and the final states.
 
-    `sizes` are the numbers of examples that have each time, the longest example first; outputs of other examples are undefined.
+    `sizes` are the numbers of examples that have each time step, longest example first; outputs of other examples are undefined.
     If `projected`, the last array of a layer projects the state of each step to a shorter one.
     """
     x, before, weights = asarray(x), [asarray(state) for state in states], [asarray(param) for param in params]

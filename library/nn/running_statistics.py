@@ -1,6 +1,6 @@
-"""batch_norm and instance_norm with running statistics, into which they write as PyTorch's do.
+"""batch_norm and instance_norm that update running statistics in place, as in PyTorch.
 
-Owns the update of the buffers; the functions themselves are operators of the spec.
+Updates the buffers; the functions themselves are operators of the spec.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
 ) -> Tensor:
-    """Each channel less its mean, divided by the root of its variance plus eps.
+    """Each channel minus its mean, divided by the root of its variance plus eps.
 
     Parameters
     ----------
     x : array_like
         The array, channels along axis 1.
     running_mean, running_var : Tensor or ndarray or None
-        Mean and variance of each channel, taken where not `training`. Where `training`, those of the batch are taken, and these
-        move towards them in place, without being recorded; the variance of the batch counts as that of a sample, over n - 1.
+        Mean and variance of each channel, used unless `training`.  In training, the statistics of the batch are used instead, and
+        the running ones move towards them in place, without being recorded; the variance is then the sample variance, over n - 1.
     weight, bias : array_like or None
         Factor and summand of each channel.
     training : bool
     momentum : float
-        How far the running ones move: 0 not at all, 1 all the way.
+        The weight of the batch in the running statistics: 0 keeps them, 1 replaces them.
     eps : float
         Added to the variance.
 
@@ -84,20 +84,20 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
 ) -> Tensor:
-    """Each channel of an example less its mean, divided by the root of its variance plus eps.
+    """Each channel of an example minus its mean, divided by the root of its variance plus eps.
 
     Parameters
     ----------
     x : array_like
         The array, channels along axis 1.
     running_mean, running_var : Tensor or ndarray or None
-        Mean and variance of each channel, taken where not `use_input_stats`. Elsewhere those of each example are taken, and these
-        move in place towards their averages over the examples, without being recorded; a variance counts as that of a sample.
+        Mean and variance of each channel, used unless `use_input_stats`.  Otherwise the statistics of each example are used, and
+        the running ones move towards their averages in place, without being recorded; variances are then sample variances.
     weight, bias : array_like or None
         Factor and summand of each channel.
     use_input_stats : bool
     momentum : float
-        How far the running ones move: 0 not at all, 1 all the way.
+        The weight of the batch in the running statistics: 0 keeps them, 1 replaces them.
     eps : float
         Added to the variance.
 
@@ -122,7 +122,7 @@ def instance_norm(
 
 
 def _check_running(op: str, mean: object, var: object, shape: tuple[int, ...], written: bool) -> None:
-    """Refuse buffers that are missing, or that cannot be written to, before either is."""
+    """Refuse missing or read-only buffers, before either is written to."""
     if len(shape) < 2:
         raise ValueError(f"{op}: x must have a batch axis and a channel axis, got shape {tuple(shape)}")
     if not written:
@@ -147,7 +147,7 @@ def _check_running(op: str, mean: object, var: object, shape: tuple[int, ...], w
 
 
 def _move(op: str, mean: object, var: object, batch: Tensor, axes: tuple[int, ...], momentum: float) -> None:
-    """The buffers, a part `momentum` of the way towards the statistics along `axes`; an empty batch says nothing."""
+    """Move the buffers by the fraction `momentum` towards the statistics along `axes`; an empty batch has no effect."""
     count = math.prod(batch.shape[axis] for axis in axes)
     if var is not None and count == 1:
         raise ValueError(f"{op}: expected more than 1 value per channel when training with a running variance")

@@ -1,7 +1,4 @@
-"""Sparse matrices whose stored elements are tensors: SciPy's arrays beside tensors, and PyTorch's `sparse` namespace.
-
-Owns the names.
-"""
+"""Sparse matrices whose stored elements are tensors: SciPy's arrays beside tensors, and PyTorch's `sparse` namespace."""
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)

@@ -1,7 +1,4 @@
-"""Modules: gradspec.nn.modules, the classes of `gradspec.nn` under PyTorch's path.
-
-Owns the list of their names.
-"""
+"""Modules: gradspec.nn.modules, the classes of `gradspec.nn` under PyTorch's path."""
 
 import gradspec  # noqa: F401 (waits for it)
 

@@ -39,12 +39,12 @@ class Tree:
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each with its path; a module in several places is returned once.
+        """This module and all below it, each with its path; with `remove_duplicate`, a module in several places is returned once.
 
         Parameters
         ----------
         memo : set, optional
-            Modules to leave out; each returned module is added.
+            Modules to leave out; with `remove_duplicate`, each returned module is added.
         prefix : str
         remove_duplicate : bool
 
@@ -93,7 +93,7 @@ class Tree:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters of this module and of those below it, each with its path.
+        """The parameters of this module and all below it, each with its path.
 
         Parameters
         ----------
@@ -110,13 +110,13 @@ class Tree:
         return self._named_members(lambda module: module._parameters, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters of this module and of those below it, as an optimiser takes them."""
+        """The parameters of this module and all below it, for an optimiser."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, gs.Tensor]]:
-        """The buffers of this module and of those below it, each with its path.
+        """The buffers of this module and all below it, each with its path.
 
         Parameters
         ----------
@@ -131,10 +131,10 @@ class Tree:
         return self._named_members(lambda module: module._buffers, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[gs.Tensor]:
-        """The buffers of this module and of those below it."""
+        """The buffers of this module and all below it."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    # One by its path.
+    # Access by path.
 
     def get_submodule(self, target: str) -> Module:
         """The module at a path, `"layers.0.linear"`.
@@ -142,7 +142,7 @@ class Tree:
         Raises
         ------
         AttributeError
-            Where there is none.
+            No module has this path.
         """
         module = cast("Module", self)
         for name in target.split(".") if target else []:
@@ -196,10 +196,10 @@ class Tree:
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         return getattr(module, name)
 
-    # All at once.
+    # Changes to all modules.
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` of each module below this one, and then of this one.
+        """Call `fn` for each module below this one, and then for this one.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Tree:
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         for child in self.children():
             child.apply(fn)
@@ -225,7 +225,7 @@ class Tree:
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -244,7 +244,7 @@ class Tree:
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
@@ -260,12 +260,12 @@ class Tree:
         """
         for parameter in self.parameters():
             if set_to_none:
-                parameter.grad = None  # without a look at it: rows that wait there need not become an array
+                parameter.grad = None  # without reading it: a gradient kept as rows need not become an array
             elif parameter.grad is not None:
                 parameter.grad.detach_()
                 parameter.grad.zero_()
 
-    # How it is printed.
+    # Printing.
 
     def extra_repr(self) -> str:
         """The text between the brackets of a module's `repr`; for classes to override."""
@@ -275,7 +275,7 @@ class Tree:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        """The tree as text: one line per module, with the number of its parameters."""
+        """The tree as text: one line for each module, with the number of its parameters."""
         lines = [line for line in [self.extra_repr()] if line]
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()]
         if children:
@@ -287,7 +287,7 @@ class Tree:
 
 
 def counted(module: Tree) -> str:
-    """How many numbers the parameters of a module are, as the end of a line."""
+    """The number of elements of a module's parameters, as the end of a line."""
     count = sum(parameter.size for parameter in module.parameters() if not is_lazy(parameter))
     return f"  # {count:,} parameter{'s' * (count != 1)}" if count else ""
 

@@ -1,8 +1,8 @@
-"""Convolutions of any number of axes as matrix products, and the patches that these multiply.
+"""Convolutions with any number of axes as matrix products, and the patches that they multiply.
 
-Arrays are (batch, channels, ...) or (channels, ...); weights are (channels out, channels in of a group, ...).  Owns the layouts:
-few places and many examples make one product of a block of examples, many places one product each.  Of float32 and float64
-many places are left to the module `convolution_loops`, whose tables are made here, and few products to `convolution_few`.
+Arrays are (batch, channels, ...) or (channels, ...); weights are (channels out, channels in of a group, ...).  Chooses the
+method: with few places a block of examples is one matrix product, with many places each example is one.  For float32 and float64
+many places are left to `convolution_loops`, whose tables are built here, and few products to `convolution_few`.
 """
 
 import functools
@@ -16,16 +16,16 @@ from .convolution_few import add_products
 
 __all__ = ["convolve", "convolve_input", "convolve_weight", "fold", "unfold"]
 
-_BLOCK = 1 << 21  # bytes of patches that are made at a time: what a core's cache holds
-_MOST_PARTS = 64  # into which strides may split a result
-_MOST_BLOCKS = 8  # of examples whose sums are added on their own
-_MANY = 128  # places from which a product an example is as fast as one of several examples
-_LITTLE = 1 << 20  # products up to which making patches costs more than they
-_FEW = 1 << 13  # products up to which tables do
+_BLOCK = 1 << 21  # bytes of patches built at a time: the size of a core's cache
+_MOST_PARTS = 64  # limit of the parts into which strides may split a result
+_MOST_BLOCKS = 8  # blocks of examples with separate sums
+_MANY = 128  # places that make one product per example as fast as one for several examples
+_LITTLE = 1 << 20  # limit of products below which building patches costs more than multiplying
+_FEW = 1 << 13  # limit of products below which building tables does, too
 
 
 def convolve(x, weight, bias, stride, padding, dilation, groups):
-    """Sums of the elements under a kernel, times its weights, wherever it stands.
+    """Cross-correlation: at each place of the kernel, the sum of the elements under it times its weights.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def convolve(x, weight, bias, stride, padding, dilation, groups):
     weight : ndarray
         (channels out, channels in / groups, ...).
     bias : ndarray or None
-        A number for each channel of the result.
+        One number for each channel of the result.
     stride, padding, dilation : tuple of int
-        One for each axis behind the channels.
+        One number for each axis after the channels.
     groups : int
 
     Returns
@@ -84,12 +84,12 @@ def convolve(x, weight, bias, stride, padding, dilation, groups):
 
 
 def convolve_input(x, weight, shape, stride, padding, dilation, groups):
-    """What the input of convolve owes to its result: each element times the kernel, added where that stands.
+    """The adjoint of convolve with respect to its input.
 
     Parameters
     ----------
     x : ndarray
-        Has the shape of the result.
+        Of the shape of the result.
     shape : tuple of int
         Of the input.
     weight, stride, padding, dilation, groups
@@ -135,12 +135,12 @@ def convolve_input(x, weight, shape, stride, padding, dilation, groups):
 
 
 def convolve_weight(grad, x, shape, stride, padding, dilation, groups):
-    """What the weight of convolve owes to its result.
+    """The adjoint of convolve with respect to its weight.
 
     Parameters
     ----------
     grad : ndarray
-        Has the shape of the result.
+        Of the shape of the result.
     x : ndarray
         As in convolve.
     shape : tuple of int
@@ -181,12 +181,12 @@ def convolve_weight(grad, x, shape, stride, padding, dilation, groups):
 
 
 def fold(x, size, kernel, dilation, padding, stride):
-    """Each column of `x` added to the places of the result that unfold would take it from.
+    """The adjoint of unfold: each column of `x` added at the places that unfold reads for it.
 
     Parameters
     ----------
     x : ndarray
-        (batch, channels * elements of the kernel, places) or without the batch.
+        (batch, channels * elements of the kernel, places), or without the batch axis.
     size, kernel, dilation, padding, stride : tuple of int
 
     Returns
@@ -207,12 +207,12 @@ def fold(x, size, kernel, dilation, padding, stride):
 
 
 def unfold(x, kernel, dilation, padding, stride):
-    """The elements under the kernel, a column for each place where it stands.
+    """The elements under the kernel, one column for each place of the kernel.
 
     Parameters
     ----------
     x : ndarray
-        (batch, channels, ...) or without the batch.
+        (batch, channels, ...), or without the batch axis.
     kernel, dilation, padding, stride : tuple of int
 
     Returns
@@ -230,7 +230,7 @@ def unfold(x, kernel, dilation, padding, stride):
 
 @functools.lru_cache(512)
 def output_sizes(lengths, kernel, stride, padding, dilation):
-    """In how many places along each axis the kernel stands."""
+    """The number of places of the kernel along each axis."""
     for name, values, least in (("kernel", kernel, 1), ("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
         if len(values) != len(lengths):
             raise ValueError(f"{name} has {len(values)} numbers for {len(lengths)} axes: {tuple(values)}")
@@ -246,32 +246,32 @@ def output_sizes(lengths, kernel, stride, padding, dilation):
 
 
 def _ways(examples, weights, places, dtype):
-    """Whether the loops over shifted images are quicker than products of patches, and loops over single products than both."""
+    """Whether loops over shifted images are faster than products of patches, and loops over single products faster than both."""
     products = examples * weights * places if dtype.char in "fd" else 0
     return products > 0 and (places >= _MANY or products <= _LITTLE), 0 < products <= _FEW
 
 
 def _convolve_input(x, weight, length, sizes, stride, padding, dilation, groups):
-    """convolve_input without the patches; None where that cannot be."""
+    """convolve_input without patches; None if that is not possible."""
     outer, inner = weight.shape[0] // groups, weight.shape[1]
     layout, parts, taps = _input_tables(outer, tuple(length), weight.shape[2:], sizes, stride, padding, dilation)
     columns = weight.reshape(groups, outer, inner, -1).transpose(0, 2, 1, 3)
     weights = [np.array(columns[..., tap], x.dtype, order="C").reshape(groups, inner, -1) for tap in taps]
     covered = sum(math.prod(grid) for *_, grid in parts) == math.prod(length)
     y = (np.empty if covered else np.zeros)((len(x), groups * inner, *length), x.dtype)
-    if not parts:  # the kernel stands on nothing but the padding
+    if not parts:  # the kernel covers nothing but padding
         return y
     done = direct.correlate(np.require(x, None, "CA"), weights, None, groups, inner, layout, parts, y, True)
     return y if done else None
 
 
 def _in_three(*values):
-    """Tuples of one number for each axis, with more axes before them so that there are three."""
+    """Tuples of one number for each axis, padded in front to three."""
     return [(fill,) * (3 - len(value)) + tuple(value) for fill, value in values]
 
 
 def _offsets(channels, image, dims, phases, places):
-    """Where in an image of several channels the products of each begin: `places` are (phase, row) along each axis."""
+    """Offsets of each product's operand in an image of several channels: `places` are (phase, row) along each axis."""
     taps = []
     for a, b, c in itertools.product(*places):
         phase = (a[0] * phases[1] + b[0]) * phases[2] + c[0]
@@ -283,7 +283,7 @@ def _offsets(channels, image, dims, phases, places):
 
 @functools.lru_cache(128)
 def _forward_tables(channels, lengths, kernel, sizes, stride, padding, dilation):
-    """The layout and the only part of a result that is sums under a kernel."""
+    """The layout and the only part of a result of convolve."""
     lengths, kernel, sizes, stride, padding, dilation = _in_three(
         (1, lengths), (1, kernel), (1, sizes), (1, stride), (0, padding), (1, dilation))  # fmt: skip
     dims = tuple(-(-((n - 1) * s + d * (k - 1) + 1) // s) for n, s, d, k in zip(sizes, stride, dilation, kernel))
@@ -294,12 +294,12 @@ def _forward_tables(channels, lengths, kernel, sizes, stride, padding, dilation)
 
 @functools.lru_cache(128)
 def _input_tables(channels, lengths, kernel, sizes, stride, padding, dilation):
-    """The same the other way: as many parts as the stride has steps, and the elements of the kernel that each takes."""
+    """The same for convolve_input: one part for each residue of the stride, and the elements of the kernel for each part."""
     lengths, kernel, sizes, stride, padding, dilation = _in_three(
         (1, lengths), (1, kernel), (1, sizes), (1, stride), (0, padding), (1, dilation))  # fmt: skip
     axes, low, dims = [], [], []
     for n, k, s, p, d in zip(lengths, kernel, stride, padding, dilation):
-        # Element r + s * m of the input met element t of the kernel at place m + (r + p - t * d) / s, where that is an integer.
+        # Element r + s * m of the input met element t of the kernel at place m + (r + p - t * d) / s, if that is an integer.
         met = [[(t, (r + p - t * d) // s) for t in range(k) if (r + p - t * d) % s == 0] for r in range(min(s, n))]
         low.append(max([0, *(-e for taps in met for _, e in taps)]))
         axes.append([(r, -(-(n - r) // s), [(t, e + low[-1]) for t, e in taps]) for r, taps in enumerate(met) if taps])
@@ -314,7 +314,7 @@ def _input_tables(channels, lengths, kernel, sizes, stride, padding, dilation):
 
 
 def _batched(x, spatial, name):
-    """The array with an axis of examples, and whether it had one."""
+    """The array with a batch axis, and whether it had one."""
     if x.ndim not in (spatial + 1, spatial + 2):
         raise ValueError(f"{name} must have {spatial + 1} or {spatial + 2} axes, got {x.ndim}")
     return (x, True) if x.ndim == spatial + 2 else (x[None], False)
@@ -327,7 +327,7 @@ def _kernel(weight, spatial):
 
 
 def _grouped(shape, groups):
-    """Channels of the result, and those of the input that one of them sees."""
+    """The channels of the result, and the channels of the input that each of them uses."""
     if groups < 1 or shape[0] % groups:
         raise ValueError(f"groups must divide the {shape[0]} channels, got {groups}")
     return shape[:2]
@@ -342,21 +342,21 @@ def _padded(x, padding):
 
 
 def _inside(y, lengths, padding):
-    """The array without its padding, in memory of its own."""
+    """The array without its padding, as a copy."""
     if not any(padding):
         return y
     return y[(..., *(slice(p, p + n) for n, p in zip(lengths, padding)))].copy()
 
 
 def _patches(x, kernel, sizes, stride, dilation):
-    """A view (batch, channels, *kernel, *places) of an array that is padded already."""
+    """A view (batch, channels, *kernel, *places) of a padded array."""
     steps = x.strides[2:]
     strides = (*x.strides[:2], *(d * s for d, s in zip(dilation, steps)), *(n * s for n, s in zip(stride, steps)))
     return np.lib.stride_tricks.as_strided(x, (*x.shape[:2], *kernel, *sizes), strides, writeable=False)
 
 
 def _blocks(x, kernel, sizes, stride, padding, dilation):
-    """Blocks of examples with their patches; the elements themselves where the kernel is one."""
+    """Blocks of examples with their patches; the elements themselves if the kernel has one element."""
     if math.prod(kernel) == 1 and not any(padding) and max(stride) == 1:
         yield slice(None), x.reshape(*x.shape[:2], *kernel, *sizes)
         return
@@ -382,12 +382,12 @@ def _merged(patches, groups, places):
 
 
 def _step(size, examples):
-    """How many examples of `size` bytes each make a block."""
+    """The number of examples in a block; each has `size` bytes."""
     return max(1, min(_BLOCK // max(size, 1), examples))
 
 
 def _add_patches(y, patches, kernel, sizes, stride, dilation):
-    """Patches added to where they came from, one element of the kernel after the other."""
+    """Add patches at the positions they were taken from, one element of the kernel after the other."""
     lead = (slice(None),) * (patches.ndim - 2 * len(kernel))
     for place in np.ndindex(*kernel):
         target = (..., *(slice(k * d, k * d + n * s, s) for k, d, n, s in zip(place, dilation, sizes, stride)))

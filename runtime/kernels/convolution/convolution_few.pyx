@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Convolutions of few products, of which making patches or tables would be most of the time.
+"""Convolutions with so few products that building patches or tables would dominate the time.
 
-Owns the loops over all pairs of an element and a weight that meet, of float32 and float64: one set for the result, the input
-and the weight, for each is the sum of products of the other two.  Zeros beside the image are not multiplied, so that what is
-infinite or NaN is left to the module `convolution`, as is what raised a floating-point flag.
+Loops over all pairs of an element and a weight that meet, in float32 and float64.  One set of loops computes the result, the
+input's cotangent and the weight's, for each is a sum of products of the other two arrays.  Products with the padding are skipped,
+so that infinities and NaNs are left to the module `convolution`, as are computations that raised a floating-point flag.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ cdef struct Axis:
 
 
 cdef inline bint within(Axis* axis, npy_intp tap, npy_intp* first, npy_intp* last, npy_intp* begin) noexcept nogil:
-    """From and up to which place an element of the kernel meets the image, and which element of it first."""
+    """The places where an element of the kernel meets the image, as a range, and the first element of the image that it meets."""
     cdef npy_intp shift = tap * axis.dilation - axis.padding
     first[0] = (axis.stride - 1 - shift) // axis.stride if shift < 0 else 0
     last[0] = min(axis.places, (axis.length - shift + axis.stride - 1) // axis.stride) if shift < axis.length else 0
@@ -36,7 +36,7 @@ cdef inline bint within(Axis* axis, npy_intp tap, npy_intp* first, npy_intp* las
 
 
 cdef void multiply(real* x, real* weight, real* y, Axis* axes, Sum which) noexcept nogil:
-    """The products of one channel of the input and one of the result."""
+    """The products of one channel of the input and one channel of the result."""
     cdef npy_intp a, b, c, a0, a1, b0, b1, c0, c1, i, k, s, t, u, n, from_a, from_b, from_c, stride = axes[2].stride
     cdef real w, total
     cdef real* row
@@ -80,7 +80,7 @@ cdef bint all_finite(real* x, npy_intp n) noexcept nogil:
 
 cdef bint run(real* x, real* weight, real* y, npy_intp* sizes, npy_intp[3] channels, npy_intp groups, npy_intp examples,
               Axis* axes, Sum which) noexcept nogil:
-    """All pairs of channels; `sizes` are the elements of a channel of each array, `channels` those of a group."""
+    """All pairs of channels; `sizes` are elements per channel of each array, `channels` the channels of a group."""
     cdef npy_intp _n, g, o, c
     cdef npy_intp inner = channels[0], outer = channels[1]
     if which != INPUT and not all_finite(x, examples * groups * inner * sizes[0]):
@@ -106,7 +106,7 @@ cdef ndarray plain(ndarray x, ndarray alike):
 
 
 cdef bint fits(ndarray x, ndarray weight, ndarray y, int spatial, npy_intp groups) noexcept:
-    """Whether the arrays have the axes and channels that the loops rely on; what has not is for others to refuse."""
+    """Whether the arrays have the axes and channels that the loops rely on; if not, other code raises the error."""
     if not 1 <= spatial <= 3 or PyArray_NDIM(weight) != spatial + 2 or PyArray_NDIM(y) != spatial + 2 or groups < 1:
         return False
     return (PyArray_DIMS(y)[0] == PyArray_DIMS(x)[0] and PyArray_DIMS(weight)[0] == PyArray_DIMS(y)[1]
@@ -115,7 +115,7 @@ cdef bint fits(ndarray x, ndarray weight, ndarray y, int spatial, npy_intp group
 
 def add_products(ndarray x, ndarray weight, ndarray y, int which, tuple stride, tuple padding, tuple dilation,
                  npy_intp groups):
-    """Add the products of two of three arrays to the third one.
+    """Add the products of two of three arrays to the third.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ def add_products(ndarray x, ndarray weight, ndarray y, int which, tuple stride, 
     y : ndarray
         (examples, channels out, ...)
     which : int
-        0 for `y`, 1 for `x`, 2 for `weight`: the sum, a contiguous array of float32 or float64, which gives the dtype.
+        0 for `y`, 1 for `x`, 2 for `weight`: the array of sums, contiguous float32 or float64, which determines the dtype.
     stride, padding, dilation : tuple of int
     groups : int
 
     Returns
     -------
     bool
-        Whether it has been done; where not, the sum is spoilt.
+        Whether the loops computed it; if not, the sums are invalid.
     """
     cdef Axis[3] axes
     cdef npy_intp[3] sizes, channels

@@ -1,11 +1,11 @@
 # cython: boundscheck=False, wraparound=False
-"""Convolutions of float32 and float64 without the patches: sums of products of an image and its own shifts, in registers.
+"""Convolutions of float32 and float64 without patches: sums of products of an image and its own shifts, in registers.
 
-An image is padded once and split by the stride, so that what a kernel's element meets is the image from some offset on, for
-all places where the kernel stands at once; what is computed beside the ends of rows is left out of the result.  Owns that
-layout; the loops are those of `convolution_tiles`.  Where kernels stand is told by the tables of the module `convolution`, whose
-matrix products take what raised a floating-point flag, and all where there are no such loops.  No bit depends on the number of
-threads.
+An image is padded once and split by the stride.  The elements that meet an element of the kernel, at all places of the kernel,
+are then the image from some offset on.  Values computed beyond the ends of rows are left out of the result.  Defines that layout;
+the inner loops are in `convolution_tiles`.  The tables of the module `convolution` contain the offsets.  Its matrix products
+compute all cases that raise a floating-point flag, and every case if the compiler has no vectors.  Results are bitwise
+independent of the number of threads.
 """
 
 from libc.stdlib cimport calloc, free, malloc
@@ -23,14 +23,14 @@ from .convolution_tiles cimport (
 cnp.import_array()
 
 cdef enum:
-    WORTH = 1 << 18     # products from which there are threads
+    WORTH = 1 << 18     # products that make several threads worthwhile
 
-cdef int VECTOR = gradspec_vectors()  # bytes; 0 where the compiler has none
+cdef int VECTOR = gradspec_vectors()  # bytes; 0 if the compiler has no vectors
 cdef int LEVEL = 2 if VECTOR == 64 else 1 if VECTOR == 32 else 0
 
 
 cdef void pad(real* x, real* image, Job* job) noexcept nogil:
-    """The channels of a group, with zeros around, split by what is left of the places divided by the stride."""
+    """The channels of a group, padded with zeros and split by position modulo the stride."""
     cdef npy_intp c, phase, i, j, k, a, b, first, last, from_k
     cdef npy_intp* phases = job.phases
     cdef npy_intp* dims = job.dims
@@ -75,7 +75,7 @@ cdef inline real* padded(real* x, real* image, Job* job) noexcept nogil:
 
 
 cdef void put(real* found, Job* job, Part* part, real bias, real* y) noexcept nogil:
-    """One channel of a part to where it belongs."""
+    """Write one channel of a part to its places in the result."""
     cdef npy_intp i, j, k
     cdef npy_intp step = part.step[2]
     cdef real* source
@@ -109,7 +109,7 @@ cdef void tile(int rows, real* image, Part* part, real* weights, real* y) noexce
 
 
 cdef inline npy_intp first_of(npy_intp share, Job* job) noexcept nogil:
-    """The first channel of a share: shares are of whole blocks."""
+    """The first channel of a share; shares consist of whole blocks."""
     cdef npy_intp blocks = (job.outer + GRADSPEC_TOGETHER - 1) // GRADSPEC_TOGETHER
     return min(share * blocks // job.shares * GRADSPEC_TOGETHER, job.outer)
 
@@ -133,7 +133,7 @@ cdef void correlate_unit(real* image, real* found, Job* job, npy_intp unit) noex
         o = first
         while o < last:
             rows = 1 if job.outer - o == 1 else GRADSPEC_TOGETHER
-            whole = part.extent == plane and job.outer - o >= rows  # nothing stands beside the ends of rows
+            whole = part.extent == plane and job.outer - o >= rows  # no values beyond the ends of rows
             tile(rows, image, part, weights, y + o * plane if whole else found)
             for r in range(min(<npy_intp> rows, job.outer - o)):
                 shift = bias[group * job.outer + o + r] if bias != NULL else 0
@@ -145,7 +145,7 @@ cdef void correlate_unit(real* image, real* found, Job* job, npy_intp unit) noex
 
 
 cdef void gather(int rows, real* g, npy_intp pitch, real* image, Part* part, real* y) noexcept nogil:
-    """Four channels of the cotangent, or one, with every element of the kernel."""
+    """Four channels of the cotangent, or one, times the elements of the image for every element of the kernel."""
     cdef npy_intp k = 0, some
     cdef int way
     while k < part.count:
@@ -159,7 +159,7 @@ cdef void gather(int rows, real* g, npy_intp pitch, real* image, Part* part, rea
 
 
 cdef void gather_unit(real* image, real* spread, Job* job, npy_intp unit) noexcept nogil:
-    """Some channels of one group of a block of examples; what is found is added to the block's own result."""
+    """Some channels of one group of a block of examples; the sums are added to the block's own result."""
     cdef npy_intp share = unit % job.shares, which = unit // job.shares
     cdef npy_intp group = which % job.groups, block = which // job.groups
     cdef npy_intp lanes = VECTOR // sizeof(real), first = first_of(share, job), last = first_of(share + 1, job), n, o, i, j, k
@@ -196,7 +196,7 @@ cdef inline void copy(real* x, real* y, npy_intp n) noexcept nogil:
 
 
 cdef void run(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Some units, on whichever thread."""
+    """Some units, on any thread."""
     cdef Job* job = <Job*> context
     cdef npy_intp item = 4 if job.single else 8, extent = 0, q, unit
     cdef npy_intp size = 0 if job.bare else job.channels * job.image * item
@@ -209,7 +209,7 @@ cdef void run(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     if memory == NULL:
         job.failed = True
     else:
-        found = memory + GRADSPEC_SLACK - <size_t> memory % GRADSPEC_SLACK  # whole lines, for the rows of cotangents
+        found = memory + GRADSPEC_SLACK - <size_t> memory % GRADSPEC_SLACK  # whole cache lines, for the rows of cotangents
         image = found + GRADSPEC_TOGETHER * ((extent * item + GRADSPEC_SLACK) // GRADSPEC_SLACK * GRADSPEC_SLACK)
         fp_clear()
         for unit in range(start, stop):
@@ -227,7 +227,7 @@ cdef void run(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef bint is_known(Job* job, Part* part) noexcept:
-    """Whether the loops know how, and most of what they would compute is wanted."""
+    """Whether there are loops for the part, and most of the computed values belong to the result."""
     cdef npy_intp lanes = VECTOR // (4 if job.single else 8), width
     if lanes == 0 or part.extent < lanes:
         return False
@@ -236,7 +236,7 @@ cdef bint is_known(Job* job, Part* part) noexcept:
 
 
 cdef void pack(real* weights, real* packed, Job* job, Part* part) noexcept nogil:
-    """The weights (groups, outer, count) as the loops take them."""
+    """Arrange the weights (groups, outer, count) as the loops read them."""
     cdef npy_intp _group, o, k, r, rows
     for _group in range(job.groups):
         o = 0
@@ -271,7 +271,7 @@ cdef void prepare(Job* job, ndarray x, npy_intp groups, npy_intp outer, tuple la
 
 
 cdef bint find_parts(Job* job, list parts) except -1:
-    """The parts of the result; False where the loops do not know one."""
+    """The parts of the result; False if the loops do not support one."""
     cdef Part* part
     cdef ndarray offsets
     cdef int k
@@ -291,7 +291,7 @@ cdef bint find_parts(Job* job, list parts) except -1:
 
 
 cdef bint do_all(Job* job, npy_intp examples):
-    """All units; False where a floating-point flag was raised, or there is no memory."""
+    """All units; False if a floating-point flag was raised, or there is no memory."""
     cdef npy_intp units = examples * job.groups, cost = 0, q
     for q in range(job.parts):
         cost += job.part[q].count * job.part[q].extent
@@ -312,23 +312,23 @@ def correlate(ndarray x, list weights, bias, npy_intp groups, npy_intp outer, tu
     x : ndarray
         (examples, channels, ...), contiguous, as are all arrays.
     weights : list of ndarray
-        For each part (groups, outer, products).
+        One array (groups, outer, products) for each part.
     bias : ndarray or None
     groups, outer : int
-        Of the channels, and how many of the result belong to each.
+        Number of groups of channels, and number of channels of the result for each.
     layout : tuple
-        Lengths of the image, zeros before it, into how many it is split, lengths of these, lengths of the result: three of each.
+        Lengths of the image, zeros before it, number of phases, their lengths, lengths of the result: three of each.
     parts : list of tuple
-        Offsets of the products, and where the places stand in the result: start, step and lengths, three of each.
+        Offsets of the products, and the places in the result: start, step and lengths, three of each.
     y : ndarray
         The result.
     checked : bool
-        Whether what is infinite or NaN has to be computed otherwise: zeros are multiplied that are not there.
+        Whether to leave infinities and NaNs to other code: the loops also multiply padding, which contributes no products.
 
     Returns
     -------
     bool
-        Whether it has been done.
+        Whether the loops computed it.
     """
     cdef Job job
     cdef Part* part
@@ -366,21 +366,21 @@ def correlate(ndarray x, list weights, bias, npy_intp groups, npy_intp outer, tu
 
 
 def gather_products(ndarray x, ndarray grad, npy_intp groups, npy_intp outer, tuple layout, list parts, ndarray y):
-    """The sums over all places, for each channel of a cotangent and each offset of the only part; the adjoint by the weights.
+    """The sums over all places, for each channel of a cotangent and each offset of the only part; the adjoint for the weights.
 
     Parameters
     ----------
     x, groups, outer, layout, parts
         As in correlate.
     grad : ndarray
-        Of the shape of its result.
+        Of the shape of the result of correlate.
     y : ndarray
-        (blocks, groups, outer, products), of zeros; each block is the sum of some examples.
+        (blocks, groups, outer, products), initially zero; each block is the sum of some examples.
 
     Returns
     -------
     bool
-        Whether it has been done.
+        Whether the loops computed it.
     """
     cdef Job job
     cdef npy_intp size = y.size
@@ -391,7 +391,7 @@ def gather_products(ndarray x, ndarray grad, npy_intp groups, npy_intp outer, tu
     try:
         if not find_parts(&job, parts):
             return False
-        job.bare = job.bare and job.part.extent % (VECTOR // (4 if job.single else 8)) == 0  # whole vectors are read
+        job.bare = job.bare and job.part.extent % (VECTOR // (4 if job.single else 8)) == 0  # the loops read whole vectors
         if not do_all(&job, job.blocks):
             return False
         return is_finite(<float*> job.y, size) if job.single else is_finite(<double*> job.y, size)

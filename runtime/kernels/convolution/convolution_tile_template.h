@@ -18,7 +18,7 @@ TARGET static void TILED(tile)(
         GRADSPEC_ALL for (r = 0; r < ROWS; r++)
             GRADSPEC_ALL for (v = 0; v < VECTORS; v++) *(VECTOR *) (y + r * pitch + m + v * lanes) = sums[r][v];
         if (m + width >= n) return;
-        next = m + 2 * width <= n ? m + width : n - width; /* the last one over what was there */
+        next = m + 2 * width <= n ? m + width : n - width; /* the last vector overlaps its predecessor */
     }
 }
 

@@ -1,18 +1,18 @@
-/* Sums of products of rows at offsets, four channels times three vectors of them in registers. */
+/* Sums of products of rows at offsets, a block of four channels times three vectors in registers. */
 #ifndef GRADSPEC_CONVOLUTION_TILES_H
 #define GRADSPEC_CONVOLUTION_TILES_H
 
 #include <numpy/npy_common.h>
 
-enum { GRADSPEC_TOGETHER = 4, GRADSPEC_SLACK = 64 }; /* channels; bytes, of a line */
+enum { GRADSPEC_TOGETHER = 4, GRADSPEC_SLACK = 64 }; /* channels; bytes of a cache line */
 
-/* y[r * pitch + m] = the sum of w[k * rows + r] * x[offsets[k] + m]: rows are 4 or 1, m at least a vector. */
+/* y[r * pitch + m] = the sum of w[k * rows + r] * x[offsets[k] + m], for 4 rows or 1, and at least one vector of m. */
 typedef void (*gradspec_tile_float)(
     const float *x, const npy_intp *offsets, npy_intp count, const float *w, float *y, npy_intp pitch, npy_intp n);
 typedef void (*gradspec_tile_double)(
     const double *x, const npy_intp *offsets, npy_intp count, const double *w, double *y, npy_intp pitch, npy_intp n);
 
-/* y[r * count + k] += the sum of g[r * pitch + m] * x[offsets[k] + m], n being some vectors. */
+/* y[r * count + k] += the sum of g[r * pitch + m] * x[offsets[k] + m], where n is a multiple of the vector length. */
 typedef void (*gradspec_gather_float)(
     const float *g, npy_intp pitch, const float *x, const npy_intp *offsets, npy_intp count, float *y, npy_intp n);
 typedef void (*gradspec_gather_double)(
@@ -21,7 +21,7 @@ typedef void (*gradspec_gather_double)(
 #if defined(__GNUC__)
 #include "../loops/typed.h"
 
-/* A vector is loaded once, not by each instruction that reads it. */
+/* Load a vector once, instead of in each instruction that reads it. */
 #if defined(__x86_64__)
 #define GRADSPEC_KEEP(vector) __asm__("" : "+v"(vector))
 #else
@@ -106,7 +106,7 @@ static int gradspec_vectors(void) {
 
 #endif
 
-/* [width of vectors][4 rows and 3 vectors, 4 and 1, 1 and 3, 1 and 1] */
+/* [vector width][4 rows and 3 vectors, 4 and 1, 1 and 3, 1 and 1] */
 static const gradspec_tile_float gradspec_tiles_float[][4] = GRADSPEC_TABLES(gradspec_tile_float);
 static const gradspec_tile_double gradspec_tiles_double[][4] = GRADSPEC_TABLES(gradspec_tile_double);
 static const gradspec_gather_float gradspec_gathers_float[][4] = GRADSPEC_TABLES(gradspec_gather_float);

@@ -1,7 +1,6 @@
-"""Sums of products of rows at offsets, four channels times three vectors of them in registers.
+"""Sums of products of rows at offsets, a block of four channels times three vectors in registers.
 
-Owns the loops and the choice among them: one copy for each width of vectors that processors have, none where the compiler
-has no vectors.
+Declares the loops and the choice among them: one copy for each vector width of processors, none if the compiler has no vectors.
 """
 
 from ...support.capi cimport npy_intp

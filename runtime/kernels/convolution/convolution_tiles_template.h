@@ -1,4 +1,4 @@
-/* For a T, vectors of some BYTES and the TARGET that has them: tiles of 4 or 1 rows and 3 or 1 vectors. */
+/* For a T, vectors of BYTES and the TARGET that has them: tiles of 4 or 1 rows and 3 or 1 vectors. */
 
 typedef T VECTOR __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));
 

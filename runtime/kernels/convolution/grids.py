@@ -1,6 +1,6 @@
-"""Places in images that a grid of coordinates names: where they are in pixels, which pixels are about them, and even grids.
+"""Sampling grids: convert coordinates to pixel positions, find the pixels around each, and build identity grids.
 
-Coordinates stand along the last axis, the one of the last axis of the image first; lengths are those of the image's axes.
+Coordinates are along the last axis, the image's last axis first; lengths are in the order of the image's axes.
 """
 
 import itertools
@@ -11,17 +11,17 @@ __all__ = ["even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps"]
 
 
 def grid_pixels(grid, lengths, padding, aligned):
-    """Coordinates from -1 to 1 as places in pixels, those outside moved as the padding says.
+    """Coordinates from -1 to 1 as pixel positions; those outside the image are moved according to the padding.
 
     Parameters
     ----------
     grid : ndarray
     lengths : tuple of int
     padding : str
-        'zeros' leaves them outside, near by; 'border' takes the nearest place inside, 'reflection' mirrors the image at its
-        edges; 'none' leaves them.
+        'zeros' leaves them outside, close to the image; 'border' moves them to the nearest position inside, 'reflection' mirrors
+        them at the image's edges; 'none' leaves them unchanged.
     aligned : bool
-        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
+        Whether -1 and 1 are the centres of the outermost pixels, or their edges.
 
     Returns
     -------
@@ -31,33 +31,33 @@ def grid_pixels(grid, lengths, padding, aligned):
 
 
 def grid_pixels_slope(grid, lengths, padding, aligned):
-    """The derivative of grid_pixels, element by element; 0 at an edge from which places are moved."""
+    """The derivative of grid_pixels, element by element; 0 at an edge that clamps positions."""
     return _pixels(grid, lengths, padding, aligned)[1]
 
 
 def grid_taps(pixels, lengths, taps, padding, aligned):
-    """The pixels about each place, numbered in C order, and which of them are in the image; all of them are for a NaN.
+    """The pixels around each position, numbered in C order, and which of them are in the image; for a NaN all of them are.
 
     Parameters
     ----------
     pixels : ndarray
-        Places, (batch, places, axes).
+        Pixel positions, (batch, places, axes).
     lengths : tuple of int
     taps : int
-        How many pixels along each axis: the nearest one, the two or the four about it.
+        Number of pixels along each axis: the nearest pixel, the two or the four around the position.
     padding : str
-        What the pixels outside are: 'zeros', or those that 'border' and 'reflection' put in their place.
+        The value of pixels outside: 'zeros', or the pixel that 'border' or 'reflection' uses instead.
     aligned : bool
 
     Returns
     -------
     tuple of ndarray
-        (batch, taps of all axes, places), those of the last axis one after the other.
+        (batch, taps of all axes, places), the taps of the last axis varying fastest.
     """
     shape = (pixels.shape[0], taps ** len(lengths), pixels.shape[1])
     places, inside = np.zeros(shape, np.intp), np.ones(shape, bool)
     first = np.rint(pixels) if taps == 1 else np.floor(pixels) - (taps // 2 - 1)
-    # Single precision counts no further than 2**24.
+    # Single precision represents integers exactly only up to 2**24.
     first = np.nan_to_num(first.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
     for number, steps in enumerate(itertools.product(range(taps), repeat=len(lengths))):
         for axis, (step, length) in enumerate(zip(steps, lengths)):
@@ -70,19 +70,19 @@ def grid_taps(pixels, lengths, taps, padding, aligned):
 
 
 def even_grid(size, aligned, dtype):
-    """The coordinates of the pixels of an image, and a 1 behind those of each.
+    """The coordinates of the pixels of an image, each followed by a 1.
 
     Parameters
     ----------
     size : tuple of int
-        Of the image: batch, channels and lengths.
+        Shape of the image: batch, channels and lengths.
     aligned : bool
     dtype : dtype
 
     Returns
     -------
     ndarray
-        (pixels, axes + 1), the coordinate along the last axis first.
+        (pixels, axes + 1), beginning with the coordinate along the last axis.
     """
     lines = []
     for length in size[2:]:
@@ -103,10 +103,10 @@ def _pixels(grid, lengths, padding, aligned):
 
 
 def _moved(place, length, padding, aligned):
-    """Places where the padding takes them, and the derivative of that."""
+    """Positions moved according to the padding, and the derivative of that map."""
     if padding == "none":
         return place, np.ones_like(place)
-    if padding == "zeros":  # further out there are zeros only, and no infinity to compute with
+    if padding == "zeros":  # beyond one pixel there are only zeros, and infinities would not be valid indices
         return _between(place, -3, length + 2, False)
     if padding == "border":
         return _between(place, 0, length - 1, True)
@@ -124,6 +124,6 @@ def _moved(place, length, padding, aligned):
 
 
 def _between(place, low, high, closed):
-    """Places no further than the bounds, with no slope beyond them, nor where `closed` on them."""
+    """Positions clamped to the bounds; the slope is 0 beyond them, and also on them if `closed`."""
     inside = (place > low) & (place < high) if closed else (place >= low) & (place <= high)
     return np.clip(place, low, high), (inside | np.isnan(place)).astype(place.dtype)

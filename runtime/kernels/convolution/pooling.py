@@ -1,6 +1,6 @@
-"""Pooling and resampling: which windows stand where, which weights they have, and the arrays that the loops run over.
+"""Pooling and resampling: compute the tables of windows and weights, and arrange arrays for the loops.
 
-Owns the tables of windows; the loops are those of `pooling_loops` and of the kernels that gather and scatter.
+The loops are in `pooling_loops` and in the kernels that gather and scatter.
 """
 
 import functools
@@ -17,31 +17,31 @@ __all__ = [
     "take_planes_backward",
 ]  # fmt: skip
 
-# The widths that the loops know; others go there and back.
+# The dtypes that the loops support; other dtypes are converted to one from this table and back.
 _WIDE = {"e": "f", "b": "q", "h": "q", "i": "q", "l": "q", "?": "q", "B": "Q", "H": "Q", "I": "Q", "L": "Q"}
 
 
 def max_pool(x, kernel, size, stride, padding, dilation):
-    """The largest element of each window, and its number in C order among those of its plane.
+    """The largest element of each window, and its index in C order within its plane.
 
     Parameters
     ----------
     x : ndarray
         The pooled axes are the last ones.
     kernel, size, stride, padding, dilation : tuple of int
-        One for each pooled axis; `size` is that of the result.
+        One number for each pooled axis; `size` is the shape of the result along these axes.
 
     Returns
     -------
     tuple of ndarray
-        Of equal elements the first one is named; a NaN is larger than any number.
+        Among equal elements the first is chosen; a NaN counts as larger than any number.
     """
     ends = _window_ends(x.shape[x.ndim - len(size) :], *map(tuple, (kernel, size, stride, padding, dilation)))
     return _max_pool(x, size, ends, dilation)
 
 
 def adaptive_max_pool(x, size):
-    """max_pool with the windows that divide each of the last axes into `size` parts."""
+    """max_pool with windows that divide each of the last axes into `size` parts."""
     if x.ndim < len(size):
         raise ValueError(f"{len(size)} axes are pooled, the shape is {x.shape}")
     ends = [_parts(n, m) for n, m in zip(x.shape[-len(size) :], size)]
@@ -49,7 +49,7 @@ def adaptive_max_pool(x, size):
 
 
 def resample(x, axis, size, kind, window, step):
-    """Sums along one axis with the weights of a kind of pooling or interpolation.
+    """Weighted sums along one axis, for pooling or interpolation of the given kind.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def resample(x, axis, size, kind, window, step):
     size : int
         The length of the axis in the result.
     kind : str
-        'windows', 'area' for the means of equal parts, 'nearest', 'nearest-exact', 'linear', 'cubic'; the last two also
-        'smooth', with a filter as wide as what becomes one element, and 'aligned', with the ends on the ends.
+        'windows', 'area' (means of equal parts), 'nearest', 'nearest-exact', 'linear', 'cubic'.  The last two may be followed by
+        'smooth', a filter as wide as the elements that are reduced to one, and by 'aligned', which maps ends to ends.
     window : tuple of int
-        For 'windows' their length, stride and padding, whether that is counted, and whether the sums are not divided.
+        For 'windows' their length, stride and padding, whether the padding is counted, and whether sums are not divided.
     step : float
-        How far apart in `x` the elements of the result are, for the kinds that interpolate.
+        Distance in `x` between adjacent elements of the result, for interpolation.
 
     Returns
     -------
@@ -74,22 +74,22 @@ def resample(x, axis, size, kind, window, step):
 
 
 def resample_backward(x, axis, size, kind, window, step):
-    """The adjoint of resample; `size` is the length of the axis before it."""
+    """The adjoint of resample; `size` is the length of the axis in the input of resample."""
     return _along(x, axis, size, _adjoint_plan, (size, x.shape[axis], kind, tuple(window), step))
 
 
 def pool(x, size, kernel, stride, padding, counted, summed):
-    """Means under windows along the last axes, one axis after the other.
+    """Means of windows along the last axes, one axis after the other.
 
     Parameters
     ----------
     x : ndarray
     size : tuple of int
-        The lengths of these axes in the result.
+        The lengths of the pooled axes in the result.
     kernel, stride, padding : tuple of int
-        One for each; none for parts that divide an axis as evenly as integers do.
+        One number for each axis; empty for parts that divide an axis as evenly as integers allow.
     counted, summed : bool
-        Whether the padding is counted, and whether the sums are not divided.
+        Whether the padding is counted, and whether sums are not divided.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def pool(x, size, kernel, stride, padding, counted, summed):
 
 
 def pool_backward(x, size, kernel, stride, padding, counted, summed):
-    """The adjoint of pool; `size` are the lengths of the axes before it."""
+    """The adjoint of pool; `size` are the lengths of the axes in the input of pool."""
     for axis, (n, (kind, window)) in enumerate(zip(size, _pooled(size, kernel, stride, padding, counted, summed)), -len(size)):
         x = _along(x, axis, n, _adjoint_plan, (n, x.shape[axis], kind, window, 1.0))
     return x
@@ -115,15 +115,15 @@ def _pooled(size, kernel, stride, padding, counted, summed):
 
 
 def take_planes(x, indices, axes):
-    """For each element of `indices` the one of that number in its plane.
+    """For each element of `indices`, the element of `x` with that index in its plane.
 
     Parameters
     ----------
     x : ndarray
     indices : ndarray of int
-        As many axes as `x`, of the same lengths but for the last ones.
+        The same number of axes and the same leading lengths as `x`; the last axes may differ.
     axes : int
-        How many axes make a plane.
+        Number of axes of a plane.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def take_planes(x, indices, axes):
 
 
 def take_planes_backward(x, indices, shape, axes):
-    """Zeros of the given shape with the elements of `x` added where take_planes takes them from."""
+    """The adjoint of take_planes: zeros of the given shape with the elements of `x` added at their indices."""
     places, inside = _numbers(indices, shape, axes)
     if x.shape != np.shape(indices):
         raise ValueError(f"x is of shape {x.shape}, the indices of {np.shape(indices)}")
@@ -142,12 +142,12 @@ def take_planes_backward(x, indices, shape, axes):
 
 
 def plane_numbers(indices, shape, axes):
-    """The indices of take_planes as one row a plane."""
+    """The indices of take_planes as one row for each plane."""
     return _numbers(indices, shape, axes)[0].copy()
 
 
 def _numbers(indices, shape, axes):
-    """The indices as one row a plane, in range, and how many elements a plane has."""
+    """The indices as one row for each plane, checked to be in range, and the number of elements of a plane."""
     indices = np.asarray(indices)
     if indices.dtype.kind not in "iu" and indices.size:
         raise IndexError(f"indices must be integers, got {indices.dtype}")
@@ -163,14 +163,14 @@ def _numbers(indices, shape, axes):
 
 @functools.lru_cache(256)
 def _window_ends(lengths, kernel, size, stride, padding, dilation):
-    """Where along each axis the windows start and end, what stands in the padding skipped by whole steps."""
+    """Start and end of each window along each axis; windows that start in the padding are advanced by whole steps."""
     first = [np.arange(n) * s - p for n, s, p in zip(size, stride, padding)]
     last = [np.minimum(a + d * (k - 1) + 1, n) for a, d, k, n in zip(first, dilation, kernel, lengths)]
     return _packed([a + np.maximum(-(a // max(d, 1)), 0) * d for a, d in zip(first, dilation)], last)
 
 
 def _packed(first, last):
-    """The ends of windows in one array, as for three axes; None if a window holds nothing."""
+    """The ends of windows as one array for three axes; None if a window contains no element."""
     if any((a >= b).any() for a, b in zip(first, last)):
         return None
     more = 3 - len(first)
@@ -199,7 +199,7 @@ def _max_pool(x, size, ends, step):
 
 
 def _along(x, axis, size, plan, arguments):
-    """Weighted sums of (elements before the axis, the axis, elements behind it), by what a plan of these arguments says."""
+    """Weighted sums along one axis, computed on the shape (before, axis, behind) with the weights of `plan(*arguments)`."""
     dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
     wide = _WIDE.get(dtype.char, dtype.char)
     axis %= x.ndim
@@ -216,7 +216,7 @@ def _along(x, axis, size, plan, arguments):
 
 
 def _as_loops_take_it(x, wide):
-    """An array of that dtype, contiguous and aligned."""
+    """A contiguous, aligned array of the dtype `wide`."""
     flags = x.flags
     if x.dtype.char == wide and x.dtype.isnative and flags.c_contiguous and flags.aligned:
         return x
@@ -224,14 +224,14 @@ def _as_loops_take_it(x, wide):
 
 
 def _parts(length, size):
-    """Where the parts begin and end that divide a length as evenly as integers do; they may share an element."""
+    """Starts and ends of parts that divide a length as evenly as integers allow; adjacent parts may share an element."""
     i = np.arange(size)
     return i * length // size, -(-((i + 1) * length) // size)
 
 
 @functools.lru_cache(256)
 def _plan(length, size, kind, window, step, dtype):
-    """Which elements of an axis, each with its weight, make those of the result: starts, places, weights."""
+    """The elements of an axis that each element of the result sums, with their weights: starts, places, weights."""
     name, *words = kind.split(" ")
     if name not in _KINDS or not {*words} <= {"smooth", "aligned"} or (len(window) == 5) != (name in _WINDOWED):
         raise ValueError(f"{kind!r}, window {window}, is no kind of resampling")
@@ -266,7 +266,7 @@ def _plan(length, size, kind, window, step, dtype):
 
 @functools.lru_cache(256)
 def _adjoint_plan(length, size, kind, window, step, dtype):
-    """The same the other way: which elements of the result, each with its weight, an element of the axis is in."""
+    """The transposed plan: for each element of the axis, the elements of the result that use it, with their weights."""
     starts, places, weights = _plan(length, size, kind, window, step, dtype)
     order = np.argsort(places, kind="stable")
     ends = np.searchsorted(places, np.arange(length + 1), sorter=order)
@@ -303,9 +303,9 @@ def _cubic(o, length, step, aligned):
 
 
 def _smooth(o, length, step, shape, support):
-    """The elements under a filter, stretched by the step where that is above 1, around each place; their weights sum to 1.
+    """A filter around each place, widened by the step if that is above 1; weights sum to 1.
 
-    Places are those of elements that are not aligned, with the step of those that are: so PyTorch has it.
+    As in PyTorch, the places are computed as if not aligned, even if the step is the step for aligned ends.
     """
     stretch = max(step, 1.0)
     centres = (o + 0.5) * step
@@ -326,7 +326,7 @@ def _keys(t):
     return np.where(t < 1, (1.5 * t - 2.5) * t * t + 1, np.where(t < 2, ((-0.5 * t + 2.5) * t - 4) * t + 2, 0))
 
 
-_FILTERS = {"linear": (_triangle, 1.0), "cubic": (_keys, 2.0)}  # and how far from the middle they reach
+_FILTERS = {"linear": (_triangle, 1.0), "cubic": (_keys, 2.0)}  # each with the distance from its centre to its end
 _TAPS = {"nearest": _nearest, "nearest-exact": _nearest_exact, "linear": _linear, "cubic": _cubic}
 _WINDOWED = frozenset({"windows"})
 _KINDS = _WINDOWED | {"area", *_TAPS}

@@ -1,4 +1,4 @@
-/* Maxima under windows, and sums along one axis with given weights: over planes, for each width of number. */
+/* Maxima over windows, and weighted sums along one axis: over planes, for each dtype. */
 #ifndef GRADSPEC_POOLING_LOOPS_H
 #define GRADSPEC_POOLING_LOOPS_H
 
@@ -6,7 +6,7 @@
 #include "../loops/typed.h"
 #include <string.h>
 
-enum { GRADSPEC_STRIP = 256 }; /* windows taken together */
+enum { GRADSPEC_STRIP = 256 }; /* windows computed together */
 
 typedef struct {
     const char *x;
@@ -14,7 +14,7 @@ typedef struct {
     npy_intp *indices;
     npy_intp dims[3], sizes[3], step[3];
     const npy_intp *first[3], *last[3];
-    npy_intp low, high, count, stride; /* along the last axis those that are `count` long and `stride` apart */
+    npy_intp low, high, count, stride; /* the windows along the last axis that have `count` elements and distance `stride` */
 } gradspec_windows;
 
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
     npy_intp length, size, behind;
 } gradspec_weighted;
 
-/* CODE: an integer as wide as T, or wider, that vectors have; WIDE: GRADSPEC_WIDE where vectors have T. */
+/* CODE: an integer type at least as wide as T that vectors support; WIDE: GRADSPEC_WIDE if vectors support T. */
 
 #define T float
 #define CODE npy_int32

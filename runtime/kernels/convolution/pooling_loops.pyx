@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Maxima under windows, and sums along one axis with given weights.
+"""Maxima over windows, and weighted sums along one axis.
 
-Owns the loops over contiguous planes, for each width of number, on several threads without the interpreter's lock: windows
-that stand side by side are taken together, in vectors.  What the windows and weights are comes from the module `pooling`,
-which calls with arrays of equal dtype that are contiguous, and indices that are in range.
+Loops over contiguous planes for each dtype, on several threads without the GIL; adjacent windows are computed together, in
+vectors.  The module `pooling` computes the windows and weights.  It passes contiguous arrays of equal dtype, and indices that
+are in range.
 """
 
 from ...support cimport capi as cnp
@@ -40,14 +40,14 @@ cdef extern from "gradspec/kernels/convolution/pooling_loops.h":
     void gradspec_weighted_npy_longdouble(void*, npy_intp, npy_intp) noexcept nogil
 
 cdef enum:
-    CHUNK = 1 << 14  # products or comparisons that are worth a call
+    CHUNK = 1 << 14  # products or comparisons that make a task for a thread worthwhile
 
 
 def max_windows(ndarray x, ndarray first, ndarray last, tuple step, ndarray y, ndarray indices):
-    """Into `y` the first largest element of each window, a NaN before all others; into `indices` where in its plane it stands.
+    """Write to `y` the first largest element of each window, where a NaN exceeds all others; to `indices` its index in its plane.
 
     Windows are the products of ranges: along axis k those from first[k, i] up to but without last[k, i], by step[k].
-    All axes but the first one of `x` and `y` make a plane, and these are three.
+    All axes of `x` and `y` but the first form a plane of three axes.
     """
     cdef Windows job
     cdef Work work
@@ -77,7 +77,7 @@ def max_windows(ndarray x, ndarray first, ndarray last, tuple step, ndarray y, n
 
 
 cdef void find_alike(Windows* job) noexcept nogil:
-    """The longest windows along the last axis, as far as each begins so many elements behind the one before."""
+    """Find the longest runs of windows along the last axis with a constant distance between the starts of adjacent windows."""
     cdef npy_intp n = job.sizes[2], k, count
     job.low = job.high = job.count = 0
     job.stride = 1
@@ -95,7 +95,7 @@ cdef void find_alike(Windows* job) noexcept nogil:
 def weighted_sums(ndarray x, ndarray starts, ndarray places, ndarray weights, ndarray y):
     """y[o, i] = the sum of weights[j] * x[o, places[j]] over j from starts[i] up to but without starts[i + 1].
 
-    The arrays `x` and `y` have three axes, and the dtype of the weights, or the complex one of such parts.
+    `x` and `y` have three axes, and the dtype of the weights or the complex dtype of that precision.
     """
     cdef Weighted job
     cdef Work work

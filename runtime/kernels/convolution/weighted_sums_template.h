@@ -1,4 +1,4 @@
-/* For a T: sums along one axis, of which each has some weights for the elements at some places. */
+/* For a T: weighted sums along one axis. */
 
 WIDE static void TYPED(weigh)(T *restrict y, const T *restrict x, T weight, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) y[i] += x[i] * weight;

@@ -1,4 +1,4 @@
-/* For a T: the first largest element of each window and where it stands; a NaN is taken, and stays. */
+/* For a T: the first largest element of each window, and its position; a NaN exceeds all numbers. */
 
 WIDE static void TYPED(take_larger)(
         const T *restrict x, npy_intp stride, CODE code, T *restrict best, CODE *restrict codes, npy_intp n) {
@@ -15,7 +15,7 @@ WIDE static void TYPED(take_larger)(
 #undef TAKE
 }
 
-/* One window, wherever it ends. */
+/* One window of any extent. */
 static void TYPED(max_window)(
         const gradspec_windows *w, const T *x, npy_intp i, npy_intp j, npy_intp k, T *y, npy_intp *index) {
     npy_intp a, b, c, place = (w->first[0][i] * w->dims[1] + w->first[1][j]) * w->dims[2] + w->first[2][k];
@@ -30,7 +30,7 @@ static void TYPED(max_window)(
     *index = place;
 }
 
-/* A row of windows that are alike; y holds the best so far, codes where that is, less where the window begins. */
+/* A row of windows of equal extent; y contains the maxima so far, codes their positions relative to the windows' starts. */
 static void TYPED(max_strip)(
         const gradspec_windows *w, const T *x, npy_intp i, npy_intp j, npy_intp k, T *y, npy_intp *indices, npy_intp n) {
     CODE codes[GRADSPEC_STRIP];

@@ -1,1 +1,1 @@
-"""NumPy's inner loops called directly, one alone or a straight line of them."""
+"""Call NumPy's inner loops directly: a single loop, or a straight-line program of loops."""

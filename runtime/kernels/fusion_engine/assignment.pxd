@@ -1,4 +1,4 @@
-"""Kernels that put their result into an array that is there."""
+"""Kernels that write their result into an existing array."""
 
 from cpython.ref cimport PyObject
 

@@ -1,8 +1,7 @@
-"""Kernels that put their result into an array that is there, so that a replay needs no new one.
+"""Kernels that write their result into an existing array, so that a replay does not allocate.
 
-Owns which operators have one, by name; the kernel itself says so.  It computes the bits that the operator's forward computes on
-the same operands, gives the same warnings, and takes an array of the dtype and the shape of the result, in C's layout, that
-shares no memory with an operand.
+Holds the kernels by operator name; a kernel registers itself.  It must compute the same bits as the operator's forward, and give
+the same warnings.  The array has the dtype and shape of the result, is C-contiguous, and shares no memory with an operand.
 """
 
 from libc.stdint cimport uintptr_t
@@ -16,7 +15,7 @@ cdef dict _kernels = {}
 
 
 cdef int offer_into(str name, int operands, Into function) except -1:
-    """Say that an operator on so many arrays has such a kernel."""
+    """Register such a kernel for an operator on `operands` arrays."""
     _kernels[name] = operands, <uintptr_t> function
     return 0
 
@@ -26,12 +25,12 @@ cdef Into into_of(str name):
 
 
 def goes_into(str name, operands):
-    """Whether an operator on so many arrays, and nothing else, has such a kernel."""
+    """Whether an operator on `operands` arrays, and no other arguments, has such a kernel."""
     return _kernels.get(name, (None, 0))[0] == operands
 
 
 cdef int cast_into(PyObject** operands, ndarray out) except -1:
-    """Numbers in another dtype, as ``np.array(x, dtype)``: no operator's, but what a replay makes of `gs.tensor(x, dtype)`."""
+    """Convert to another dtype, as ``np.array(x, dtype)``: not an operator, but how a replay computes `gs.tensor(x, dtype)`."""
     return PyArray_CopyInto(out, <ndarray> operands[0])
 
 

@@ -1,22 +1,22 @@
-"""How an operand is broadcast to a shape: again and again along some axes, in its own order along the others.
+"""Describe how an operand is broadcast to a shape: repeated along some axes, in its own order along the others.
 
-Owns the question for the cases that need no iterator: a number, a row, a column, a block of rows or columns, again and again,
-each row several times, and rows that lie equally far apart.
+Covers the cases that need no iterator: a number, a row, a column, a repeated block of rows or columns, rows that are each
+repeated several times, and rows at equal distances.
 """
 
 from ...support.capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp
 
 cdef struct Rows:
-    npy_intp count      # of rows that the result is cut into,
-    npy_intp length     # and of elements in each
-    npy_intp step       # bytes from one element of the broadcast operand to the next, within a row: 0 or an item
-    npy_intp repeat     # how many rows in succession are the same,
-    npy_intp stride     # bytes from where it begins in one of these to where it begins in the next,
-    npy_intp period     # until after so many of them it begins anew
+    npy_intp count      # number of rows of the result
+    npy_intp length     # elements in each row
+    npy_intp step       # bytes between adjacent elements of the broadcast operand within a row: 0 or the item size
+    npy_intp repeat     # number of consecutive rows that are equal
+    npy_intp stride     # bytes from the start of one distinct row to the start of the next
+    npy_intp period     # number of distinct rows, after which the operand repeats
 
 
 cdef inline npy_intp broadcast_dims(ndarray a, ndarray b, int ndim, npy_intp* dims) noexcept:
-    """The shape to which two arrays are broadcast; returns its size, -1 where there is none."""
+    """Compute the broadcast shape of two arrays; returns its size, or -1 if they do not broadcast."""
     cdef int i
     cdef npy_intp n, m, size = 1
     for i in range(ndim):
@@ -30,7 +30,7 @@ cdef inline npy_intp broadcast_dims(ndarray a, ndarray b, int ndim, npy_intp* di
 
 
 cdef inline bint find_rows(ndarray x, int ndim, npy_intp* dims, npy_intp item, Rows* rows) noexcept:
-    """How `x` is read row by row when it is broadcast to these dimensions; False where that takes more than one step."""
+    """Find how `x` is read row by row when it is broadcast to these dimensions; False if rows are not at equal distances."""
     cdef int i, extra = ndim - PyArray_NDIM(x)
     cdef npy_intp n, stride
     rows.count = rows.length = rows.repeat = rows.period = 1
@@ -69,10 +69,10 @@ cdef inline bint find_rows(ndarray x, int ndim, npy_intp* dims, npy_intp item, R
 
 
 cdef inline bint cut_rows(Rows* rows, npy_intp length) noexcept:
-    """Cut what lies in one row into several of that length; False where it does not."""
+    """Cut one row into several rows of the given length; False if that is not possible."""
     if rows.length == length:
         return True
-    if rows.stride != 0:  # rows that differ from one another; one that comes again and again is its pieces, again and again
+    if rows.stride != 0:  # the rows are distinct; only a row that is always repeated can be cut
         return False
     rows.count, rows.repeat, rows.period = rows.count * (rows.length // length), 1, rows.length // length
     rows.stride, rows.length = rows.step * length, length

@@ -1,6 +1,6 @@
-"""What a forward on arrays needs: its result as an array, and other forwards by name.
+"""Support for forwards on arrays: convert the result to an array, and call other forwards by name.
 
-Names no type of NumPy's: a module of forwards that needs none is compiled without NumPy's headers.
+Does not use NumPy's types, so that a module of forwards without them compiles without NumPy's headers.
 """
 
 ctypedef object (*Forward1)(object)

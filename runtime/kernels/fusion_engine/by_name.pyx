@@ -1,8 +1,8 @@
-"""Forwards on arrays: what each ends with, and how generated modules call one another's by name.
+"""Support for forwards on arrays: convert the result to an array, and look up forwards of other generated modules by name.
 
-Owns `as_array`, and the look-up, done once, when a module is imported.  A `cimport` would do the same, and make each
-module that calls a forward depend on the header of its whole family: one more operator would compile most of the library
-again.  Families may call each other in circles, because a module offers its functions before it looks for those of others.
+The look-up is done once, when a module is imported.  A `cimport` would do the same, but make each module that calls a forward
+depend on the header of the whole family: one more operator would then recompile most of the library.  Families may depend on one
+another in cycles, because a module publishes its functions before it looks up the functions of others.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
@@ -19,7 +19,7 @@ cnp.import_array()
 
 
 cdef object as_array(object result):
-    """A forward's result as an ndarray, or tuple or list of them: NumPy hands out scalars for 0-d results."""
+    """A forward's result as an ndarray, or as a tuple or list of ndarrays: NumPy returns scalars for 0-d results."""
     if PyArray_CheckExact(result):
         return result
     if isinstance(result, (tuple, list)):
@@ -29,7 +29,7 @@ cdef object as_array(object result):
 
 
 cdef void* load_forward(str module, str name, int arguments) except NULL:
-    """The C function `forward_<name>` of a generated module, which must take that many objects and return one."""
+    """The C function `forward_<name>` of a generated module; it must take `arguments` objects and return one."""
     capsule = (sys.modules.get(module) or importlib.import_module(module)).__pyx_capi__[f"forward_{name}"]
     cdef bytes signature = f"PyObject *({', '.join(['PyObject *'] * arguments)})".encode()
     if PyCapsule_GetName(capsule) != signature:

@@ -1,5 +1,5 @@
-/* Loops over vectors for maximum and minimum with one number, sign and copysign: NumPy's take one element at a time where the
- * processor has no AVX-512.  A comparison with NaN may raise a flag, which is taken back. */
+/* Vector loops for maximum and minimum with one number, sign and copysign: without AVX-512, NumPy's loops process one element at
+ * a time.  A comparison with NaN may raise a flag, which is cleared. */
 #ifndef GRADSPEC_CHOICES_H
 #define GRADSPEC_CHOICES_H
 
@@ -9,7 +9,7 @@
 #include "vectors.h"
 #include <math.h>
 
-/* What such a loop is told: NumPy's, for other layouts. */
+/* The data of such a loop: NumPy's loop, for other layouts. */
 typedef struct {
     gradspec_inner_loop rest;
     void *rest_data;

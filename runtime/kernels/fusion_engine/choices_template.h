@@ -1,6 +1,6 @@
-/* For a T, its BITS as a whole number, and the SIGN in these: loops for what lies in order, NumPy's for the rest. */
+/* For a T, its integer type BITS, and its SIGN bit: loops for contiguous elements; NumPy's loops handle the rest. */
 
-/* One instruction, which hands on what it is compared with where that is NaN. */
+/* A single instruction, which returns the other operand at NaN. */
 GRADSPEC_WIDE static void TYPED(maximum_each)(const T *x, T other, T *y, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) y[i] = other > x[i] ? other : x[i];
 }

@@ -1,4 +1,4 @@
-"""Values that stand for arrays which nobody has computed yet."""
+"""Deferred arrays: values that represent arrays not yet computed."""
 
 from ...support.capi cimport ndarray
 

@@ -1,8 +1,8 @@
-/* Elementary functions of doubles, error below 1 ulp, in straight lines that compilers make vectors of.
+/* Elementary functions for doubles, error below 1 ulp, branch-free so that compilers vectorise them.
  *
- * What rounding takes from a number is kept in a second one where a digit of the result would depend on it.  Products are added
- * by fused instructions, written as such: no compiler may choose.  The polynomials are interpolated at Chebyshev's nodes, from
- * values of 60 digits; each is within 2**-57 of its function.
+ * Rounding errors are kept in a second number where a digit of the result would depend on them.  Products are added by explicit
+ * fused instructions, so that the result does not depend on the compiler.  The polynomials are interpolated at Chebyshev nodes,
+ * from values of 60 digits; each is within 2**-57 of its function.
  */
 #ifndef GRADSPEC_ELEMENTARY_H
 #define GRADSPEC_ELEMENTARY_H
@@ -16,14 +16,14 @@
 #endif
 
 #if defined(__GNUC__)
-#define GRADSPEC_INLINE static inline __attribute__((always_inline)) /* into the copy for each processor */
+#define GRADSPEC_INLINE static inline __attribute__((always_inline)) /* inlined into the copy for each processor */
 #else
 #define GRADSPEC_INLINE static inline
 #endif
 
 typedef struct {
     double high, low;
-} gradspec_twofold; /* a number and what it was rounded by */
+} gradspec_twofold; /* a number and its rounding error */
 
 GRADSPEC_INLINE double gradspec_of_bits(uint64_t bits) {
     double x;
@@ -49,7 +49,7 @@ GRADSPEC_INLINE double gradspec_fused(double a, double b, double c) {
     return __builtin_fma(a, b, c);
 }
 
-/* The sum of two numbers, the first of which is the larger. */
+/* The sum of two numbers; the first is the larger. */
 GRADSPEC_INLINE gradspec_twofold gradspec_onto(double a, double b) {
     double s = a + b;
     return (gradspec_twofold){s, (a - s) + b};
@@ -76,7 +76,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_near_expm1(double r, double rest) {
     return gradspec_onto(r, gradspec_fused(r * r, p, gradspec_fused(rest, r, rest)));
 }
 
-/* 2**k of the k that stands in the low bits of 1.5 * 2**52 + k. */
+/* 2**k, where k is in the low bits of 1.5 * 2**52 + k. */
 GRADSPEC_INLINE double gradspec_scale(double shifted) {
     return gradspec_of_bits((gradspec_bits(shifted) << 52) + UINT64_C(0x3ff0000000000000));
 }
@@ -89,7 +89,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_expm1(double x, double *scale) {
     return gradspec_near_expm1(r, gradspec_fused(k, -0x1.9ef35793c7673p-41, first - r));
 }
 
-/* The product of a number between 0.5 and 2 and 2**k, subnormal or 0 where x is far below 0: by two exponents. */
+/* The product of a number between 0.5 and 2 and 2**k, subnormal or 0 if x is far below 0; by two exponents. */
 GRADSPEC_INLINE double gradspec_scaled(double m, double scale, double x) {
     uint64_t ahead = x < -708.0 ? UINT64_C(0x0800000000000000) : 0;
     double back = x < -708.0 ? 0x1p-128 : 1.0;
@@ -156,7 +156,7 @@ GRADSPEC_INLINE double gradspec_cosh(double x) {
 /* log(m) of x + more = 2**k m, sqrt(1/2) <= m < sqrt(2). */
 GRADSPEC_INLINE gradspec_twofold gradspec_part_log(double x, double more, double *k) {
     uint64_t bits = gradspec_bits(x) + UINT64_C(0x00095f619980c433); /* from the root of 1/2 to 1 */
-    /* The exponent as a number: it stands in the mantissa of 2**52. */
+    /* The exponent as a number, through the mantissa of 2**52. */
     double f = gradspec_of_bits((bits & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd)) - 1.0;
     double scale = gradspec_of_bits(UINT64_C(0x7fe0000000000000) - (bits & UINT64_C(0x7ff0000000000000)));
     double inverse = 1.0 / (2.0 + f), s = f * inverse, z = s * s, half = 0.5 * f * f, p = 0x1.0c1263e1bac13p-3;
@@ -203,7 +203,7 @@ GRADSPEC_INLINE double gradspec_log10(double x) {
     return s.high + (s.low + gradspec_fused(l.low, 0x1.bcb7b1526e50ep-2, rest));
 }
 
-/* x = k pi/2 + r, |r| <= pi/4: r, and k as the low bits of a number. */
+/* x = k pi/2 + r, |r| <= pi/4: returns r, and k in the low bits of a number. */
 GRADSPEC_INLINE gradspec_twofold gradspec_turned(double x, uint64_t *quarter) {
     double shifted = gradspec_fused(x, 0x1.45f306dc9c883p-1, 0x1.8p52), k = shifted - 0x1.8p52;
     double first = gradspec_fused(-k, 0x1.921fb54442d18p+0, x), p = k * 0x1.1a62633145c07p-54;
@@ -233,7 +233,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_cos(gradspec_twofold r) {
     p = gradspec_fused(p, z, -0x1.6c16c16c16c16p-10);
     p = gradspec_fused(p, z, 0x1.5555555555555p-5);
     gradspec_twofold s = gradspec_onto(1.0, -half);
-    /* What the square was rounded by, and the rest of r. */
+    /* The rounding error of the square, and the rest of r. */
     double lost = gradspec_fused(-0.5 * r.high, r.high, half) - r.high * r.low;
     s.low += gradspec_fused(z * z, p, lost);
     return gradspec_onto(s.high, s.low);

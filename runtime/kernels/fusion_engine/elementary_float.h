@@ -1,8 +1,8 @@
-/* Elementary functions of floats in float arithmetic, twice as many in a vector as doubles: error below 1 ulp.
+/* Elementary functions for floats in float arithmetic, with twice as many elements in a vector as for doubles: error below 1 ulp.
  *
- * What rounding takes from a number is kept in a second one where the last digit would depend on it, as in elementary.h.  Each
- * polynomial is the nearest one whose coefficients are floats, within 2**-26 of its function.  Nothing branches: what is minus
- * infinity, saturated or subnormal takes the same road as its neighbours.
+ * Rounding errors are kept in a second number where the last digit would depend on them, as in elementary.h.  Each polynomial is
+ * the best approximation with float coefficients, within 2**-26 of its function.  There are no branches: -infinity, saturated and
+ * subnormal elements are computed in the same way as all others.
  */
 #ifndef GRADSPEC_ELEMENTARY_FLOAT_H
 #define GRADSPEC_ELEMENTARY_FLOAT_H
@@ -11,7 +11,7 @@
 
 typedef struct {
     float high, low;
-} gradspec_float_pair; /* a number and what it was rounded by */
+} gradspec_float_pair; /* a number and its rounding error */
 
 GRADSPEC_INLINE float gradspec_float_of_bits(uint32_t bits) {
     float x;
@@ -34,7 +34,7 @@ GRADSPEC_INLINE float gradspec_float_size(float x) {
     return gradspec_float_of_bits(gradspec_float_bits(x) & ~(UINT32_C(1) << 31));
 }
 
-/* The size, but no more than this: by a choice of whole numbers, which no compiler moves behind what would overflow. */
+/* The modulus, clamped: by integer selection, which compilers do not move behind an overflowing operation. */
 GRADSPEC_INLINE float gradspec_float_near(float x, float most) {
     uint32_t size = gradspec_float_bits(x) & ~(UINT32_C(1) << 31), limit = gradspec_float_bits(most);
     return gradspec_float_of_bits(size > limit ? limit : size);
@@ -44,7 +44,7 @@ GRADSPEC_INLINE float gradspec_float_fused(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
 
-/* The sum of two numbers, the first of which is the larger. */
+/* The sum of two numbers; the first is the larger. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_onto(float a, float b) {
     float s = a + b;
     return (gradspec_float_pair){s, (a - s) + b};
@@ -67,14 +67,14 @@ GRADSPEC_INLINE float gradspec_float_bend(float r) {
     return gradspec_float_fused(p, r, 0.5f);
 }
 
-/* exp(r), between 0.7 and 1.42: a number and what is to be added. */
+/* exp(r), between 0.7 and 1.42, as a number and a summand. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_part_exp(gradspec_float_pair r) {
     gradspec_float_pair s = gradspec_float_onto(1.0f, r.high);
     s.low = gradspec_float_fused(r.high * r.high, gradspec_float_bend(r.high), s.low + r.low);
     return s;
 }
 
-/* The product of a number between 0.3 and 2 and 2**k, k from -150 to 127; it may be subnormal: by two exponents. */
+/* The product of a number between 0.3 and 2 and 2**k, k from -150 to 127; it may be subnormal; by two exponents. */
 GRADSPEC_INLINE float gradspec_float_scaled(float m, uint32_t k) {
     uint32_t whole = k << 23;
     int far = (int32_t) whole < -100 * (1 << 23);
@@ -87,7 +87,7 @@ GRADSPEC_INLINE float gradspec_float_exp(float x) {
     return gradspec_float_scaled(s.high + s.low, k);
 }
 
-/* exp(x) of an x that is not above 0, in two parts where it is not far from subnormal. */
+/* exp(x) for x <= 0, in two parts unless it is close to subnormal. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_below(float x) {
     uint32_t k;
     gradspec_float_pair s = gradspec_float_part_exp(gradspec_float_reduced(x < -104.0f ? -104.0f : x, &k));
@@ -98,7 +98,7 @@ GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_below(float x) {
     return (gradspec_float_pair){s.high * scale * (far ? 0x1p-64f : 1.0f), far ? 0.0f : s.low * scale};
 }
 
-/* The same of an x from -68 to 0, which is not far. */
+/* The same for x from -68 to 0, which is not close to subnormal. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_close(float x) {
     uint32_t k;
     gradspec_float_pair s = gradspec_float_part_exp(gradspec_float_reduced(x, &k));
@@ -129,7 +129,7 @@ GRADSPEC_INLINE float gradspec_float_expm1(float x) {
     return gradspec_float_signed(s + gradspec_float_fused(scale, t.low, rest), x);
 }
 
-/* tanh(x) by a polynomial up to 1, beyond by e = exp(-2 |x|): 1 - 2 e / (1 + e). */
+/* tanh(x) by a polynomial up to 1, beyond from e = exp(-2 |x|): 1 - 2 e / (1 + e). */
 GRADSPEC_INLINE float gradspec_float_tanh_by(float x, float e) {
     float near = gradspec_float_near(x, 9.1f), z = near * near, inverse = 1.0f / (1.0f + e), p = 0x1.e76a14p-14f;
     p = gradspec_float_fused(p, z, -0x1.ae8c22p-11f);
@@ -143,7 +143,7 @@ GRADSPEC_INLINE float gradspec_float_tanh_by(float x, float e) {
     return gradspec_float_of_bits(gradspec_float_bits(y) | (gradspec_float_bits(x) & (UINT32_C(1) << 31)));
 }
 
-/* Beyond 9.1 it is 1, whatever the exponential, which needs no care for what is subnormal. */
+/* From 9.1 on the result is 1 whatever the exponential, so subnormals need no care. */
 GRADSPEC_INLINE float gradspec_float_tanh(float x) {
     uint32_t k;
     gradspec_float_pair s = gradspec_float_part_exp(gradspec_float_reduced(-2.0f * gradspec_float_near(x, 9.1f), &k));
@@ -164,30 +164,30 @@ GRADSPEC_INLINE float gradspec_float_bent_log(float f) {
     return f * f * p;
 }
 
-/* k log(2) + f + rest, of which f is the larger part of log(m): x = 2**k m, 3/4 <= m < 3/2. */
+/* k log(2) + f + rest, where f is the larger part of log(m): x = 2**k m, 3/4 <= m < 3/2. */
 GRADSPEC_INLINE float gradspec_float_log_of(float k, float f, float rest) {
     gradspec_float_pair s = gradspec_float_onto(k * 0x1.62e400p-1f, f);
     return s.high + (s.low + gradspec_float_fused(k, 0x1.7f7d1cp-20f, rest));
 }
 
-/* Of a number that is not subnormal. */
+/* For a number that is not subnormal. */
 GRADSPEC_INLINE float gradspec_float_log(float x) {
     uint32_t bits = gradspec_float_bits(x) + UINT32_C(0x00400000); /* from 3/4 to 1 */
     float f = gradspec_float_of_bits((bits & UINT32_C(0x007fffff)) + UINT32_C(0x3f400000)) - 1.0f;
     return gradspec_float_log_of((float) ((int32_t) (bits >> 23) - 127), f, gradspec_float_bent_log(f));
 }
 
-/* k from the size of 1 + x, and m - 1 from x itself, rounded once, not twice: up to 2**126. */
+/* k from the size of 1 + x, and m - 1 from x itself, rounded only once; up to 2**126. */
 GRADSPEC_INLINE float gradspec_float_log1p(float x) {
     uint32_t bits = gradspec_float_bits(1.0f + x) + UINT32_C(0x00400000);
     float k = (float) ((int32_t) (bits >> 23) - 127);
     float scale = gradspec_float_of_bits(UINT32_C(0x7f000000) - (bits & UINT32_C(0x7f800000))), a = scale - 1.0f;
     float f = gradspec_float_fused(x, scale, a), rest = gradspec_float_fused(x, scale, a - f);
-    rest = gradspec_float_fused(-rest, f, rest); /* over m, nearly */
+    rest = gradspec_float_fused(-rest, f, rest); /* divided by m, approximately */
     return gradspec_float_signed(gradspec_float_log_of(k, f, gradspec_float_bent_log(f) + rest), x);
 }
 
-/* log(1 + x) of a number from 0 to 1 in two parts. */
+/* log(1 + x) for a number from 0 to 1 in two parts. */
 GRADSPEC_INLINE float gradspec_float_short_log1p(gradspec_float_pair x) {
     int far = x.high >= 0.5f;
     float f = far ? gradspec_float_fused(0.5f, x.high, -0.5f) : x.high, rest = far ? 0.5f * x.low : x.low;

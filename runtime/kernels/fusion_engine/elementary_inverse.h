@@ -1,4 +1,4 @@
-/* Inverse functions of doubles, cbrt, hypot and remainder, error below 1 ulp, as elementary.h has the others. */
+/* Inverse functions for doubles, cbrt, hypot and remainder, error below 1 ulp, in the style of elementary.h. */
 #ifndef GRADSPEC_ELEMENTARY_INVERSE_H
 #define GRADSPEC_ELEMENTARY_INVERSE_H
 
@@ -18,15 +18,15 @@ GRADSPEC_INLINE gradspec_twofold gradspec_square(double x) {
     return (gradspec_twofold){p, gradspec_fused(x, x, -p)};
 }
 
-/* The root of a number that is not negative, and far from what underflows. */
+/* The root of a number that is not negative, and far from underflow. */
 GRADSPEC_INLINE gradspec_twofold gradspec_root(gradspec_twofold s) {
     double h = sqrt(s.high);
     return (gradspec_twofold){h, (gradspec_fused(-h, h, s.high) + s.low) / (h + h + 0x1p-1000)};
 }
 
-/* atan(n / d) of numbers that are not negative, one of which may be 0. */
+/* atan(n / d) for numbers that are not negative; one may be 0. */
 GRADSPEC_INLINE gradspec_twofold gradspec_angle(gradspec_twofold n, gradspec_twofold d) {
-    /* The quotient, or its reciprocal, or the tangent of the angle less pi/4: at most tan(pi/8). */
+    /* The quotient, or its reciprocal, or the tangent of the angle minus pi/4: at most tan(pi/8). */
     int less = n.high < d.high;
     gradspec_twofold low = {less ? n.high : d.high, less ? n.low : d.low}, high = {less ? d.high : n.high, less ? d.low : n.low};
     int middle = low.high > 0x1.a827999fcef32p-2 * high.high;
@@ -52,7 +52,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_angle(gradspec_twofold n, gradspec_two
     return gradspec_onto(s.high, s.low + (base_low + sign * rest));
 }
 
-/* The same on the other side of the axis where `back` is negative. */
+/* The same on the other side of the axis if `back` is negative. */
 GRADSPEC_INLINE double gradspec_turned_back(gradspec_twofold a, double back) {
     gradspec_twofold s = gradspec_onto(0x1.921fb54442d18p+1, -a.high);
     double far = s.high + (s.low + (0x1.1a62633145c07p-53 - a.low));
@@ -102,7 +102,7 @@ GRADSPEC_INLINE double gradspec_atanh(double x) {
     return gradspec_signed(size < 0x1p-28 ? size : 0.5 * gradspec_log_of(gradspec_onto(t.high, t.low + u.low)), x);
 }
 
-/* Of exp(log(x) / 3), one step of Newton's method. */
+/* exp(log(x) / 3), corrected by one step of Newton's method. */
 GRADSPEC_INLINE double gradspec_cbrt(double x) {
     double size = gradspec_size(x), y = gradspec_exp(gradspec_log(size) * 0x1.5555555555555p-2);
     gradspec_twofold s = gradspec_square(y);
@@ -126,14 +126,15 @@ GRADSPEC_INLINE double gradspec_atan2(double a, double b) {
     return gradspec_signed(gradspec_turned_back(gradspec_angle(y, x), b), a);
 }
 
-/* What is left of |a / b|, which is far below 2**51, and the whole part: both exact, for a whole part that is 1 too large shows. */
+/* The remainder of |a / b|, which is far below 2**51, and the whole part; both exact: a whole part that is 1 too large is
+ * detected. */
 GRADSPEC_INLINE double gradspec_left(double a, double b, double *whole) {
     double over = gradspec_size(a), by = gradspec_size(b), q = floor(over / by), r = gradspec_fused(-q, by, over);
     *whole = r < 0.0 ? q - 1.0 : q;
     return r < 0.0 ? r + by : r;
 }
 
-/* The largest whole number that is not above a / b. */
+/* The largest integer that is not above a / b. */
 GRADSPEC_INLINE double gradspec_floor_divide(double a, double b) {
     double q, r = gradspec_left(a, b, &q);
     return (a < 0) == (b < 0) ? q : r == 0.0 ? -q : -1.0 - q;

@@ -1,5 +1,5 @@
-/* Elementary functions of floats that float arithmetic would not keep within 1 ulp, or that wait for it, error below 0.51 ulp: in
- * double, by polynomials within 2**-34; the caller rounds, once. */
+/* Elementary functions for floats that need more than float arithmetic for 1 ulp, or do not have it yet, error below 0.51 ulp:
+ * in double, by polynomials within 2**-34; the caller rounds once. */
 #ifndef GRADSPEC_ELEMENTARY_SINGLE_H
 #define GRADSPEC_ELEMENTARY_SINGLE_H
 
@@ -71,7 +71,7 @@ GRADSPEC_INLINE double gradspec_single_log10(double x) {
     return gradspec_fused(k, 0x1.34413509f79ffp-2, l * 0x1.bcb7b1526e50ep-2);
 }
 
-/* log(1 + x), without what 1 + x was rounded by where x is large. */
+/* log(1 + x), ignoring the rounding error of 1 + x if x is large. */
 GRADSPEC_INLINE double gradspec_single_log1p_of(double x) {
     double u = 1.0 + x, rest = x - (u - 1.0), k, l = gradspec_single_part_log(u, &k);
     return gradspec_fused(k, 0x1.62e42fefa39efp-1, l) + (u < 0x1p52 ? rest : 0.0) / u;
@@ -97,9 +97,9 @@ GRADSPEC_INLINE double gradspec_single_cbrt(double x) {
     return gradspec_signed(gradspec_single_exp(gradspec_fused(k, 0x1.62e42fefa39efp-1, l) * 0x1.5555555555555p-2), x);
 }
 
-/* atan(n / d), n and d positive and finite, one of which may be 0. */
+/* atan(n / d) for positive finite n and d; one may be 0. */
 GRADSPEC_INLINE double gradspec_single_angle(double n, double d) {
-    /* The quotient, or its reciprocal, or the tangent of the angle less pi/4: at most tan(pi/8). */
+    /* The quotient, or its reciprocal, or the tangent of the angle minus pi/4: at most tan(pi/8). */
     double low = n < d ? n : d, high = n < d ? d : n;
     int middle = low > 0x1.a827999fcef32p-2 * high;
     double t = (middle ? low - high : low) / (middle ? low + high : high), z = t * t, p = 0x1.0df3d7740e89ep-5;
@@ -133,7 +133,7 @@ GRADSPEC_INLINE double gradspec_single_atan2(double a, double b) {
     return gradspec_signed(b < 0.0 ? 0x1.921fb54442d18p+1 - angle : angle, a);
 }
 
-/* The sine and the cosine of x less a whole number of quarters, which stands in the low bits of `quarter`. */
+/* The sine and the cosine of x minus a number of quarter turns, which is in the low bits of `quarter`. */
 GRADSPEC_INLINE void gradspec_single_turned(double x, uint64_t *quarter, double *sine, double *cosine) {
     double shifted = gradspec_fused(x, 0x1.45f306dc9c883p-1, 0x1.8p52), k = shifted - 0x1.8p52;
     double r = gradspec_fused(k, -0x1.1a62633145c07p-54, gradspec_fused(k, -0x1.921fb54442d18p+0, x)), z = r * r;

@@ -1,4 +1,4 @@
-/* GRADSPEC_FUSED: before a function that is only called where the processor multiplies and adds in one instruction. */
+/* GRADSPEC_FUSED: for a function that is only called if the processor has fused multiply-add. */
 #ifndef GRADSPEC_FUSED_H
 #define GRADSPEC_FUSED_H
 
@@ -12,7 +12,7 @@
 #define GRADSPEC_FUSED
 #endif
 
-/* A loop of gradspec_float_NAME over an array. */
+/* A loop that applies gradspec_float_NAME to an array. */
 #define GRADSPEC_OVER_FLOATS(name) \
     GRADSPEC_FUSED static void gradspec_##name##_of_float(const float *x, float *y, npy_intp n) { \
         for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_##name(x[i]); \

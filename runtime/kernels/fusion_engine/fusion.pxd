@@ -1,4 +1,4 @@
-"""Fusion: calls of programs that are put off and computed as one."""
+"""Fusion: defer calls of programs and compute them as one program."""
 
 from ...support.capi cimport ndarray, npy_intp
 from .deferred cimport Deferred
@@ -17,11 +17,11 @@ cdef class Fusion:
     cdef dict places        # id of an input -> its place
     cdef list nodes         # `(None, number)` or `(ufunc, *places)`
     cdef dict known         # node -> its place
-    cdef list values        # what has been put off
+    cdef list values        # the deferred values
     cdef list labels        # (number of nodes before, label)
-    cdef object label       # what the caller calls the calls that come
+    cdef object label       # the label that the caller gives the next calls
     cdef object failed      # the label of the call that could not be computed
-    cdef list computed      # where somebody wants to know: the arrays that came since he asked, else None
+    cdef list computed      # the arrays computed since a caller began to ask for them; None if no caller does
     cdef bint has_spread, has_uniform
 
     cdef Fused leaf(self, ndarray array)

@@ -1,10 +1,10 @@
-"""Fusion: deferred calls of programs, computed as one program.
+"""Fusion: defer calls of programs and compute them as one program.
 
-Owns the program that grows with each call of a ufunc or program on deferred values of one shape, and the moment at which that
-program runs: when a value is asked for, or when the program is as long as a plan may be.  Every element has the bits that the
-separate calls would give, because the loops and their operands are the same.  A repeated expression is computed once; a value
-that nobody holds by then is neither computed nor stored.  A result may have another order in memory than the separate calls
-would give it: a sum over the result then adds in another order, which may change its last bit.  Knows nothing of autograd.
+Holds the program that grows with each call of a ufunc or program on deferred values of one shape.  It runs when a value is
+needed, or when it has reached the size limit of a plan.  Every element has the same bits as with separate calls, because the
+loops and their operands are the same.  A repeated expression is computed once; a value without references is neither computed nor
+stored. The order of a result in memory may differ from the order with separate calls.  A sum over the result then adds in a
+different order, which may change its last bit.  Does not depend on autograd.
 """
 
 from cpython.list cimport PyList_GET_ITEM
@@ -29,16 +29,16 @@ cdef enum:
     MOST_NODES = 32     # and results
     MOST_PROGRAMS = 512
 
-cdef npy_intp large = 3 << 16  # elements from which it pays: about what no longer stays in a processor's own cache
+cdef npy_intp large = 3 << 16  # elements that make fusion worthwhile: about the size that exceeds a core's own cache
 
 cdef int[5] TYPES = [cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128, cnp.NPY_BOOL]
 
 cdef dict programs = {}     # (number of inputs, nodes, results) -> Program
-cdef dict single = {}       # Ufunc -> the program that is one call of it
+cdef dict single = {}       # Ufunc -> a program that consists of one call of it
 
 
 cdef class Fused(Deferred):
-    """One value of a fusion, or an array that is one of its inputs."""
+    """A value of a fusion, or an array that is one of its inputs."""
 
     cdef ndarray computed(self):
         if self.array is None:
@@ -52,15 +52,15 @@ cdef class Fused(Deferred):
         return eager(function, operands, wanted)
 
     cdef bint fits(self, int ndim, npy_intp* dims, int type_num) noexcept:
-        """Whether the array is of that shape and dtype."""
+        """Whether the array has this shape and dtype."""
         return TYPES[self.slot] == type_num and has_shape(self.fusion.like, ndim, dims)
 
 
 cdef class Fusion:
-    """A program that grows, of operands of one shape."""
+    """A growing program over operands of one shape."""
 
     cdef Fused leaf(self, ndarray array):
-        """An array as a value that others may be made of."""
+        """An array as a value, for use as an operand of deferred calls."""
         cdef Fused value = Fused.__new__(Fused)
         value.fusion, value.array, value.slot = self, array, slot_or_bool(PyArray_TYPE(array))
         return value
@@ -70,7 +70,7 @@ cdef class Fusion:
         return slot_or_bool(PyArray_TYPE(array)) >= 0 and same_shape(self.like, array) and (is_plain(array) or is_spread(array))
 
     cdef object apply(self, object function, tuple operands, unsigned int wanted):
-        """What a ufunc or a program gives: values that are put off, or arrays where the operands are of other kinds."""
+        """The result of a ufunc or a program: deferred values, or arrays if some operand is not supported."""
         cdef Program program
         cdef Plan plan
         cdef Fused value
@@ -122,7 +122,7 @@ cdef class Fusion:
         if not plan.works:
             return eager(function, operands, wanted)
         if plan.has_uniform and (self.has_spread or spread) or spread and self.has_uniform:
-            self.compute()  # what is spread goes through the loops, what is of one element is computed before them
+            self.compute()  # broadcast operands go through the loops, 0-d operands are computed before them
             return eager(function, operands, wanted)
         results = [None] * len(program.results)
         for i in range(plan.register_count):
@@ -139,7 +139,7 @@ cdef class Fusion:
         for node in program.nodes:
             if node[0] is not None:
                 node = (node[0], *[places[j] for j in node[1:]])
-            name = (type(node[1]), node)  # 1 and 1.0 are two numbers
+            name = (type(node[1]), node)  # 1 and 1.0 are different numbers
             if name not in self.known:
                 self.known[name] = len(self.nodes)
                 self.nodes.append(node)
@@ -152,7 +152,7 @@ cdef class Fusion:
         return results[0] if len(results) == 1 else tuple(results)
 
     cdef int place_of(self, object operand) except? -9999:
-        """Where an operand stands among inputs and nodes."""
+        """The position of an operand among inputs and nodes."""
         cdef Fused value
         if isinstance(operand, Fused):
             value = operand
@@ -164,7 +164,7 @@ cdef class Fusion:
         return place
 
     cdef int compute(self) except -1:
-        """Compute what somebody holds, and begin anew."""
+        """Compute the values that have references, and start a new program."""
         cdef list held = [], places
         cdef dict found
         cdef Py_ssize_t i, count = len(self.inputs)
@@ -193,7 +193,7 @@ cdef class Fusion:
             for item in held:
                 value = item
                 value.array, found[value.place] = found[value.place], None
-                if value.array is None:  # what others would have computed once more
+                if value.array is None:  # an expression that separate calls would have computed twice
                     value.array = next(iter([
                         (<Fused> other).array for other in held if (<Fused> other).place == value.place])).copy()
                 value.fusion = None
@@ -202,7 +202,7 @@ cdef class Fusion:
         return self.clear()
 
     cdef object label_of(self, Py_ssize_t node):
-        """What the call was called that node stands for."""
+        """The label of the call that a node belongs to."""
         return next(iter([label for before, label in reversed(self.labels) if before <= node]), self.label)
 
     cdef int clear(self) except -1:
@@ -213,7 +213,7 @@ cdef class Fusion:
 
 
 cdef object eager(object function, tuple operands, unsigned int wanted):
-    """The function of arrays."""
+    """Apply the function to arrays, computing deferred operands first."""
     operands = tuple([(<Fused> item).computed() if isinstance(item, Fused) else item for item in operands])
     if isinstance(function, Ufunc):
         return (<Ufunc> function).apply(operands)
@@ -221,7 +221,7 @@ cdef object eager(object function, tuple operands, unsigned int wanted):
 
 
 cdef Fusion start_fusion(ndarray array):
-    """A fusion of values of the shape of an array."""
+    """A fusion for values of the array's shape."""
     cdef Fusion fusion = Fusion.__new__(Fusion)
     fusion.like = np.broadcast_to(np.empty(()), (<object> array).shape)
     fusion.clear()
@@ -229,12 +229,12 @@ cdef Fusion start_fusion(ndarray array):
 
 
 cdef npy_intp large_size() noexcept:
-    """From how many elements on it pays to put off what is computed."""
+    """The least number of elements for deferred calls."""
     return large
 
 
 def set_large(npy_intp size):
-    """Say from how many elements on calls are put off; returns what it was.  Results do not depend on it."""
+    """Set the least number of elements for deferred calls, and return the old one.  Results do not depend on it."""
     global large
     before, large = large, size
     return before

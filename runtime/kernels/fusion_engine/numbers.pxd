@@ -1,4 +1,4 @@
-"""Python numbers beside arrays."""
+"""Python numbers as operands beside arrays."""
 
 cdef union Number:
     float f

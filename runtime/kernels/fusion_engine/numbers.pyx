@@ -1,6 +1,6 @@
-"""Python numbers beside arrays.
+"""Python numbers as operands beside arrays: convert a number to the dtype of the array beside it.
 
-Owns the conversion of a Python number to the dtype of the array beside it.  The result of numbers alone stays a Python number.
+The result of numbers alone stays a Python number.
 """
 
 from cpython.float cimport PyFloat_AS_DOUBLE
@@ -11,7 +11,7 @@ import numpy as np
 
 
 cdef bint store_number(object value, int slot, Number* number) except -1:
-    """Write a Python number as the dtype of `slot`; False where NumPy has to decide (complex, out of range)."""
+    """Write a Python number in the dtype of `slot`; False if NumPy has to decide (complex, out of range)."""
     cdef double real
     if type(value) is float:
         real = PyFloat_AS_DOUBLE(value)
@@ -43,5 +43,5 @@ cdef bint is_number(object value) noexcept:
 
 
 cdef object weak(object result):
-    """What Python numbers make stays a Python number: it takes the dtype of the array that it meets."""
+    """A Python number for a result of Python numbers alone: it adopts the dtype of an array that it is combined with."""
     return result.item() if isinstance(result, (np.generic, np.ndarray)) else result

@@ -1,4 +1,4 @@
-"""Pairs: two inner loops over one operand as one loop that gives both results."""
+"""Pairs: one loop that computes two inner loops over one operand."""
 
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 

@@ -1,8 +1,8 @@
-"""Pairs: two inner loops over one operand as one loop that gives both results, as a function and its slope.
+"""Pairs: one loop that computes two inner loops over one operand, such as a function and its slope.
 
-Owns which loops have one; the kernel that has them says so.  It is an inner loop of an operand and two results, all contiguous,
-that share no memory.  It gives the bits of the two loops and raises the floating-point flags of the first; the second raises
-none.  Loops are known by what is called, so that an operator of any name that has them has the pair.
+Holds the pairs, which their kernels register.  A pair is an inner loop with one operand and two results, all contiguous, that
+share no memory.  It computes the bits of the two loops and raises the floating-point flags of the first; the second must raise
+none.  Loops are identified by their functions, so that every operator with these loops has the pair, whatever its name.
 """
 
 from libc.stdint cimport uintptr_t
@@ -19,16 +19,16 @@ cdef tuple key_of(Ufunc first, Ufunc second, int slot):
 
 
 cdef int offer_pair(Ufunc first, Ufunc second, int slot, PyUFuncGenericFunction both) except -1:
-    """Say that two loops have such a loop."""
+    """Register a loop that computes two loops."""
     _pairs[key_of(first, second, slot)] = <uintptr_t> both
     return 0
 
 
 cdef PyUFuncGenericFunction pair_of(str first, str second, int slot) noexcept:
-    """The loop for two operators' loops; NULL where there is none."""
+    """The pair of two operators' loops; NULL if there is none."""
     return <PyUFuncGenericFunction> <uintptr_t> _pairs.get(key_of(offered(first), offered(second), slot), 0)
 
 
 def is_pair(str first, str second, int slot):
-    """Whether two operators' loops have such a loop, in this order."""
+    """Whether two operators' loops have a pair, in this order."""
     return pair_of(first, second, slot) != NULL

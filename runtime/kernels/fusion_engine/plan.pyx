@@ -1,9 +1,8 @@
-"""Plans: what a program does on operands of given kinds, as a table of steps over registers.
+"""Plans: the steps of a program for given kinds of operands, as a table of steps over registers.
 
-Owns three choices: the loop that each step calls, the values that are computed once for all elements, and the block of scratch
-memory of each intermediate value.  Loops follow NumPy's rules of promotion: a Python number takes the dtype of the array beside
-it, and a narrower operand is cast, as the ufunc would cast it.  Operands without a plan are computed by NumPy, step by step.
-Knows no array.
+Decides which loop each step calls, which values are computed once for all elements, and which block of scratch memory holds each
+intermediate value.  Loops follow NumPy's promotion: a Python number takes the dtype of the array beside it, and a narrower
+operand is cast as the ufunc would cast it.  Operands without a plan are computed by NumPy, step by step.  Handles no arrays.
 """
 
 from math import frexp
@@ -29,7 +28,7 @@ ctypedef fused target:
 
 
 cdef inline void cast(source* x, target* y, npy_intp n, int parts, int wanted) noexcept nogil:
-    """Numbers of one part or two as such of one or two, as NumPy casts."""
+    """Convert numbers of one or two parts (real or complex) to numbers of one or two parts, as NumPy casts."""
     cdef npy_intp i
     for i in range(n):
         y[i * wanted] = <target> x[i * parts]
@@ -73,7 +72,7 @@ cdef void bool_to_complex128(char** args, const npy_intp* size, const npy_intp* 
     cast(<cnp.npy_uint8*> args[0], <double*> args[1], size[0], 1, 2)
 
 
-cdef PyUFuncGenericFunction[5][4] CASTS  # from a slot to a wider one; NULL where there is none
+cdef PyUFuncGenericFunction[5][4] CASTS  # from a slot to a wider one; NULL if there is none
 CASTS[0][1], CASTS[0][2], CASTS[0][3] = float_to_double, float_to_complex64, float_to_complex128
 CASTS[1][3], CASTS[2][3] = double_to_complex128, complex64_to_complex128
 CASTS[4][0], CASTS[4][1], CASTS[4][2], CASTS[4][3] = bool_to_float, bool_to_double, bool_to_complex64, bool_to_complex128
@@ -85,15 +84,15 @@ cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
 
 
 class _Unplanned(Exception):
-    """What only NumPy can do."""
+    """The operands need NumPy."""
 
 
 cdef class _Planner:
-    """The registers and steps of one plan as they come."""
+    """The registers and steps of a plan under construction."""
     cdef Plan plan
     cdef list kinds         # of each node: a slot, INT, FLOAT or ABSENT
     cdef list registers     # of each node: its register, or its number
-    cdef list inputs        # of each node: the input that a number is, or -1
+    cdef list inputs        # of each node: the input that is a number, or -1
     cdef dict converted     # (node, slot) -> the register of that node in that dtype
     cdef list last          # of each register: the last step that reads it
 
@@ -108,7 +107,7 @@ cdef class _Planner:
         return number
 
     cdef int step(self, PyUFuncGenericFunction function, void* data, list operands, int out_slot) except -1:
-        """One more step; returns the register of its result."""
+        """Append a step; returns the register of its result."""
         cdef Plan plan = self.plan
         cdef Step* step = &plan.steps[plan.step_count]
         cdef int i, operand, result
@@ -117,7 +116,7 @@ cdef class _Planner:
             step.registers[i] = operand
             self.last[operand] = plan.step_count
             step.uniform = step.uniform and plan.registers[operand].step == 0
-        # A block of scratch memory, unless it turns out to be a result.
+        # A block of scratch memory; `finish` changes it to a result if it is one.
         result = self.register(NUMBER if step.uniform else SCRATCH, 0, out_slot, step.uniform)
         plan.registers[result].given = COMPUTED
         plan.has_uniform = plan.has_uniform or step.uniform
@@ -127,7 +126,7 @@ cdef class _Planner:
         return result
 
     cdef int typed(self, int node, int slot) except -1:
-        """The register that holds a node in the dtype of `slot`."""
+        """The register that contains a node in the dtype of `slot`."""
         cdef int kind = self.kinds[node], number
         if kind == slot:
             return self.registers[node]
@@ -148,7 +147,7 @@ cdef class _Planner:
         return number
 
     cdef int slot_for(self, Ufunc ufunc, list operands) except -1:
-        """The dtype in which NumPy would compute."""
+        """The slot of the dtype that NumPy would compute in."""
         cdef int slot
         kinds = {self.kinds[node] for node in (operands[1:] if ufunc.masks else operands)}
         arrays = kinds - {INT, FLOAT}
@@ -166,7 +165,7 @@ cdef class _Planner:
         return slot
 
     cdef int inverse_of(self, Ufunc ufunc, list operands, int slot) except -2:
-        """The register of 1 / c where a number is divided by a known power of two c: the product has the same bits; else -1."""
+        """The register of 1 / c if a number is divided by a known power of two c: the product has the same bits; else -1."""
         cdef int number
         if ufunc.function is not np.divide or slot > 1 or self.inputs[operands[1]] >= 0:
             return -1
@@ -180,7 +179,7 @@ cdef class _Planner:
         return number
 
     cdef int add(self, tuple node) except -1:
-        """The next node of the program."""
+        """Append the next node of the program."""
         cdef Ufunc ufunc
         cdef int slot, number
         cdef list operands, registers
@@ -212,12 +211,12 @@ cdef class _Planner:
         return 0
 
     cdef int finish(self, tuple results) except -1:
-        """Say where each result is made, and share the scratch memory."""
+        """Assign the results to registers, and the other registers to blocks of scratch memory."""
         cdef Plan plan = self.plan
         cdef Step* step
         cdef Register* register
         cdef int i, j, node, number
-        cdef dict spare = {}  # bytes of an element -> blocks that nobody reads any more
+        cdef dict spare = {}  # bytes of an element -> blocks without further readers
         for i, node in enumerate(results):
             if self.kinds[node] == ABSENT:
                 continue
@@ -256,8 +255,8 @@ cdef class _Planner:
 cdef Plan make_plan(int inputs, list nodes, tuple results, unsigned long long key):
     """The plan of a program.
 
-    A node is `(None, number)` or `(ufunc, *operands)`, operands and results are places in the list of the inputs and then the
-    nodes.  `key` has four bits for the kind of each input.
+    A node is `(None, number)` or `(ufunc, *operands)`.  Operands and results are positions in the list of the inputs followed by
+    the nodes.  `key` has four bits for the kind of each input.
     """
     cdef _Planner planner = _Planner()
     cdef Plan plan = Plan()

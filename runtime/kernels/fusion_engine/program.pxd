@@ -1,4 +1,4 @@
-"""Elementwise formulas as straight lines of inner loops, run block by block in cache."""
+"""Elementwise formulas as straight-line programs of inner loops, run block by block in cache."""
 
 from .plan cimport Plan
 
@@ -6,11 +6,11 @@ cdef class Program:
     cdef readonly str text          # the formula
     cdef tuple names                # of the inputs
     cdef tuple made                 # names of the results
-    cdef list nodes                 # what `make_plan` takes, once the text has been read
+    cdef list nodes                 # as `make_plan` takes them, once the text has been read
     cdef tuple results              # the node of each result
     cdef Plan plan                  # of the latest call
     cdef list plans                 # of all calls
-    cdef readonly int computing     # the latest value that was computed step by step, counting inputs
+    cdef readonly int computing     # the last value that was computed step by step, counting inputs
 
     cdef object run(self, tuple inputs, unsigned int wanted=*)
     cdef object by_rows(self, tuple inputs, unsigned int wanted)

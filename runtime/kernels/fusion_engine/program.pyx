@@ -1,10 +1,10 @@
-"""Elementwise formulas as straight lines of inner loops, run block by block in cache.
+"""Elementwise formulas as straight-line programs of inner loops, run block by block in cache.
 
-Owns programs, each a formula over operators that are ufuncs, and two ways to run one, with the same results to the bit.  In
-blocks: each inner loop runs over a few thousand elements at a time, and intermediate values stay in cache; large arrays take
-several threads, without the GIL.  This way needs plain arrays of one shape; an array may also be one element, row or column for
-all.  Step by step: each ufunc runs on whole arrays.  All other operands take this way, and so does a block that raised a
-floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+A program is a formula over operators that are ufuncs.  It runs in one of two ways, with bitwise equal results.  In blocks: each
+inner loop processes a few thousand elements at a time, and intermediate values stay in cache; large arrays use several threads,
+without the GIL.  This way requires plain arrays of one shape; an array may also be a single element, a row or a column, broadcast
+to that shape.  Step by step: each ufunc processes whole arrays.  This way is for all other operands, and for a block that raised
+a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -37,11 +37,11 @@ cdef extern from "gradspec/kernels/loops/prefetch.h" nogil:
     void gradspec_ask_for(const char*, npy_intp) noexcept
 
 cdef enum:
-    BLOCK = 512             # elements that an inner loop takes at a time
-    CHUNK = 3 << 13         # additions that a thread takes at a time
-    NEAR = 8192             # bytes of scratch memory that are taken from the stack
-    FAR = 1 << 17           # elements of arrays that no processor's own cache holds
-    SHORT = 16              # elements of a row below which whole arrays cost less
+    BLOCK = 512             # elements per call of an inner loop
+    CHUNK = 3 << 13         # additions per task of a thread
+    NEAR = 8192             # bytes of scratch memory taken from the stack
+    FAR = 1 << 17           # elements of arrays too large for a core's own cache
+    SHORT = 16              # elements of a row; with shorter rows whole arrays are faster
 
 cdef npy_intp block_size = BLOCK
 
@@ -52,17 +52,17 @@ cdef struct Frame:
     Register* registers
     int step_count, register_count, scratch
     unsigned int wanted
-    char* base[MOST]        # of each register but those of scratch memory
-    npy_intp length         # of the rows that some operand is broadcast to; 0 where none is
-    npy_intp repeats[MOST]  # of such an operand: how many rows in succession are the same,
-    npy_intp strides[MOST]  # bytes from one of these to the next,
-    npy_intp periods[MOST]  # until after so many of these it begins anew; 0 of every other register
+    char* base[MOST]        # of each register except in scratch memory
+    npy_intp length         # of a row, if some operand is broadcast to rows; else 0
+    npy_intp repeats[MOST]  # for such an operand: number of consecutive rows that are equal,
+    npy_intp strides[MOST]  # bytes between distinct rows,
+    npy_intp periods[MOST]  # number of distinct rows, after which it repeats; 0 for other registers
     bint is_far             # whether the operands are too large for a cache
-    bint raised             # a floating-point flag, or no memory
+    bint raised             # a floating-point flag was raised, or there is no memory
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """All steps on some of the elements, or of the rows where an operand is a row or a column."""
+    """All steps for some of the elements, or for some of the rows if an operand is a row or a column."""
     cdef Frame* frame = <Frame*> context
     cdef char[NEAR] near
     cdef char* scratch = near
@@ -96,7 +96,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef inline void run_blocks(Frame* frame, char** at, npy_intp size) noexcept nogil:
-    """All steps on elements that lie one behind the other."""
+    """All steps for contiguous elements."""
     cdef char* args[ARITY]
     cdef npy_intp[ARITY] strides
     cdef npy_intp count
@@ -115,7 +115,7 @@ cdef inline void run_blocks(Frame* frame, char** at, npy_intp size) noexcept nog
             for j in range(step.count):
                 args[j], strides[j] = at[step.registers[j]], frame.registers[step.registers[j]].step
             step.function(args, &count, strides, step.data)
-            if fp_raised():  # some loops clear what others have raised
+            if fp_raised():  # some loops clear flags that others have raised
                 frame.raised = True
                 return
         size -= count
@@ -126,7 +126,7 @@ cdef inline void run_blocks(Frame* frame, char** at, npy_intp size) noexcept nog
 
 
 cdef void run_uniform(Frame* frame) noexcept nogil:
-    """The steps whose operands are of one element for all."""
+    """The steps that compute one element for all."""
     cdef char* args[ARITY]
     cdef npy_intp[ARITY] strides
     cdef npy_intp one = 1
@@ -154,8 +154,8 @@ cdef class Program:
     signature : str
         Names of inputs and of results, as in "grad, x -> grad_x".
     text : str
-        A line `name = value` for each value that others read and for each result; values are names, numbers and calls of
-        operators.
+        A line `name = value` for each intermediate value that others use and for each result.  Values are names, numbers and
+        calls of operators.
     """
 
     def __init__(self, str signature, str text):
@@ -169,7 +169,7 @@ cdef class Program:
         return self.run(inputs)
 
     def some(self, unsigned int wanted, *inputs):
-        """Some of the results: bit i of `wanted` is result i."""
+        """The selected results: bit i of `wanted` is result i."""
         return self.run(inputs, wanted)
 
     cdef object run(self, tuple inputs, unsigned int wanted=0xFFFFFFFF):
@@ -219,14 +219,14 @@ cdef class Program:
         plan = self.plan
         if plan is None or plan.key != key:
             plan = self.find(key)
-        if not plan.works or spread is not None and plan.has_uniform:  # NumPy's loops for what is spread are others
+        if not plan.works or spread is not None and plan.has_uniform:  # NumPy uses other loops for broadcast operands
             return self.step_by_step(inputs, wanted)
 
         frame.length = 0
         return computed(self, &frame, plan, inputs, lead, wanted)
 
     cdef object by_rows(self, tuple inputs, unsigned int wanted):
-        """The same where some operands are rows or columns, broadcast to the shape of another."""
+        """The same if some operands are rows or columns that are broadcast to the shape of another."""
         cdef Frame frame
         cdef Rows rows
         cdef npy_intp[16] strides
@@ -263,7 +263,7 @@ cdef class Program:
                 return self.step_by_step(inputs, wanted)
             key |= <unsigned long long> code << 4 * i
         plan = self.find(key)
-        if not plan.works or plan.has_uniform or frame.length < SHORT:  # NumPy's loops for columns alone are others
+        if not plan.works or plan.has_uniform or frame.length < SHORT:  # NumPy uses other loops for columns alone
             return self.step_by_step(inputs, wanted)
         for i in range(plan.register_count):
             register = &plan.registers[i]
@@ -275,12 +275,12 @@ cdef class Program:
             for j in range(plan.steps[i].count - 1):
                 whole[plan.steps[i].registers[plan.steps[i].count - 1]] |= whole[plan.steps[i].registers[j]]
         for i in range(plan.register_count):
-            if plan.registers[i].place == RESULT and not whole[i]:  # the shape of a row or a column
+            if plan.registers[i].place == RESULT and not whole[i]:  # it has the shape of a row or a column
                 return self.step_by_step(inputs, wanted)
         return computed(self, &frame, plan, inputs, lead, wanted)
 
     cdef Plan find(self, unsigned long long key):
-        """The plan for operands of these kinds."""
+        """The plan for the kinds of operands that `key` encodes."""
         cdef Plan plan
         for plan in self.plans:
             if plan.key == key:
@@ -294,12 +294,12 @@ cdef class Program:
         return plan
 
     cdef int read(self) except -1:
-        """The nodes that the text describes."""
+        """Parse the text into nodes."""
         self.nodes, self.results = nodes_of(self.text, self.names, self.made)
         return 0
 
     cdef object step_by_step(self, tuple inputs, unsigned int wanted):
-        """Each ufunc on whole arrays."""
+        """Apply each ufunc to whole arrays."""
         cdef list values, last
         cdef int i, operand
         cdef Deferred waiting = deferred_among(inputs)
@@ -333,7 +333,7 @@ cdef class Program:
 
 
 cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, ndarray lead, unsigned int wanted):
-    """What a plan makes of operands of its kinds: a result or a tuple of them, of the shape of `lead`."""
+    """The results of a plan for operands of its kinds: one, or a tuple, with the shape of `lead`."""
     cdef Number[MOST] numbers
     cdef Register* register
     cdef list results = None
@@ -357,7 +357,7 @@ cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, nda
             frame.base[i] = PyArray_BYTES(y)
             if results is None:
                 single = y
-            else:  # one that only another is made of is kept so long
+            else:  # a result that is not wanted, but needed by another, stays alive until the end
                 results[register.index] = y
         else:
             frame.base[i] = NULL
@@ -369,7 +369,7 @@ cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, nda
     if plan.has_uniform:
         run_uniform(frame)
     chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.cost) & ~<npy_intp> (BLOCK - 1))
-    if frame.length:  # count rows
+    if frame.length:  # count in rows
         size, chunk = size // frame.length, max(<npy_intp> 1, chunk // frame.length)
     if PyArray_SIZE(lead) < GRAIN:
         run_part(frame, 0, size)
@@ -387,7 +387,7 @@ cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, nda
 
 
 cdef Program program_of(int count, list nodes, tuple results):
-    """The program of `count` inputs that nodes describe, as `make_plan` takes them."""
+    """The program of `count` inputs with the given nodes, in the form of `make_plan`."""
     cdef Program program = Program.__new__(Program)
     program.names, program.made, program.text = ("",) * count, ("",) * len(results), ""
     program.nodes, program.results, program.plans = nodes, results, []
@@ -395,6 +395,6 @@ cdef Program program_of(int count, list nodes, tuple results):
 
 
 def set_block_size(npy_intp size):
-    """Say how many elements an inner loop takes at a time; results do not depend on it."""
+    """Set the number of elements per call of an inner loop; results do not depend on it."""
     global block_size
     block_size = size

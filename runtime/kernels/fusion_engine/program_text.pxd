@@ -1,3 +1,3 @@
-"""What the text of a program says."""
+"""Parse the text of a program."""
 
 cdef tuple nodes_of(str text, tuple inputs, tuple results)

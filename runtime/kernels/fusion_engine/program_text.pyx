@@ -1,4 +1,4 @@
-"""What the text of a program says: lines `name = value`, of names, numbers and calls of operators."""
+"""Parse the text of a program: lines `name = value`, where values are names, numbers and calls of operators."""
 
 import re
 
@@ -6,7 +6,7 @@ from .ufunc cimport offered
 
 
 cdef tuple nodes_of(str text, tuple inputs, tuple results):
-    """The nodes of a program as plans take them, and the places of its results; what stands twice is computed once."""
+    """The nodes of a program in the form of plans, and the positions of its results; a repeated expression is computed once."""
     places, nodes = {name: i for i, name in enumerate(inputs)}, []
     known = {}
 
@@ -37,7 +37,7 @@ cdef tuple nodes_of(str text, tuple inputs, tuple results):
 
 
 class _Tokens:
-    """The words of a text, with the next one in sight."""
+    """The tokens of a text, with one token of lookahead."""
 
     def __init__(self, text):
         self.words = re.findall(r"-?\d[\d.]*(?:e[+-]?\d+)?|-?inf\b|\w+|[()=]", text)

@@ -1,4 +1,4 @@
-/* Arithmetic on few numbers: a list of instructions that one loop runs through, with no call between them. */
+/* Arithmetic on few numbers: one loop interprets a list of instructions, without calls between them. */
 #ifndef GRADSPEC_SHORT_H
 #define GRADSPEC_SHORT_H
 
@@ -6,7 +6,7 @@
 #include "../loops/typed.h"
 #include <string.h>
 
-/* Of instructions with operands: a number for each operation, times six, and 3 more of doubles, and one of these. */
+/* Instructions with operands: six times the number of the operation, plus 3 for doubles, plus one of these. */
 enum { GRADSPEC_EACH, GRADSPEC_BY_NUMBER, GRADSPEC_NUMBER_BY };
 
 enum {
@@ -18,9 +18,9 @@ enum {
 
 typedef struct {
     int operation;
-    int size;       /* elements; bytes of a copy and of zeros */
-    int slots[3];   /* operands and result, as places in a table of addresses */
-    int start, to;  /* of a copy and of zeros: bytes from there */
+    int size;       /* elements; for a copy and for zeros bytes */
+    int slots[3];   /* operands and result, as positions in a table of addresses */
+    int start, to;  /* for a copy and for zeros: byte offsets */
 } gradspec_short;
 
 #if defined(__GNUC__)
@@ -62,7 +62,7 @@ typedef struct {
     case 6 * number: gradspec_##name##_float(a, y, n); break; \
     case 6 * number + 3: gradspec_##name##_double(a, y, n); break;
 
-/* The bits are those of NumPy's loops: each operation is rounded by itself. */
+/* The bits are those of NumPy's loops: each operation is rounded separately. */
 GRADSPEC_WIDE static void gradspec_run_short(const gradspec_short *step, npy_intp count, char **base) {
     for (const gradspec_short *end = step + count; step < end; step++) {
         const char *a = base[step->slots[0]], *b = base[step->slots[1]];

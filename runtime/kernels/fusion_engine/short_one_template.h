@@ -1,4 +1,4 @@
-/* For a T, a NAME, an EXPRESSION of a[i] and one of a vector `x`: an operation of one operand. */
+/* For a T, a NAME, an EXPRESSION of a[i] and one of a vector `x`: a unary operation. */
 
 GRADSPEC_INSIDE void TYPED(NAME)(const void *a_, void *y_, npy_intp n) {
     const T *a = a_;

@@ -1,5 +1,5 @@
-/* For a T, a NAME and a SIGN: an operation of two operands, of which one may be a number, into a RESULT.  Where VECTORS is set,
-   in vectors of WIDTH, and then one by one. */
+/* For a T, a NAME and a SIGN: a binary operation, where one operand may be a number, with a RESULT type.  If VECTORS is set,
+   first in vectors of WIDTH, and then one by one. */
 
 GRADSPEC_INSIDE void TYPED(GRADSPEC_JOIN(NAME, each))(const void *a_, const void *b_, void *y_, npy_intp n) {
     const T *a = a_, *b = b_;

@@ -1,4 +1,4 @@
-"""NumPy's own inner loops, called directly where both sides of the call are plain."""
+"""NumPy's own inner loops, called directly if all operands are plain."""
 
 from ...support.capi cimport ndarray, npy_intp
 from ..loops.plain cimport SLOTS
@@ -10,17 +10,17 @@ cdef enum:
     EVERY = -1
 
 cdef class Ufunc:
-    cdef readonly object function       # the NumPy ufunc, or what does the work of our loops on other operands
-    cdef bint keeps_reals               # np.conjugate copies a real array; here it is handed back
+    cdef readonly object function       # the NumPy ufunc, or a function that handles other operands if the loops are ours
+    cdef bint keeps_reals               # np.conjugate copies a real array; here the operand itself is returned
     cdef readonly str name              # the operator's name, for messages
-    cdef readonly int claim             # which numbers the operator takes; EVERY for all
-    cdef readonly tuple operands        # what it calls its operands
-    cdef PyUFuncGenericFunction loops[SLOTS]  # of operands of one dtype; NULL where there is none
+    cdef readonly int claim             # the kinds of numbers that the operator takes; EVERY for all
+    cdef readonly tuple operands        # the names of its operands
+    cdef PyUFuncGenericFunction loops[SLOTS]  # for operands of one dtype; NULL if there is none
     cdef void* loop_data[SLOTS]
     cdef int out_types[SLOTS]
-    cdef int nargs                      # of operands and results
-    cdef int cost                       # of an element, in additions
-    cdef bint masks                     # the first operand is bool, and the dtype that of the others
+    cdef int nargs                      # operands and results
+    cdef int cost                       # per element, in additions
+    cdef bint masks                     # the first operand is bool, and the others determine the dtype
 
     cdef int find_loops(self) except -1
     cdef object apply(self, tuple operands)

@@ -1,9 +1,9 @@
 """NumPy ufuncs without their call overhead on plain operands.
 
-Owns the direct path: operands that are contiguous, aligned and of one inexact dtype go straight to the inner loop that
-NumPy itself would pick, so results are NumPy's to the bit.  Elementary functions are the exception: their loops are ours if
-program/vectors.pyx has some.  All other operands, and every call that raised a floating-point flag, go through the ufunc, which
-broadcasts, promotes, and warns as `numpy.errstate` says, with the same loops.  Knows nothing of autograd.
+Plain operands (contiguous, aligned, of one inexact dtype) go directly to the inner loop that NumPy itself would choose, so
+results equal NumPy's to the bit.  Only elementary functions may use loops of `vectors`.  All other operands, and every call that
+raised a floating-point flag, go through the ufunc.  It broadcasts, promotes, and warns as `numpy.errstate` says, with the same
+loops. Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -42,12 +42,12 @@ cdef extern from "numpy/ufuncobject.h":
 
 _import_umath()
 
-cdef npy_intp CHUNK = 3 << 13  # additions that a thread takes at a time
+cdef npy_intp CHUNK = 3 << 13  # additions per task of a thread
 cdef enum:
-    COSTLY = 8      # additions in the time of a function that is none of the quick ones
+    COSTLY = 8      # cost of a function that is not in _QUICK, in additions
     DIMENSIONS = 64
 
-# What loops over vectors compute about as fast as memory brings the operands.
+# Vector loops compute these about as fast as memory delivers the operands.
 _QUICK = frozenset({
     "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "conjugate", "copysign", "divide", "equal", "fabs",
     "floor", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not",
@@ -65,10 +65,10 @@ cdef inline bint is_real(object x) noexcept:
 cdef struct Loop:
     PyUFuncGenericFunction function
     void* data
-    int count               # of operands and results
+    int count               # operands and results
     char* args[3]
     npy_intp steps[3]
-    bint raised             # a floating-point flag, in some part
+    bint raised             # a floating-point flag was raised in some part
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -88,9 +88,9 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 cdef struct RowLoop:
     Loop loop
     npy_intp length         # of a row
-    npy_intp[3] repeats     # how many rows in succession are the same of an operand,
-    npy_intp[3] strides     # from one of these to the next,
-    npy_intp[3] periods     # until after so many of them the operand begins anew
+    npy_intp[3] repeats     # number of consecutive rows of an operand that are equal,
+    npy_intp[3] strides     # bytes between distinct rows,
+    npy_intp[3] periods     # number of distinct rows, after which the operand repeats
 
 
 cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -125,9 +125,9 @@ cdef class Ufunc:
     name : str
         The operator's name, for messages.
     claim : int
-        Which numbers the operator takes; the caller sees to it.
+        The kinds of numbers that the operator takes; the caller checks them.
     operands : tuple of str, optional
-        What it calls its operands: x, or a and b.
+        The names of its operands: x, or a and b.
     """
 
     def __init__(self, function, str name, int claim=EVERY, tuple operands=None):
@@ -151,7 +151,7 @@ cdef class Ufunc:
         self.operands = operands or (("x",) if self.nargs == 2 else ("a", "b"))
 
     cdef int find_loops(self) except -1:
-        """Take those loops of the NumPy ufunc whose operands are of one dtype."""
+        """Find the loops of the NumPy ufunc for operands of one dtype."""
         cdef PyUFuncObject* ufunc = <PyUFuncObject*> (<void*> self.function)
         cdef int i, j, slot
         cdef bint uniform
@@ -171,7 +171,7 @@ cdef class Ufunc:
         return self.apply(operands)
 
     cdef object apply(self, tuple operands):
-        """The function of its operands, however many."""
+        """Apply the function to any number of operands."""
         cdef Deferred waiting
         if self.nargs == 2:
             return self.unary(operands[0])
@@ -257,7 +257,7 @@ cdef class Ufunc:
             raise explain(error, self.name, **dict(zip(self.operands, (a, b)))) from None
 
     cdef ndarray by_rows(self, ndarray a, ndarray b):
-        """The function where the operands are read row by row, broadcast or cut out of larger ones; None where NumPy has to."""
+        """Apply the function row by row to broadcast operands or parts of larger arrays; None if NumPy has to do it."""
         cdef RowLoop job
         cdef Rows[2] rows
         cdef npy_intp[DIMENSIONS] dims
@@ -294,7 +294,7 @@ cdef class Ufunc:
         return None if job.loop.raised else out
 
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps) noexcept:
-        """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""
+        """Run the loop; False if it raised a floating-point flag, so that the ufunc can warn the user."""
         cdef Loop loop
         cdef int i
         loop.function, loop.data, loop.raised = self.loops[slot], self.loop_data[slot], False
@@ -313,9 +313,9 @@ cdef class Ufunc:
         return not loop.raised
 
     cdef object into(self, tuple operands, ndarray out, str name):
-        """Compute into `out` with NumPy's rules for `out=`; `name` is what an error calls the operator."""
+        """Compute into `out` with NumPy's rules for `out=`; `name` is the operator's name in errors."""
         cdef ndarray result
-        if fits(self, operands, out):  # a copy of few numbers costs less than the call
+        if fits(self, operands, out):  # copying few numbers costs less than the call
             result = self.unary(operands[0]) if len(operands) == 1 else self.binary(operands[0], operands[1])
             memmove(PyArray_BYTES(out), PyArray_BYTES(result), PyArray_SIZE(out) * PyArray_ITEMSIZE(out))
             give_back(<PyObject*> result)
@@ -327,10 +327,10 @@ cdef class Ufunc:
 
 
 cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=False, bint costly=True):
-    """A function with inner loops of ours, called on plain arrays of the four inexact dtypes, NULL where there is none.
+    """A function with our own inner loops, called on plain arrays of the four inexact dtypes; NULL if a dtype has no loop.
 
-    `function` does what is left, and gives the same numbers.  Results have the dtype of the operands, of which the first is bool
-    where `masks` is set; `costly`: an element takes longer than memory does.  Loops take contiguous operands, or steps of 0.
+    `function` handles all other operands, and computes the same numbers.  Results have the dtype of the operands; with `masks`
+    the first is bool and the others determine it.  `costly`: computing an element takes longer than loading it.  Steps may be 0.
     """
     cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
     cdef int slot
@@ -345,7 +345,7 @@ cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* lo
 cdef dict _offered = {}
 
 cdef Ufunc offer(Ufunc ufunc):
-    """Make an operator's ufunc known to the programs that name it."""
+    """Register an operator's ufunc for programs that name it."""
     _offered[ufunc.name] = ufunc
     return ufunc
 
@@ -355,7 +355,7 @@ cdef Ufunc offered(str name):
 
 
 cdef bint fits(Ufunc ufunc, tuple operands, ndarray out):
-    """Whether the result is small, and of the very dtype, shape and layout of `out`."""
+    """Whether the result is small, and of exactly the dtype, shape and layout of `out`."""
     cdef int slot = slot_of(PyArray_TYPE(out))
     cdef int arrays = 0
     if slot < 0 or ufunc.loops[slot] == NULL or ufunc.out_types[slot] != PyArray_TYPE(out) or PyArray_SIZE(out) >= GRAIN:
@@ -376,7 +376,7 @@ cdef Ufunc _add = Ufunc(np.add, "add")
 
 
 cdef bint add_plain(ndarray total, ndarray term) noexcept:
-    """Add `term` to `total` in place by one inner loop, which keeps the GIL; False where they are not alike and plain."""
+    """Add `term` to `total` in place by one inner loop, holding the GIL; False unless both are plain, of one shape and dtype."""
     cdef char* args[3]
     cdef npy_intp steps[3]
     cdef npy_intp size
@@ -394,7 +394,7 @@ cdef bint add_plain(ndarray total, ndarray term) noexcept:
 
 
 cdef ndarray add_into(ndarray total, ndarray term):
-    """Add `term` to `total` in place; `total` belongs to the caller."""
+    """Add `term` to `total` in place; the caller must own `total`."""
     if not add_plain(total, term):
         np.add(total, term, out=total)
     return total

@@ -1,4 +1,4 @@
-/* Loops over vectors for NumPy's universal functions, and which arguments each of them takes. */
+/* Vector loops for NumPy's ufuncs, and the range of arguments for each of them. */
 #ifndef GRADSPEC_VECTORS_H
 #define GRADSPEC_VECTORS_H
 
@@ -64,7 +64,7 @@ OVER_BOTH(cbrt)
 #undef OVER_BOTH
 #undef OVER
 
-/* exp(x - most) of numbers of which most is the largest: no result is extreme. */
+/* exp(x - most) for numbers whose maximum is most, so that no result is extreme. */
 GRADSPEC_FUSED static void gradspec_exp_less(const float *x, float most, float *y, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_exp(x[i] - most);
 }
@@ -85,23 +85,23 @@ OVER(double, floor_divide, gradspec_floor_divide)
 
 #define GRADSPEC_ALL(name) GRADSPEC_BOTH(name), name
 
-/* Other floats: the C library's function of doubles, rounded once, with the flags that this raises.  NumPy's loop for floats is up
- * to 3 units of the last digit off where a processor has AVX-512. */
+/* Other floats: the C library's function of doubles, rounded once, with the flags that this raises.  NumPy's loop for floats has
+ * errors of up to 3 ulp if the processor has AVX-512. */
 static void gradspec_rounded_loop(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     double (*function)(double) = *(double (**)(double)) data;
     for (npy_intp i = 0; i < *size; i++)
         *(float *) (args[1] + i * steps[1]) = (float) function(*(const float *) (args[0] + i * steps[0]));
 }
 
-/* NumPy's names, our loops, the C library's function, and the arguments of our loops: up to where results are normal and finite,
- * or known.  A largest argument of -1 says that there is none. */
+/* NumPy's names, our loops, the C library's function, and the range of our loops: arguments with results that are normal and
+ * finite, or known.  A largest argument of -1 means that there is none. */
 static const struct {
     const char *name;
     void (*single)(const float *, float *, npy_intp, void *);
     void (*twice)(const double *, double *, npy_intp, void *);
     double (*function)(double);
-    double above[2], below[2];          /* the least and the largest; of negative ones the magnitudes */
-    double single_range[3];             /* floats: the least size, the largest, and that of negative ones */
+    double above[2], below[2];          /* the least and the largest argument; for negative ones the magnitudes */
+    double single_range[3];             /* for floats: the least magnitude, the largest, and the largest of negative ones */
 } gradspec_own[] = {
     {"exp", GRADSPEC_ALL(exp), {0, 709.78}, {0, INFINITY}, {0, 88.72, INFINITY}},
     {"exp2", GRADSPEC_ALL(exp2), {0, 1023.49}, {0, 1021}, {0, 127.99, 160}},
@@ -128,14 +128,14 @@ static const struct {
 
 #define GRADSPEC_OWN_COUNT ((int) (sizeof gradspec_own / sizeof *gradspec_own))
 
-/* Functions of two operands, and of each the least and the largest magnitude. */
+/* Functions of two operands, and the least and the largest magnitude for each. */
 static const struct {
     const char *name;
     void (*single)(const float *, const float *, float *, npy_intp);
     void (*twice)(const double *, const double *, double *, npy_intp);
     float single_first[2], single_second[2];
     double first[2], second[2];
-    int exact;                          /* whether they have NumPy's bits */
+    int exact;                          /* whether they have exactly NumPy's bits */
 } gradspec_own_pairs[] = {
     {"hypot", GRADSPEC_BOTH(hypot), {0, 0x1p126f}, {0, 0x1p126f}, {0x1p-400, 0x1p500}, {0x1p-400, 0x1p500}, 0},
     {"arctan2", GRADSPEC_BOTH(atan2), {0x1p-50f, 0x1p50f}, {0x1p-50f, 0x1p50f}, {0x1p-150, 0x1p150}, {0x1p-150, 0x1p150}, 0},
@@ -145,7 +145,7 @@ static const struct {
 
 #define GRADSPEC_OWN_PAIR_COUNT ((int) (sizeof gradspec_own_pairs / sizeof *gradspec_own_pairs))
 
-/* Tell an inner loop of one of these. */
+/* Set the data of an inner loop for one of these. */
 static void gradspec_take_pair_float(gradspec_pair_loop_float *loop, int own) {
     loop->vectors = gradspec_own_pairs[own].single;
     gradspec_set_magnitudes_float(loop, 0, gradspec_own_pairs[own].single_first[0], gradspec_own_pairs[own].single_first[1]);
@@ -158,7 +158,7 @@ static void gradspec_take_pair_double(gradspec_pair_loop_double *loop, int own) 
     gradspec_set_magnitudes_double(loop, 1, gradspec_own_pairs[own].second[0], gradspec_own_pairs[own].second[1]);
 }
 
-/* Tell an inner loop of a function of one operand. */
+/* Set the data of an inner loop for a function of one operand. */
 static void gradspec_take_float(gradspec_vector_loop_float *loop, int own) {
     const double *single = gradspec_own[own].single_range;
     loop->vectors = gradspec_own[own].single;

@@ -1,4 +1,4 @@
-"""NumPy's elementary functions, with loops over vectors where ours are as accurate as promised and quicker."""
+"""NumPy's elementary functions, with our vector loops where these are as accurate as promised and faster."""
 
 from ...support.capi cimport npy_intp
 

@@ -1,10 +1,10 @@
 """NumPy's elementary functions, with our vector loops where these keep the promised accuracy and are quicker; a few choices, too.
 
-Owns the choice of an inner loop for each function and dtype, which is made once, from what the processor has.  A function with
-loops of ours is a universal function of its own, with NumPy's loops for all other dtypes: it broadcasts, converts and warns as
-NumPy's.  An argument whose result is extreme goes through NumPy's loop, which has the special values and raises the flags.  A
-result therefore depends on the argument alone, not on its neighbours, the length, the strides or the thread.  docs/accuracy.md
-states the promise.  Our loops that have NumPy's bits replace NumPy's in direct calls only.  Knows no operator.
+Chooses an inner loop for each function and dtype once, from the features of the processor.  A function with our loops is a
+separate ufunc, with NumPy's loops for all other dtypes: it broadcasts, converts and warns like NumPy's.  Arguments with extreme
+results go through NumPy's loop, which handles special values and raises the flags.  A result therefore depends on the argument
+alone, not on its neighbours, the length, the strides or the thread.  docs/accuracy.md states the promised accuracy.  Loops of
+ours with exactly NumPy's bits replace NumPy's in direct calls only.  Independent of operators.
 """
 
 import os
@@ -82,12 +82,12 @@ cdef dict _made = {}    # from NumPy's function to ours
 
 
 def chosen():
-    """Who computes each elementary function of one operand: ``{name: {dtype: "gradspec" or "NumPy"}}``, by NumPy's names."""
+    """The implementation of each unary elementary function: ``{name: {dtype: "gradspec" or "NumPy"}}``, by NumPy's names."""
     return _owners([_own_name(place) for place in range(GRADSPEC_OWN_COUNT)])
 
 
 def chosen_of_two():
-    """The same of those of two operands."""
+    """The same for functions of two operands."""
     return _owners([_own_pair_name(place) for place in range(GRADSPEC_OWN_PAIR_COUNT) if not gradspec_own_pairs[place].exact])
 
 
@@ -109,12 +109,12 @@ cdef bint has_exp_less() noexcept:
 
 
 cdef void exp_less(const float* x, float most, float* y, npy_intp n) noexcept nogil:
-    """exp(x - most), the bits of exp of the difference; a NaN raises the flag for an invalid operation."""
+    """exp(x - most), with the bits of exp of the difference; a NaN raises the flag for an invalid operation."""
     gradspec_exp_less(x, most, y, n)
 
 
 cdef object vectorised(object function):
-    """The function with loops of ours; itself where there are none."""
+    """The function with our loops; the function itself if there are none."""
     cdef int place
     if not _enabled or not isinstance(function, np.ufunc) or getattr(np, function.__name__, None) is not function:
         return function
@@ -135,7 +135,7 @@ cdef object of_one(object function, int place):
     cdef object found = made(
         function, gradspec_inner_loop_float, single, &single.rest, &single.rest_data,
         gradspec_inner_loop_double, twice, &twice.rest, &twice.rest_data)
-    gradspec_take_float(single, place)  # which has another loop for the rest
+    gradspec_take_float(single, place)  # which has a separate loop for the remaining arguments
     gradspec_take_double(twice, place)
     return found
 
@@ -151,7 +151,7 @@ cdef object of_two(object function, int place):
 
 
 cdef int exchange(object function, PyUFuncGenericFunction* loops, void** data) except -1:
-    """Put loops of ours that have NumPy's bits in the place of NumPy's, for float32 and float64 in this order."""
+    """Replace NumPy's loops by our loops with the same bits, for float32 and float64 in this order."""
     cdef gradspec_choice* choice
     cdef gradspec_pair_loop_float* single
     cdef gradspec_pair_loop_double* twice
@@ -177,7 +177,7 @@ cdef int exchange(object function, PyUFuncGenericFunction* loops, void** data) e
 
 
 cdef void* reserved(size_t size) except NULL:
-    """Memory that is never given back."""
+    """Memory that is never freed."""
     cdef void* memory = malloc(size)
     if memory == NULL:
         raise MemoryError
@@ -189,7 +189,7 @@ cdef object made(
     PyUFuncGenericFunction single, void* single_data, PyUFuncGenericFunction* single_rest, void** single_rest_data,
     PyUFuncGenericFunction twice, void* twice_data, PyUFuncGenericFunction* twice_rest, void** twice_rest_data,
 ):
-    """A universal function as NumPy's, but for two loops, which are told of NumPy's; what it points to is never given back."""
+    """A ufunc like NumPy's except for two loops, which receive NumPy's loops as data; the memory it refers to is never freed."""
     cdef PyUFuncObject* given = <PyUFuncObject*> (<void*> function)
     cdef PyUFuncGenericFunction* loops = <PyUFuncGenericFunction*> reserved(given.ntypes * sizeof(PyUFuncGenericFunction))
     cdef void** data = <void**> reserved(given.ntypes * sizeof(void*))
@@ -200,7 +200,7 @@ cdef object made(
         alike = True
         for j in range(1, nargs):
             alike = alike and given.types[nargs * i + j] == given.types[nargs * i]
-        if alike and given.types[nargs * i] == cnp.NPY_FLOAT32 and single != NULL:  # the first one, which NumPy calls
+        if alike and given.types[nargs * i] == cnp.NPY_FLOAT32 and single != NULL:  # the first loop, which NumPy selects
             single_rest[0], single_rest_data[0] = loops[i], data[i]
             loops[i], data[i] = single, single_data
             single = NULL

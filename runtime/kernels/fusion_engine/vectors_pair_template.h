@@ -1,11 +1,11 @@
-/* For a T, its BITS as a whole number, and the MAGNITUDE of these: an inner loop of two operands around a loop over vectors. */
+/* For a T, its integer type BITS, and its MAGNITUDE mask: a binary inner loop around a vector loop. */
 
-/* What an inner loop is told: the loop over vectors, the magnitudes that it takes, and the loop for the rest. */
+/* The data of an inner loop: the vector loop, the range of its magnitudes, and the loop for the rest. */
 typedef struct {
     void (*vectors)(const T *, const T *, T *, npy_intp);
     gradspec_inner_loop rest;
     void *rest_data;
-    BITS least[2], largest[2]; /* of each operand */
+    BITS least[2], largest[2]; /* for each operand */
 } TYPED(pair_loop);
 
 static void TYPED(set_magnitudes)(TYPED(pair_loop) *loop, int operand, T least, T largest) {
@@ -13,7 +13,7 @@ static void TYPED(set_magnitudes)(TYPED(pair_loop) *loop, int operand, T least, 
     memcpy(loop->largest + operand, &largest, sizeof(T));
 }
 
-/* Negative where the loop over vectors does not take the operands. */
+/* Negative if the vector loop does not support the operands. */
 static inline BITS TYPED(is_other_pair)(const TYPED(pair_loop) *loop, const T *a, const T *b) {
     BITS p, q;
     memcpy(&p, a, sizeof(T));
@@ -30,7 +30,7 @@ GRADSPEC_FUSED static int TYPED(has_other_pairs)(const TYPED(pair_loop) *loop, c
     return found < 0;
 }
 
-/* A block of which the loop over vectors does not take all: the others, one behind the other, go through the other loop. */
+/* A block with some elements outside the vector loop's range: these are gathered and passed to the other loop. */
 static void TYPED(mixed_pairs)(const TYPED(pair_loop) *loop, const T *a, const T *b, T *y, npy_intp n) {
     T others[2][GRADSPEC_VECTOR_BLOCK], taken[2][GRADSPEC_VECTOR_BLOCK];
     char *args[3] = {(char *) others[0], (char *) others[1], (char *) others[0]};
@@ -51,14 +51,14 @@ static void TYPED(mixed_pairs)(const TYPED(pair_loop) *loop, const T *a, const T
     for (npy_intp i = 0; i < count; i++) y[places[i]] = others[0][i];
 }
 
-/* The elements of an operand, one behind the other. */
+/* The elements of an operand, made contiguous. */
 static inline const T *TYPED(together)(const char *from, npy_intp step, T *near, npy_intp n) {
     if (step == sizeof(T)) return (const T *) from;
     for (npy_intp i = 0; i < n; i++) near[i] = *(const T *) (from + i * step);
     return near;
 }
 
-/* The inner loop of a universal function; `data` is its pair_loop. */
+/* The inner loop of a ufunc; `data` is its pair_loop. */
 static void TYPED(inner_pair_loop)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const TYPED(pair_loop) *loop = data;
     T near[3][GRADSPEC_VECTOR_BLOCK];
@@ -80,7 +80,7 @@ static void TYPED(inner_pair_loop)(char **args, const npy_intp *size, const npy_
     }
 }
 
-/* What is left has the sign of the divisor, a zero too. */
+/* The remainder has the sign of the divisor, also if it is zero. */
 GRADSPEC_FUSED static void TYPED(remainder)(const T *a, const T *b, T *y, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) {
         double whole;

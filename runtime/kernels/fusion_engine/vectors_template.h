@@ -1,17 +1,17 @@
-/* For a T, its BITS as a whole number, and the MAGNITUDE of these: an inner loop around a loop over vectors. */
+/* For a T, its integer type BITS, and its MAGNITUDE mask: an inner loop around a vector loop. */
 
-/* What an inner loop is told: the loop over vectors and the arguments that it takes, and the loop for the rest. */
+/* The data of an inner loop: the vector loop and its range of arguments, and the loop for the rest. */
 typedef struct {
     void (*vectors)(const T *, T *, npy_intp, void *);
-    void *function;         /* for that loop */
+    void *function;         /* data of that loop */
     gradspec_inner_loop rest;
     void *rest_data;
     BITS above[2];          /* the least and the largest positive argument */
-    BITS differs[2];        /* what is different in the magnitudes of negative ones */
-    T harmless;             /* an argument that it takes */
+    BITS differs[2];        /* the differences of the magnitudes of negative ones */
+    T harmless;             /* an argument within the range */
 } TYPED(vector_loop);
 
-/* Take arguments between two positive numbers and between two magnitudes of negative ones, which may be -1 for none. */
+/* Set the range: between two positive numbers, and between two magnitudes of negative ones; -1 means that there are none. */
 static void TYPED(set_range)(TYPED(vector_loop) *loop, T least, T largest, T least_below, T largest_below) {
     BITS below[2] = {MAGNITUDE, 0};
     memcpy(loop->above, &least, sizeof(T));
@@ -24,7 +24,7 @@ static void TYPED(set_range)(TYPED(vector_loop) *loop, T least, T largest, T lea
     loop->differs[1] = loop->above[1] ^ below[1];
 }
 
-/* Negative where the loop over vectors does not take the argument. */
+/* Negative if the vector loop does not support the argument. */
 static inline BITS TYPED(is_other)(const TYPED(vector_loop) *loop, const T *x) {
     BITS bits, size, below;
     memcpy(&bits, x, sizeof(T));
@@ -33,7 +33,7 @@ static inline BITS TYPED(is_other)(const TYPED(vector_loop) *loop, const T *x) {
     return (size - (loop->above[0] ^ (loop->differs[0] & below))) | ((loop->above[1] ^ (loop->differs[1] & below)) - size);
 }
 
-/* Whether there is such an argument. */
+/* Whether some argument is outside the range. */
 GRADSPEC_FUSED static int TYPED(has_others)(const TYPED(vector_loop) *loop, const T *x, npy_intp n) {
     const TYPED(vector_loop) held = *loop;
     BITS found = 0;
@@ -41,7 +41,7 @@ GRADSPEC_FUSED static int TYPED(has_others)(const TYPED(vector_loop) *loop, cons
     return found < 0;
 }
 
-/* A block of which the loop over vectors does not take all: the others, one behind the other, go through the other loop. */
+/* A block with some elements outside the vector loop's range: these are gathered and passed to the other loop. */
 static void TYPED(mixed)(const TYPED(vector_loop) *loop, const T *x, T *y, npy_intp n) {
     T others[GRADSPEC_VECTOR_BLOCK], taken[GRADSPEC_VECTOR_BLOCK];
     char *args[2] = {(char *) others, (char *) others};
@@ -60,7 +60,7 @@ static void TYPED(mixed)(const TYPED(vector_loop) *loop, const T *x, T *y, npy_i
     for (npy_intp i = 0; i < count; i++) y[places[i]] = others[i];
 }
 
-/* The inner loop of a universal function; `data` is its vector_loop. */
+/* The inner loop of a ufunc; `data` is its vector_loop. */
 static void TYPED(inner_loop)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const TYPED(vector_loop) *loop = data;
     T near_x[GRADSPEC_VECTOR_BLOCK], near_y[GRADSPEC_VECTOR_BLOCK];

@@ -1,4 +1,4 @@
-"""Places along axes: runs of equal ones, the order of what is inserted, indices in other words."""
+"""Positions along axes: runs of equal positions, the order of inserted slices, and conversions of indices."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ __all__ = ["insert_order", "kept", "mode_place", "places_along", "run_begins", "
 
 
 def insert_order(index, length, count):
-    """Which of `length` slices with `count` new ones behind them stands where, once the new ones are inserted.
+    """The order of `length` slices followed by `count` new ones, once the new ones are inserted.
 
     Parameters
     ----------
     index : int, slice or array_like of int or bool
-        Before which slices; one stands for all of the new ones.
+        Positions before which to insert; a single one is used for all new slices.
     length, count : int
 
     Returns
@@ -29,7 +29,7 @@ def insert_order(index, length, count):
 
 
 def kept(index, length):
-    """The numbers below `length` without those that `index` names.
+    """The numbers below `length` except those that `index` selects.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def kept(index, length):
 
 
 def mode_place(x, axis):
-    """Where the most frequent element, the smallest of several, stands last along `axis`.
+    """The last position, along `axis`, of the most frequent element; of the smallest one if several are as frequent.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def mode_place(x, axis):
 
 
 def places_along(indices, axis, shape):
-    """Indices along an axis of an array of the given shape, negative ones counted from the front.
+    """Indices along an axis of an array of the given shape, with negative ones converted to count from the front.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def places_along(indices, axis, shape):
 
 
 def run_begins(places, axis):
-    """Whether a place is another one than that before it along `axis`.
+    """Whether a position differs from the preceding one along `axis`; true for the first.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def run_begins(places, axis):
 
 
 def spread_index(indices, shape, axis):
-    """Indices of slices along an axis as those of the elements of an array of the given shape.
+    """Indices of slices along an axis as indices of the elements of an array of the given shape.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def spread_index(indices, shape, axis):
 
 
 def unravel_index(indices, shape):
-    """Places in C order as indices along each axis.
+    """Positions in C order as indices along each axis.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One value written to every element, to those of a diagonal, or to those of a mask; comparisons in place."""
+"""In-place writes: one value to every element, to a diagonal or to the elements of a mask; results of comparisons."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ __all__ = ["compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_"]
 
 
 def compare_(x, other, name):
-    """Write 1 where a comparison holds, else 0, into ``x``.
+    """Write a comparison's result into ``x``: 1 for true, 0 for false.
 
     Parameters
     ----------
@@ -14,7 +14,7 @@ def compare_(x, other, name):
         Overwritten.
     other : ndarray or scalar
     name : str
-        The comparison, as NumPy names it.
+        The comparison, by its NumPy name.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def compare_(x, other, name):
 
 
 def fill_(x, value):
-    """Write one value everywhere into ``x``.
+    """Write one value to all elements of ``x``.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def fill_(x, value):
 
 
 def fill_diagonal_(x, value):
-    """Write one value on the main diagonal of ``x``.
+    """Write one value to the main diagonal of ``x``.
 
     Parameters
     ----------
     x : ndarray
-        Overwritten; of two axes, or of more of one length.
+        Overwritten; with two axes, or more of equal length.
     value : scalar or 0-d ndarray
 
     Returns
@@ -69,7 +69,7 @@ def fill_diagonal_(x, value):
 
 
 def masked_fill_(x, mask, value):
-    """Writes `value` into `x` where `mask` is true.
+    """Write `value` into `x` where `mask` is true.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def masked_fill_(x, mask, value):
 
 
 def zero_(x):
-    """Write 0 everywhere into ``x``.
+    """Write 0 to all elements of ``x``.
 
     Parameters
     ----------

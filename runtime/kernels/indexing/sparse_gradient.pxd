@@ -1,12 +1,12 @@
-"""Gradients that are zeros but for some places."""
+"""Gradients that are zero except at some indices."""
 
 from ...support.capi cimport ndarray
 
 cdef class Placed:
     cdef ndarray value
-    cdef tuple index     # NumPy's: where the value stands
+    cdef tuple index     # as for NumPy: the index of the value
     cdef tuple shape
-    cdef bint repeated   # a place may stand in the index twice
+    cdef bint repeated   # the index may select an element twice
 
     cdef ndarray computed(self)
     cdef int add_to(self, ndarray total) except -1

@@ -1,8 +1,7 @@
-"""Gradients that are zeros but for some places: what reading a part of an array gives in a backward pass.
+"""Gradients that are zero except at some indices: the cotangents of reading part of an array.
 
-Owns the two things that become of one: a whole array, or an addition to an array that is there, whose cost does not grow with
-that array.  A loop over the rows of an array would otherwise make and add as many whole arrays as there are rows.  Knows no
-engine.
+A gradient becomes a whole array, or is added to an existing array at a cost that does not grow with that array.  Otherwise a loop
+over the rows of an array would allocate and add a whole array for each row.  Independent of the engine.
 """
 
 import numpy as np
@@ -19,16 +18,16 @@ __all__ = ["getitem_placed", "take_placed"]
 cnp.import_array()
 
 cdef enum:
-    WORTH = 512  # elements from which an array of zeros takes longer than a part of it
-    OF_PARTS = 4  # how many times as large as a part the array is, from which on an addition to the part pays
-    OF_REPEATED = 16  # the same of places that may repeat
+    WORTH = 512  # elements of an array of zeros that make placing worthwhile
+    OF_PARTS = 4  # ratio of the sizes of the array and the part above which adding to the part is faster
+    OF_REPEATED = 16  # the same if indices may repeat
 
 
 cdef class Placed:
-    """Zeros of a shape, of the dtype of `value`, to which `value` was added at `index`."""
+    """Zeros of a shape, with the dtype of `value`, and `value` added at `index`."""
 
     cdef ndarray computed(self):
-        """The whole array, which nobody else has."""
+        """The whole array, without other references to it."""
         cdef ndarray total = np.zeros(self.shape, (<object> self.value).dtype)
         if self.repeated:
             add_at(total, self.index, self.value)
@@ -37,7 +36,7 @@ cdef class Placed:
         return total
 
     cdef int add_to(self, ndarray total) except -1:
-        """Add to an array of the shape and the dtype; what comes to one place twice is summed first, as in the whole array."""
+        """Add to an array of this shape and dtype; values at a repeated index are summed first, as in the whole array."""
         if self.repeated:
             before = (<object> total)[self.index]
             (<object> total)[self.index] = 0
@@ -53,7 +52,7 @@ cdef class Placed:
 
 
 cdef bint pays(object x, object shape, Py_ssize_t parts):
-    """Whether the array is large, at least `parts` times as large as what is placed in it."""
+    """Whether the array is large, and at least `parts` times as large as the part."""
     cdef Py_ssize_t size = 1
     if type(x) is not ndarray or type(shape) is not tuple:
         return False
@@ -69,7 +68,7 @@ cdef Placed placed(ndarray value, tuple index, tuple shape, bint repeated):
 
 
 def getitem_placed(x, index, shape):
-    """Zeros of the given shape with `x` added at `index`, as getitem_backward; those of a large array are put off.
+    """Zeros of the given shape with `x` added at `index`, as getitem_backward; not materialised if the array is large.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ def getitem_placed(x, index, shape):
 
 
 def take_placed(x, indices, shape, axis):
-    """Zeros of the given shape with `x` added where `take` took it from, as take_backward; those of a large array are put off.
+    """Zeros of the given shape with `x` added at the indices of `take`, as take_backward; not materialised if the array is large.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Offers: an array that is there, for the next result."""
+"""Donation of a buffer: a caller offers an existing array for the next result."""
 
 from cpython.ref cimport PyObject
 
 from ...support.capi cimport ndarray
 
-cdef PyObject* offered      # NULL where none is
+cdef PyObject* offered      # NULL if no array is offered
 
 cdef bint is_mine() noexcept
 cdef void offer(ndarray array) noexcept

@@ -1,10 +1,10 @@
-"""Offers: an array that is there, for the next result.
+"""Donation of a buffer: a caller offers an existing array for the next result.
 
-Owns the one that is offered.  Who calls a kernel and has memory for its result offers an array around it; the first array of its
-dtype and shape that the thread asks for (`empty` of `memory`) is that one.  So kernels that put their result into the first array
-that they take put it where it belongs, and know nothing of it.  Who offers looks where the result lies: a kernel may have used
-the array for something else, or NumPy may have made the result.  It may lie where an operand lies, if the operator's entry says
-that its kernel can do with that; a kernel that has begun and leaves the result to NumPy gives up, for its operand is gone.
+`empty` of `memory` returns the offered array to the first request of the same thread for its dtype and shape.  So a kernel that
+writes its result into the first array that it allocates writes it in place, without knowing of the offer.  The caller then checks
+the address of the result: the kernel may have used the offered array for something else, or NumPy may have allocated the result.
+The array may share the memory of an operand if the operator's entry allows it.  A kernel that has begun to write and then leaves
+the result to NumPy calls `give_up`, because the operand has been overwritten.
 """
 
 from ...support.capi cimport PyArray_BYTES
@@ -16,18 +16,18 @@ cdef unsigned long thread = 0   # that offered it
 
 
 cdef bint is_mine() noexcept:
-    """Whether this thread has offered the array: kernels give up the GIL."""
+    """Whether this thread offered the array: another thread may run meanwhile, because kernels release the GIL."""
     return PyThread_get_thread_ident() == thread
 
 
 cdef void offer(ndarray array) noexcept:
-    """Offer a C-contiguous array, which the caller holds until it takes it back."""
+    """Offer a C-contiguous array; the caller keeps its reference until `take_back`."""
     global offered, thread
     offered, thread = <PyObject*> array, PyThread_get_thread_ident()
 
 
 cdef bint take_back(ndarray array) noexcept:
-    """An array is offered no more; whether it still was."""
+    """Withdraw an offer; whether the array was still on offer."""
     global offered
     if offered != <PyObject*> array:
         return False
@@ -36,16 +36,16 @@ cdef bint take_back(ndarray array) noexcept:
 
 
 class Overwritten(Exception):
-    """A result was begun in an operand's place, and has to be computed by other means, from the start."""
+    """A loop has overwritten its operand with part of a result, which must be recomputed from the start by other means."""
 
 
 cdef int give_up(ndarray y, ndarray operand) except -1:
-    """Say that NumPy has to compute what a loop has begun in `y`.
+    """Leave to NumPy a result that a loop has begun in `y`.
 
     Raises
     ------
     Overwritten
-        The operand was there.
+        `y` shares the memory of the operand.
     """
     if PyArray_BYTES(y) == PyArray_BYTES(operand):
         raise Overwritten

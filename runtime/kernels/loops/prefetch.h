@@ -1,4 +1,4 @@
-/* Memory that is about to be read or written, asked for before it is wanted: a processor looks ahead in one page at a time. */
+/* Prefetch memory that is about to be read or written: the processor's own prefetching does not cross pages. */
 #ifndef GRADSPEC_AHEAD_H
 #define GRADSPEC_AHEAD_H
 

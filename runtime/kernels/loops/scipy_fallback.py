@@ -1,4 +1,4 @@
-"""Functions that NumPy lacks: SciPy's if SciPy is installed, else a function of `math`, one element at a time, if any."""
+"""Functions that NumPy lacks: SciPy's if it is installed, else a function of `math` applied element by element, if any."""
 
 import functools
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @functools.cache
 def scipy_function(name, substitute=None):
-    """SciPy's ufunc, imported when it is first needed, or what stands in where SciPy is missing."""
+    """SciPy's ufunc, imported when it is first needed, or `substitute` if SciPy is missing."""
     try:
         import scipy.special
     except ImportError:
@@ -18,7 +18,7 @@ def scipy_function(name, substitute=None):
 
 
 def one_by_one(function):
-    """A function of Python floats made one of arrays, which keeps float32."""
+    """Lift a function of Python floats to arrays; float32 is kept."""
     loop = np.frompyfunc(function, 1, 1)
 
     def apply(x):
@@ -34,7 +34,7 @@ def one_by_one(function):
 
 
 def scipy_linalg(name):
-    """SciPy's linear algebra, which the operator of that name needs."""
+    """The module `scipy.linalg`; an error if it is missing names the operator `name`."""
     try:
         import scipy.linalg
     except ImportError:

@@ -1,20 +1,20 @@
-"""Scales of paths of matrices: by which powers of two coefficients are multiplied before they are computed with.
+"""Scales of paths of matrices: the powers of two that multiply Taylor coefficients before a computation.
 
-Owns the choice of them, from norms and singular values, for the Taylor coefficients of functions of matrices.  They change no
-digit; a coefficient keeps those that it has however large the others are.
+Chooses them from norms and singular values, for the Taylor coefficients of functions of matrices.  Scaling by a power of two does
+not round; it keeps the relative accuracy of each coefficient, however large the others are.
 """
 
 import numpy as np
 
 __all__ = ["det_circles", "path_scale"]
 
-_BELOW = 60  # powers of two about the natural radius, within which the circles are sought
+_BELOW = 60  # the range of powers of two around the natural radius to search for the circles
 _ABOVE = 12
 _LEAST = 1e-150  # singular value
 
 
 def path_scale(x):
-    """For each coefficient of a path of matrices the power of a scale of time at which none is larger than the first, or than k.
+    """For each coefficient k, the power of a time scale that makes no coefficient larger than the first, or larger than k.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def path_scale(x):
 
     Notes
     -----
-    The exponential has a coefficient of about 1 there, as k**k / k! is large: what rounds off the sum of all keeps its digits.
+    The exponential then has a coefficient of about 1, because k**k / k! is large: rounding in its sum loses no digits.
     """
     x, moduli, dtype = _sizes(x)
     count = x.shape[-1]
@@ -37,7 +37,7 @@ def path_scale(x):
 
 
 def det_circles(x):
-    """Circles on which the determinant of a path of matrices is computed, one for each coefficient of it.
+    """Circles on the complex plane to evaluate the determinant of a path of matrices, one for each of its coefficients.
 
     Parameters
     ----------
@@ -47,23 +47,23 @@ def det_circles(x):
     Returns
     -------
     scale : (..., k, k) ndarray
-        For each circle what the coefficients of the path are multiplied by: the powers of its radius, and a number that brings
-        the determinant to about 1; 0 behind the coefficient that it is for.
+        For each circle the factors of the path's coefficients: the powers of its radius, times a number that brings the
+        determinant to about 1; 0 after the circle's own coefficient.
     factor : (..., k) ndarray
-        What the coefficient of the determinant is multiplied by in the end.
+        The factor of the determinant's coefficient at the end.
 
     Notes
     -----
-    With the singular values s of the first coefficient the matrix at the radius r has at most the singular values
-    b[i] = s[i] + sum(moduli[j] * r**j), and rounding changes its determinant by about prod(b) * sum(1 / b) * max(b).  That
-    over r**m is the error of coefficient m, and least where the logarithmic slope of the product is m; it grows with r.
+    Let s be the singular values of the first coefficient.  The matrix at radius r has at most the singular values
+    b[i] = s[i] + sum(moduli[j] * r**j).  Rounding changes its determinant by about prod(b) * sum(1 / b) * max(b).  The error of
+    coefficient m is this divided by r**m.  It is least where the logarithmic slope of the product is m; the slope grows with r.
     """
     x, moduli, dtype = _sizes(x)
     count, n = x.shape[-1], x.shape[-2]
     number = np.arange(count)
     values = np.linalg.svd(x[..., 0], compute_uv=False)
     most = np.max(values, -1, initial=0)
-    asked = np.tri(count, dtype=bool)  # coefficient m follows from those of the path up to m
+    asked = np.tri(count, dtype=bool)  # coefficient m depends on the path's coefficients up to m
     moduli = np.where(asked, moduli[..., None, :], 0)
     below = _natural(moduli, np.where(most > 0, most, 1)[..., None]) - _BELOW
     above = below + _BELOW + _ABOVE
@@ -89,12 +89,12 @@ def det_circles(x):
     powers = below[..., None] * number - size[..., None]
     reach = _reach(dtype)
     scale = np.ldexp(np.ones((), dtype), np.clip(powers, -reach, reach))
-    scale[(abs(powers) > reach) & (moduli > 0)] = np.nan  # of these sizes no sum has the digits of both
+    scale[(abs(powers) > reach) & (moduli > 0)] = np.nan  # at such sizes a sum cannot represent both
     return np.where(asked, scale, 0), np.ldexp(np.ones((), dtype), n * size - below * number)
 
 
 def _sizes(x):
-    """Matrices without what is no number, their norms, and the real dtype that they have."""
+    """Matrices with non-finite values removed, their norms, and their real dtype."""
     x = np.asarray(x)
     dtype = np.finfo(np.result_type(x, np.float32)).dtype
     x = np.where(np.isfinite(x).all((-3, -2, -1), keepdims=True), x, 0)
@@ -103,7 +103,7 @@ def _sizes(x):
 
 
 def _natural(moduli, size):
-    """The exponent of the largest power of two of time at which no coefficient is larger than a size."""
+    """The exponent of the largest power of two for the time scale that makes no coefficient larger than `size`."""
     number = np.arange(1, moduli.shape[-1])
     later = moduli[..., 1:]
     with np.errstate(divide="ignore"):
@@ -112,5 +112,5 @@ def _natural(moduli, size):
 
 
 def _reach(dtype):
-    """Up to which exponent there are powers of two, and their inverses."""
+    """The largest exponent such that a power of two and its inverse are representable."""
     return np.finfo(dtype).maxexp - 2

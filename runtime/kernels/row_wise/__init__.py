@@ -1,1 +1,1 @@
-"""Functions of whole rows: softmax, normalisers, losses of classes."""
+"""Functions of whole rows: softmax, normalisation, distances, moments and classification losses."""

@@ -1,4 +1,4 @@
-"""Cross entropies of classes of which one may not be counted, and their mean over those that are."""
+"""Cross entropies of class targets with an ignored class, and their mean over the counted targets."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = ["class_losses_backward", "class_or_zero", "class_pairs", "is_class"]
 
 
 def is_class(target, ignore_index):
-    """Whether a class is counted.
+    """Whether a target's class is counted, that is, not ignored.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def is_class(target, ignore_index):
 
 
 def class_losses(x, target, axis, ignore_index):
-    """Minus the element at the class, 0 where that is not counted.
+    """The negative of the element at the class, 0 for an ignored class.
 
     Parameters
     ----------
     x : ndarray
         Real.
     target : array_like of int
-        Has the shape of `x` without `axis`.
+        Of the shape of `x` without `axis`.
     axis : int
     ignore_index : int
 
@@ -67,7 +67,7 @@ def class_losses_backward(grad, target, shape, axis, ignore_index):
 
 
 def class_or_zero(target, ignore_index):
-    """The class, 0 where that is not counted.
+    """The class, 0 for an ignored class.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def class_or_zero(target, ignore_index):
 
 
 def class_pairs(target):
-    """Which pairs of a place in a list of classes and a class are of a class in the list and one that is not.
+    """For each position of a list and each class: whether the position holds a class, and the list does not contain the class.
 
     Parameters
     ----------
     target : (..., n) array_like of int
-        Classes in front, -1 behind the last of them; what stands further behind does not count.
+        Classes in front, followed by -1; elements after the first -1 do not count.
 
     Returns
     -------
@@ -103,14 +103,14 @@ def class_pairs(target):
 
 
 def cross_entropies(x, target, axis, ignore_index):
-    """Log-sum-exp along `axis` less the element at the class, 0 where that is not counted.
+    """Log-sum-exp along `axis` minus the element at the class, 0 for an ignored class.
 
     Parameters
     ----------
     x : ndarray
         Real.
     target : array_like of int
-        Has the shape of `x` without `axis`.
+        Of the shape of `x` without `axis`.
     axis : int
     ignore_index : int
 
@@ -155,7 +155,7 @@ def kept_mean(x, target, ignore_index):
     Parameters
     ----------
     x : ndarray
-        Losses, 0 where it is not.
+        Losses, 0 for an ignored class.
     target : array_like of int
     ignore_index : int
 
@@ -169,7 +169,7 @@ def kept_mean(x, target, ignore_index):
 
 
 def kept_mean_backward(x, target, ignore_index):
-    """A number over the count of the classes that are counted, 0 for the others.
+    """A number divided by the count of counted classes, 0 for an ignored class.
 
     Parameters
     ----------

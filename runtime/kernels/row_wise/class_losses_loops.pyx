@@ -1,8 +1,8 @@
 # cython: cdivision=True
-"""Cross entropies of classes of which one may not be counted, their mean over those that are, and the adjoints.
+"""Cross entropies of class targets with an ignored class, their mean over the counted targets, and the adjoints.
 
-Owns the arrays that loops take: logits along one axis as `softmax_rows` takes them, and plain losses with a class for each.
-The expressions of `class_losses` take all others, and what raised a floating-point flag.
+Handles logits along one axis in the layouts of `softmax_rows`, and plain losses with a class for each.  The expressions of
+`class_losses` handle all other arrays, and arrays that raised a floating-point flag.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ cnp.import_array()
 
 
 def class_losses(x, target, axis, ignore_index):
-    """Minus the element at the class, 0 where that is not counted, as `class_losses.class_losses`."""
+    """The negative of the element at the class, 0 for an ignored class, as `class_losses.class_losses`."""
     cdef ndarray x_ = plain(x), y, classes
     cdef npy_intp ignored = 0
     cdef npy_intp* places
@@ -56,31 +56,31 @@ cdef void take_losses(real* x, real* y, Span* span, npy_intp* classes, npy_intp 
 
 
 def cross_entropies(x, target, axis, ignore_index):
-    """Log-sum-exp along `axis` less the element at the class, as `class_losses.cross_entropies`, and softmax."""
+    """Log-sum-exp along `axis` minus the element at the class, as `class_losses.cross_entropies`, and softmax."""
     found = losses_and_weights(x, target, axis, ignore_index)
     return expressions.cross_entropies(x, target, axis, ignore_index) if found is None else found
 
 
 def cross_entropies_backward(grad, weight, target, axis, ignore_index):
-    """The adjoint of the losses: `weight`, which is softmax, less one at the class, times `grad`."""
+    """The adjoint of the losses: `weight`, which is softmax, minus one at the class, times `grad`."""
     y = adjoint(grad, weight, target, axis, ignore_index)
     return expressions.cross_entropies_backward(grad, weight, target, axis, ignore_index) if y is None else y
 
 
 def kept_mean(x, target, ignore_index):
-    """The mean of the losses `x` whose class is counted; the loop takes those that are 0 where it is not."""
+    """The mean of the losses `x` whose class is counted; the loop requires losses of 0 for an ignored class."""
     y = mean_of(x, target, ignore_index) if are_plain(x, target) and same_shape(x, target) else None
     return expressions.kept_mean(x, target, ignore_index) if y is None else y
 
 
 def kept_mean_backward(x, target, ignore_index):
-    """The number `x` over the count of the classes that are counted, 0 for the others."""
+    """The number `x` divided by the count of counted classes, 0 for an ignored class."""
     y = shares_of(x, target, ignore_index) if are_plain(x, target) and PyArray_NDIM(x) == 0 else None
     return expressions.kept_mean_backward(x, target, ignore_index) if y is None else y
 
 
 cdef ndarray mean_of(ndarray x, ndarray target, npy_intp ignored):
-    """None where an element is not 0 whose class is not counted."""
+    """The mean; None if the loss of an ignored class is not 0."""
     cdef npy_intp count = count_of(target, ignored)
     cdef npy_intp* places = <npy_intp*> PyArray_BYTES(target)
     cdef bint found
@@ -117,7 +117,7 @@ cdef bint are_plain(object x, object target) noexcept:
 
 
 cdef npy_intp count_of(ndarray target, npy_intp ignored):
-    """How many classes are counted."""
+    """The number of counted classes."""
     cdef npy_intp* places = <npy_intp*> PyArray_BYTES(target)
     cdef npy_intp i, count = 0
     for i in range(PyArray_SIZE(target)):
@@ -143,7 +143,7 @@ cdef void spread(real* x, real* y, npy_intp* places, npy_intp size, npy_intp ign
 
 
 cdef ndarray find_classes(object target, ndarray x, Span* span, object ignore_index, npy_intp* ignored):
-    """The class of each row; None where one is neither ignored nor in range, or they are not as many as the rows."""
+    """The class of each row; None if one is neither ignored nor in range, or their number differs from that of rows."""
     cdef ndarray classes = np.asarray(target)
     cdef npy_intp* place
     cdef npy_intp i
@@ -167,7 +167,7 @@ cdef ndarray find_classes(object target, ndarray x, Span* span, object ignore_in
 
 
 cdef tuple losses_and_weights(object x, object target, object axis, object ignore_index):
-    """What cross_entropies gives; None where NumPy has to do it."""
+    """The results of cross_entropies; None if NumPy has to compute them."""
     cdef ndarray x_ = plain(x), y, weight, classes
     cdef npy_intp ignored = 0
     cdef Span span
@@ -182,7 +182,7 @@ cdef tuple losses_and_weights(object x, object target, object axis, object ignor
 
 
 cdef ndarray adjoint(object grad, object weight, object target, object axis, object ignore_index):
-    """What cross_entropies_backward gives; None where NumPy has to do it."""
+    """The result of cross_entropies_backward; None if NumPy has to compute it."""
     cdef ndarray x_ = plain(weight), y, grad_, classes
     cdef npy_intp ignored = 0
     cdef Span span

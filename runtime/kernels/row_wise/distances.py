@@ -1,6 +1,6 @@
-"""Distances between the rows of two matrices, and what their derivatives are made of, without an array of all differences.
+"""Distances between the rows of two matrices, and their derivatives, without an array of all differences.
 
-Owns when a product of matrices is exact enough for a distance; what is not is computed from differences, some rows at a time.
+Decides when a matrix product is accurate enough for a distance; all others are computed from differences, some rows at a time.
 """
 
 import numpy as np
@@ -10,14 +10,14 @@ from .moments_loops import euclidean_norm
 
 __all__ = ["along_rows", "row_distances", "weighted_rows"]
 
-_BLOCK = 1 << 16  # elements of the differences that are there at once
-_FEW = 1 << 16  # differences up to which a product of matrices costs more than they
+_BLOCK = 1 << 16  # elements of differences in memory at once
+_FEW = 1 << 16  # below this number of differences computing them is faster than a matrix product
 _CLOSE = {"f": 1e-7, "d": 0.05}  # squared distance over squared norms below which a product in double loses digits of the result
-_LEAST = 1e-280  # squared distances from which no square has lost digits to underflow
+_LEAST = 1e-280  # squared distances above this have lost no digits to underflow
 
 
 def row_distances(z, m):
-    """The Euclidean distance of each of the first `m` rows and each of the others.
+    """The Euclidean distances between each of the first `m` rows and each of the others.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ def row_distances(z, m):
 
 
 def weighted_rows(weight, z):
-    """The sum of the differences of each row and those across, each times its weight; of equal rows 0, whatever their weight is.
+    """The weighted sum of each row's differences from the other group's rows; equal rows contribute 0, whatever their weight.
 
     Parameters
     ----------
     weight : (..., m, n) ndarray
     z : (..., m + n, k) ndarray
-        The first m rows have the others across.
+        The first m rows are one group, the others the second.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def weighted_rows(weight, z):
 
 
 def along_rows(weight, t, z):
-    """The product of the differences of two rows in `t` and in `z`, times a weight; 0 where they are equal in either.
+    """For each pair of rows the product of their differences in `t` and in `z`, times a weight; 0 for rows equal in either.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def along_rows(weight, t, z):
 
 
 def _together(weight, *rows):
-    """Weights of pairs and the rows that are paired, with the same leading axes."""
+    """Weights of pairs, and the paired rows, with the same leading axes."""
     if any(sum(weight.shape[-2:]) != z.shape[-2] or z.shape[-1] != rows[0].shape[-1] for z in rows):
         shapes = " and ".join(str(z.shape) for z in rows)
         raise ValueError(f"weights of shape {weight.shape} are not those of pairs of rows in {shapes}")
@@ -115,20 +115,20 @@ def _together(weight, *rows):
 
 
 def _parts(z, m):
-    """The first `m` rows and the others."""
+    """The first `m` rows, and the others."""
     if not 0 <= m <= z.shape[-2]:
         raise ValueError(f"of {z.shape[-2]} rows {m} cannot be the first")
     return z[..., :m, :], z[..., m:, :]
 
 
 def _blocks(rows, length, others):
-    """Rows of which all differences to the others fit into a block."""
+    """Slices of rows whose differences from all others fit into a block."""
     step = max(1, _BLOCK // max(1, length * others))
     return [slice(start, start + step) for start in range(0, rows, step)]
 
 
 def _by_product(a, b, y, close):
-    """|a|**2 + |b|**2 - 2 a @ b in double around the mean of `b`; where the terms cancel, or are no numbers, the differences."""
+    """|a|**2 + |b|**2 - 2 a @ b in double, centred at the mean of `b`; from differences where terms cancel or are not finite."""
     with np.errstate(all="ignore"):
         centre = b.mean(0, np.float64)
         wide_a, wide_b = a - centre, b - centre
@@ -139,7 +139,7 @@ def _by_product(a, b, y, close):
             square += norms
             norms *= close
             np.maximum(norms, _LEAST, out=norms)
-            apart = square > norms  # false of what is infinite or NaN, too
+            apart = square > norms  # false also for infinities and NaNs
             y[rows] = np.sqrt(square, out=square)
             i, j = ((), ()) if apart.all() else np.nonzero(~apart)
             for some in _blocks(len(i), a.shape[-1], 1):

@@ -1,7 +1,7 @@
-"""Distances of rows and weighted sums of their differences, each difference taken where it is needed.
+"""Distances of rows and weighted sums of their differences, with each difference computed where it is used.
 
-Owns the loops over contiguous rows of float32 and float64, on several threads.  What is computed by products instead, and what
-is done with a result that went out of range, is said by the module `distances`.
+Loops over contiguous rows of float32 and float64, on several threads.  The module `distances` decides which distances are
+computed by products instead, and recomputes results that are out of range.
 """
 
 from libc.math cimport sqrt
@@ -15,8 +15,8 @@ from ..loops.wide cimport dot, real
 cnp.import_array()
 
 cdef enum:
-    TOGETHER = 4        # rows of differences that are added at once
-    CHUNK = 1 << 15     # differences that are worth a call
+    TOGETHER = 4        # rows of differences added at once
+    CHUNK = 1 << 15     # differences that make a task for a thread worthwhile
 
 cdef struct Job:
     char* weight
@@ -39,7 +39,7 @@ cdef extern from "<float.h>" nogil:
 
 
 cdef bint distance(real* a, real* b, real* apart, real* y, npy_intp others, npy_intp n) noexcept nogil:
-    """Of one row to all others; whether no square was out of range."""
+    """The distances of one row to all others; whether no square was out of range."""
     cdef npy_intp j
     cdef real least = 16 * sqrt(FLT_MIN) / FLT_EPSILON if real is float else 16 * sqrt(DBL_MIN) / DBL_EPSILON
     cdef real most = FLT_MAX if real is float else DBL_MAX
@@ -55,7 +55,7 @@ cdef bint distance(real* a, real* b, real* apart, real* y, npy_intp others, npy_
 
 
 cdef void add_differences(real* weight, real* a, real* b, double* total, real* y, npy_intp others, npy_intp n) noexcept nogil:
-    """To one row, in double."""
+    """Add the weighted differences of one row, in double."""
     cdef npy_intp j, c, rest = others % TOGETHER
     for c in range(n):
         total[c] = 0
@@ -74,7 +74,7 @@ cdef void add_differences(real* weight, real* a, real* b, double* total, real* y
 
 
 cdef bint row(Job* job, real* apart, double* total, npy_intp i) noexcept nogil:
-    """One row of the result; whether it is right."""
+    """One row of the result; whether it is valid."""
     cdef npy_intp n = job.length, m = job.others
     cdef real* a = (<real*> job.a) + i * n
     if job.weight == NULL:
@@ -96,7 +96,7 @@ cdef void run(void* context, npy_intp start, npy_intp stop) noexcept nogil:
             known = row[float](job, <float*> memory, memory, i)
         else:
             known = row[double](job, memory, memory, i)
-        if not known:  # other threads write here, too: never anything else
+        if not known:  # other threads write this too, but always the same value
             job.failed = True
     free(memory)
 
@@ -114,13 +114,13 @@ cdef bint run_all(ndarray weight, ndarray a, ndarray b, ndarray y):
 
 
 def differences_weighted(ndarray weight, ndarray a, ndarray b, ndarray y):
-    """Into `y` the sum over j of ``weight[i, j] * (a[i] - b[j])``, in double; whether there was memory.
+    """Write to `y` the sum over j of ``weight[i, j] * (a[i] - b[j])``, added in double; False if there was no memory.
 
-    All arrays are matrices, contiguous, and of float32 or of float64.
+    All arrays are contiguous matrices of float32, or of float64.
     """
     return run_all(weight, a, b, y)
 
 
 def distances_direct(ndarray a, ndarray b, ndarray y):
-    """Into `y` the distance of each row of `a` and each of `b`, alike; whether no square was out of range."""
+    """Write to `y` the distance of each row of `a` to each row of `b`; whether no square was out of range."""
     return run_all(None, a, b, y)

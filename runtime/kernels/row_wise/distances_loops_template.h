@@ -1,10 +1,10 @@
-/* For a T: a row less others. */
+/* For a T: differences of a row from other rows. */
 
 GRADSPEC_WIDE static void TYPED(less)(const T *restrict a, const T *restrict b, T *restrict apart, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) apart[i] = a[i] - b[i];
 }
 
-/* total += the sum over four rows of b, each n behind the one before, of w * (a - b) */
+/* total += the sum over four rows of b, at distance n, of w * (a - b) */
 GRADSPEC_WIDE static void TYPED(add_apart)(
         const T *restrict w, const T *restrict a, const T *restrict b, double *restrict total, npy_intp n) {
     const double t = w[0], u = w[1], v = w[2], z = w[3];

@@ -1,4 +1,4 @@
-"""Losses element by element, and one element for each row, chosen by its class."""
+"""Losses: elementwise ones, and elements selected by each row's class."""
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -7,7 +7,7 @@ __all__ = ["binary_cross_entropy", "one_hot", "pick", "unpick"]
 
 
 def binary_cross_entropy(x, target):
-    """``-(target * log(x) + (1 - target) * log(1 - x))`` with logarithms of -100 at least.
+    """``-(target * log(x) + (1 - target) * log(1 - x))``, with logarithms clamped to at least -100.
 
     Parameters
     ----------
@@ -46,30 +46,30 @@ def one_hot(indices, num_classes, dtype):
 
 
 def pick(x, indices, axis):
-    """One element along `axis` for each place of the other axes.
+    """One element along `axis` for each position along the other axes.
 
     Parameters
     ----------
     x : ndarray
     indices : array_like of int
-        Has the shape of `x` without `axis`.
+        Of the shape of `x` without `axis`.
     axis : int
 
     Returns
     -------
     ndarray
-        New memory.
+        A new array.
     """
     return np.array(x[_places(indices, x.shape, axis)])
 
 
 def unpick(x, indices, shape, axis):
-    """Zeros with the elements of `x` where pick finds them.
+    """The adjoint of pick: zeros with the elements of `x` at their indices.
 
     Parameters
     ----------
     x : ndarray
-        Has the shape of `indices`.
+        Of the shape of `indices`.
     indices : array_like of int
     shape : tuple of int
         Of the result.
@@ -85,7 +85,7 @@ def unpick(x, indices, shape, axis):
 
 
 def _places(indices, shape, axis):
-    """The index that holds `indices` along `axis` and counts along the other axes."""
+    """The index with `indices` at `axis` and positions along the other axes."""
     indices, axis = np.asarray(indices), normalize_axis_index(axis, len(shape))
     others = shape[:axis] + shape[axis + 1 :]
     if indices.shape != others:

@@ -1,4 +1,4 @@
-"""Norms, variances and deviations along axes, at every scale of the numbers."""
+"""Norms, variances and deviations along axes, accurate at every scale of the numbers."""
 
 import math
 
@@ -8,7 +8,7 @@ __all__ = ["power_norm"]
 
 
 def centred(x, axis):
-    """Each element less the mean.
+    """Each element minus the mean.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def centred(x, axis):
     if not x.size:
         return x.copy()
     y = np.asarray(x - np.mean(x, axis=axis, keepdims=True))
-    y -= np.mean(y, axis=axis, keepdims=True)  # where the numbers are large the first mean was rounded
+    y -= np.mean(y, axis=axis, keepdims=True)  # removes the rounding error of the first mean if the numbers are large
     return y
 
 
@@ -96,7 +96,7 @@ def std(x, axis, correction, keepdims):
 
 
 def var(x, axis, correction, keepdims):
-    """Mean squared distance from the mean, with the count less `correction` as divisor.
+    """Mean squared distance from the mean, with the count minus `correction` as divisor.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def var(x, axis, correction, keepdims):
     residual = x - np.mean(x, axis=axis, keepdims=True)
     count = _count(residual, axis)
     squares = np.sum(_squares(residual), axis=axis, keepdims=keepdims)
-    # What rounding left of the mean is in the sum of the residuals; it seldom takes a second pass to be rid of it.
+    # The sum of the residuals contains the rounding error of the mean; correcting for it rarely takes a second pass.
     left = np.sum(residual, axis=axis, keepdims=keepdims)
     left = _squares(left) / max(count, 1)
     if np.any(left >= squares / 1024):
@@ -131,7 +131,7 @@ def _count(x, axis):
 
 
 def _in_range(y):
-    """Whether no square on the way to a root can have over- or underflowed."""
+    """Whether no square in a root can have over- or underflowed."""
     limits = np.finfo(y.dtype)
     return not np.any((y < 16 * math.sqrt(limits.tiny) / limits.eps) | np.isinf(y))
 

@@ -1,8 +1,8 @@
 # cython: cdivision=True
 """Variances, deviations and norms of contiguous rows, each read once or twice.
 
-Owns the rows of plain float32 and float64 arrays.  The expressions of `moments` take all others, and rows that were rounded
-away, went out of range or raised a floating-point flag.
+Loops over the rows of plain float32 and float64 arrays.  The expressions of `moments` handle all other arrays, and rows whose
+results lost their digits to rounding, went out of range or raised a floating-point flag.
 """
 
 from libc.math cimport isinf, sqrt
@@ -25,7 +25,7 @@ __all__ = ["centred", "euclidean_norm", "std", "std_mean", "var", "var_mean"]
 cnp.import_array()
 
 cdef enum:
-    SMALL = 1 << 11     # elements up to which a transposed copy is quicker than the expressions
+    SMALL = 1 << 11     # up to this number of elements a transposed copy is faster than the expressions
 
 cdef enum Kind:
     CENTRED
@@ -39,7 +39,7 @@ cdef extern from "<float.h>" nogil:
 
 
 def centred(x, axis):
-    """Each element less the mean, as `moments.centred`."""
+    """Each element minus the mean, as `moments.centred`."""
     y = by_rows(CENTRED, x, axis, False, 0)
     return moments.centred(x, axis) if y is None else y
 
@@ -63,17 +63,17 @@ def var(x, axis, correction, keepdims):
 
 
 def std_mean(x, axis, correction, keepdims):
-    """`std` and the mean, which has the bits of `mean_along`."""
+    """`std`, and the mean with the bits of `mean_along`."""
     return std(x, axis, correction, keepdims), reductions_loops.mean_along(x, axis, keepdims)
 
 
 def var_mean(x, axis, correction, keepdims):
-    """`var` and the mean, which has the bits of `mean_along`."""
+    """`var`, and the mean with the bits of `mean_along`."""
     return var(x, axis, correction, keepdims), reductions_loops.mean_along(x, axis, keepdims)
 
 
 cdef ndarray by_rows(Kind kind, object x, object axis, bint keepdims, double correction):
-    """The result; None where it is left to the expressions."""
+    """The result; None if the expressions have to compute it."""
     cdef Span span
     cdef ndarray x_, y
     cdef bint known
@@ -100,7 +100,7 @@ cdef ndarray by_rows(Kind kind, object x, object axis, bint keepdims, double cor
 
 
 cdef bint some_rows(Kind kind, bint single, char* x, char* y, Span* span, double correction) noexcept nogil:
-    """Whether all rows gave a result to rely on."""
+    """Whether all rows gave a reliable result."""
     fp_clear()
     if single:
         return rows(<float*> x, <float*> y, kind, span, correction) and not fp_raised()
@@ -119,19 +119,19 @@ cdef bint rows(real* x, real* y, Kind kind, Span* span, double correction) noexc
             if kind == CENTRED:
                 for i in range(n):
                     y[i] = x[i] - mean
-                mean = total(y, n) / n  # where the numbers are large the first mean was rounded
+                mean = total(y, n) / n  # removes the rounding error of the first mean if the numbers are large
                 for i in range(n):
                     y[i] -= mean
                 y += n
             else:
                 squares, left = moment(x, mean, n), excess(x, mean, n)
                 left = left * left / n
-                if left >= squares / 1024:  # the mean was rounded too much: it takes a second pass, or all are alike
+                if left >= squares / 1024:  # rounding error too large, or equal elements: a second pass
                     return False
                 y[row] = <real> ((squares - left) / <real> (n - correction))
                 if kind == STD:
                     y[row] = <real> sqrt(y[row])
-        if (kind == NORM or kind == STD) and (y[row] < least or isinf(y[row])):  # a square was perhaps out of range
+        if (kind == NORM or kind == STD) and (y[row] < least or isinf(y[row])):  # a square may be out of range
             return False
         x += n
     return True

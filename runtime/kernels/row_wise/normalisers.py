@@ -1,4 +1,4 @@
-"""Arrays brought to mean 0 and variance 1 along some of their axes."""
+"""Normalise arrays to mean 0 and variance 1 along some of their axes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ...formulas import reduced_shape
 
 
 def standardize(x, axis, eps, centred):
-    """Each element less the mean, divided by the root of the mean square plus eps.
+    """Each element minus the mean, divided by the square root of the mean square plus eps.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def standardize(x, axis, eps, centred):
     Returns
     -------
     tuple of ndarray
-        The quotient, and one over its divisor with the axes that were reduced.
+        The quotient, and one over its divisor, with length 1 along the axes of `axis`.
     """
     x = np.asarray(x)
     x = x if x.dtype.kind == "f" else x.astype(float)
@@ -33,7 +33,7 @@ def standardize(x, axis, eps, centred):
 
 
 def _rate(y, axis, eps):
-    """``1 / sqrt(mean(y**2) + eps)``, of rows whose squares are out of range too."""
+    """``1 / sqrt(mean(y**2) + eps)``, also for rows whose squares are out of range."""
     limits = np.finfo(y.dtype)
     with np.errstate(over="ignore"):
         square = np.mean(np.square(y), axis=axis, keepdims=True) + eps
@@ -48,13 +48,13 @@ def _rate(y, axis, eps):
 
 
 def standardize_backward(grad, y, rate, axis, centred):
-    """The adjoint of standardize: ``rate * (grad - mean(grad) - y * mean(grad * y))``, without the mean where not centred.
+    """The adjoint of standardize: ``rate * (grad - mean(grad) - y * mean(grad * y))``, without the mean unless centred.
 
     Parameters
     ----------
     grad : ndarray
     y, rate : ndarray
-        What standardize gives.
+        The results of standardize.
     axis : int or tuple of int
     centred : bool
 
@@ -69,7 +69,7 @@ def standardize_backward(grad, y, rate, axis, centred):
 
 
 def standardize_affine(x, weight, bias, eps, centred):
-    """``y * weight + bias`` of what standardize makes of each block of the shape of the weight.
+    """``y * weight + bias`` of the standardized `y`, where blocks have the shape of the weight.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def standardize_affine(x, weight, bias, eps, centred):
     Returns
     -------
     tuple of ndarray
-        The result, the standardized array, and one over its divisor with axes of length 1 in place of those of a block.
+        The result, the standardized array, and one over its divisor, with axes of length 1 for the axes of a block.
     """
     axes = row_axes(x, weight)
     shared = np.result_type(*(array for array in (x, weight, bias) if array is not None))
@@ -100,13 +100,13 @@ def standardize_affine_backward(grad, weight, y, rate, centred):
     grad : ndarray
     weight : ndarray
     y, rate : ndarray
-        What standardize_affine gives.
+        Results of standardize_affine.
     centred : bool
 
     Returns
     -------
     tuple of ndarray
-        By x, by weight and by bias.
+        For x, weight and bias.
     """
     axes = row_axes(y, weight)
     shared = np.result_type(grad, weight, y, rate, np.float16)
@@ -117,7 +117,7 @@ def standardize_affine_backward(grad, weight, y, rate, centred):
 
 
 def row_axes(x, weight):
-    """The axes of a block of the shape of `weight`, the last ones of `x`."""
+    """The axes of a block of the shape of `weight`: the last axes of `x`."""
     count = np.ndim(weight)
     if count == 0 or np.shape(x)[-count:] != np.shape(weight):
         raise ValueError(f"the weight is of shape {np.shape(weight)}, the array of shape {np.shape(x)}")

@@ -1,4 +1,4 @@
-/* Rows brought to mean 0 and variance 1, scaled and shifted, and the adjoints. */
+/* Normalise rows to mean 0 and variance 1, scale and shift them, and the adjoints. */
 #ifndef GRADSPEC_NORMALISERS_LOOPS_H
 #define GRADSPEC_NORMALISERS_LOOPS_H
 

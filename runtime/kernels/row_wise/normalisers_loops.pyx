@@ -1,9 +1,9 @@
-"""Rows brought to mean 0 and variance 1, scaled and shifted, and the adjoints.
+"""Normalise rows to mean 0 and variance 1, scale and shift them, and the adjoints.
 
-Owns loops over the rows of contiguous arrays of float32 and float64, that stay in the cache: a row goes from sum to sum and then
-to its results.  What is added over rows is added within blocks, and block to block in pairs, in an order that depends on the
-shape alone.  The NumPy expressions in `normalisers` take other dtypes, axes that are not the last, and whatever raised a
-floating-point flag.  The limit is memory.  Knows nothing of autograd.
+Loops over the rows of contiguous arrays of float32 and float64, which stay in the cache: a row is read for its sums and then for
+its results.  Sums over rows are added within blocks, and blocks in pairs, in an order that depends on the shape alone.  Other
+axes are moved to the end in a copy.  The NumPy expressions in `normalisers` handle other dtypes, and arrays that raised a
+floating-point flag.  The loops are bound by memory.  Do not depend on autograd.
 """
 
 from libc.float cimport DBL_EPSILON, DBL_MIN, FLT_EPSILON, FLT_MIN
@@ -44,24 +44,24 @@ cdef extern from "gradspec/kernels/row_wise/normalisers_loops.h":
 
 cdef enum:
     CHUNK = 1 << 16  # elements of a block
-    FEWEST = 4      # rows whose sums are added before a block has sums of its own
+    FEWEST = 4      # rows of a block with separate sums, at least
 
 cdef struct Job:
     npy_intp rows
     npy_intp length
-    npy_intp block      # rows
+    npy_intp block      # in rows
     bint single         # float32
     bint centred
     bint adjoint
-    bint raised         # a floating-point flag, or a square too small, in some part
+    bint raised         # a floating-point flag was raised, or a square was too small, in some part
     double eps
     char* x             # or the cotangent
-    char* scale         # of one row; NULL where there is none
+    char* scale         # of one row; NULL if there is none
     char* shift
     char* y             # standardized
     char* rate          # of each row
-    char* z             # the result; NULL where it is y
-    char* sums          # two rows for each block: what is added over rows
+    char* z             # the result; NULL if it is y
+    char* sums          # two rows for each block: the sums over rows
 
 
 cdef void forward_rows(real* x, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
@@ -90,7 +90,7 @@ cdef void forward_rows(real* x, Job* job, npy_intp start, npy_intp stop) noexcep
 
 
 cdef void adjoint_rows(real* a, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
-    """Of rows within one block, or of any where nothing is added over them."""
+    """The adjoint for rows within one block, or for any rows if nothing is added over them."""
     cdef npy_intp n = job.length, row
     cdef real mean = 0, slope, rate
     cdef real* scale = <real*> job.scale
@@ -118,7 +118,7 @@ cdef void adjoint_rows(real* a, Job* job, npy_intp start, npy_intp stop) noexcep
 
 
 cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Some blocks of rows, on whichever thread."""
+    """Process some blocks of rows, on any thread."""
     cdef Job* job = <Job*> context
     cdef npy_intp block, first, last
     fp_clear()
@@ -138,7 +138,7 @@ cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef void add_blocks(real* sums, npy_intp blocks, npy_intp n) noexcept nogil:
-    """Into the first of some rows the sum of all, in pairs."""
+    """Add some rows in pairs; the sum replaces the first row."""
     cdef npy_intp step = 1, i
     while step < blocks:
         i = 0
@@ -152,7 +152,7 @@ cdef void add_blocks(real* sums, npy_intp blocks, npy_intp n) noexcept nogil:
 
 
 cdef bint run(Job* job) noexcept:
-    """Do all rows; False where there is no memory or a floating-point flag was raised."""
+    """Process all rows; False if there is no memory or a floating-point flag was raised."""
     cdef npy_intp blocks = (job.rows + job.block - 1) // job.block
     cdef bint adds = job.adjoint and job.scale != NULL
     job.raised, job.sums = False, NULL
@@ -176,7 +176,7 @@ cdef bint run(Job* job) noexcept:
 
 
 cdef ndarray plain(object x, int type_num=-1):
-    """`x` as a contiguous array of the given type, of float32 or float64 without one; None where it is of another."""
+    """`x` as a contiguous array of the given type, or without one of float32 or float64; None if its type differs."""
     if not PyArray_CheckExact(x) or not PyArray_ISNOTSWAPPED(x):
         return None
     if PyArray_TYPE(x) != type_num if type_num >= 0 else PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
@@ -185,7 +185,7 @@ cdef ndarray plain(object x, int type_num=-1):
 
 
 cdef ndarray plain_row(object x, ndarray like, int axes):
-    """The same of what has the last so many axes of `like`."""
+    """The same for an array of the shape of the last `axes` axes of `like`."""
     cdef ndarray row = plain(x, PyArray_TYPE(like))
     cdef int i, before = PyArray_NDIM(like) - axes
     if row is None or PyArray_NDIM(row) != axes:
@@ -197,7 +197,7 @@ cdef ndarray plain_row(object x, ndarray like, int axes):
 
 
 cdef bint find_rows(Job* job, ndarray x, object axis, Span* span, bint adds):
-    """Where the rows lie; False where they are not contiguous, or there are none."""
+    """Find the layout of the rows; False if they are not contiguous, or there are none."""
     if not find_span(x, axis, span) or span.inner != 1 or PyArray_SIZE(x) == 0:
         return False
     job.rows, job.length = span.outer, span.length
@@ -208,7 +208,7 @@ cdef bint find_rows(Job* job, ndarray x, object axis, Span* span, bint adds):
 
 
 cdef tuple forward(object x, object axis, double eps, bint centred, object weight=None, object bias=None):
-    """The results of standardize, after that of an affine function where there is a weight; None where NumPy has to do it."""
+    """The results of standardize, preceded by an affine function's if there is a weight; None if NumPy has to compute them."""
     cdef ndarray x_ = plain(x), y, rate, z = None, scale = None, shift = None
     cdef Job job
     cdef Span span
@@ -232,7 +232,7 @@ cdef tuple forward(object x, object axis, double eps, bint centred, object weigh
 
 
 cdef tuple adjoint(object grad, object y, object rate, object axis, bint centred, object weight=None):
-    """The cotangent of `x`, and where there is a weight those of weight and bias; None where NumPy has to do it."""
+    """The cotangent of `x` and, with a weight, the cotangents of weight and bias; None if NumPy has to compute them."""
     cdef ndarray y_ = plain(y), grad_, rate_, z, scale = None, products, sums
     cdef Job job
     cdef Span span
@@ -269,7 +269,7 @@ cdef tuple adjoint(object grad, object y, object rate, object axis, bint centred
 
 
 cdef object order_of(object x, object axis):
-    """The axes in an order that ends with those of `axis`, and how many these are; None where they lie last, or do not fit."""
+    """A permutation that moves the axes of `axis` to the end, and their number; None if they are last, or do not fit."""
     cdef int ndim
     if not PyArray_CheckExact(x) or type(axis) is not tuple:
         return None
@@ -282,11 +282,11 @@ cdef object order_of(object x, object axis):
 
 
 def standardize(x, axis, eps, centred):
-    """Each element less the mean, divided by the root of the mean square plus eps, as `normalisers.standardize`."""
+    """Each element minus the mean, divided by the root of the mean square plus eps, as `normalisers.standardize`."""
     order = order_of(x, axis)
     if order is None:
         found = forward(x, axis, eps, centred)
-    else:  # a copy in which the axes lie last, and one back, take less than going apart
+    else:  # copying to move the axes to the end, and back, is faster than strided loops
         found = forward(x.transpose(order[0]), tuple(range(-order[1], 0)), eps, centred)
         if found is not None:
             back = np.argsort(order[0])
@@ -311,12 +311,12 @@ def standardize_backward(grad, y, rate, axis, centred):
 
 
 def standardize_affine(x, weight, bias, eps, centred):
-    """``y * weight + bias`` of the standardized `y`, which is given too, and its factor, as `normalisers.standardize_affine`."""
+    """``y * weight + bias`` of the standardized `y`, which is also returned, and its factor; see `normalisers`."""
     found = forward(x, normalisers.row_axes(x, weight), eps, centred, weight, bias)
     return normalisers.standardize_affine(x, weight, bias, eps, centred) if found is None else found
 
 
 def standardize_affine_backward(grad, weight, y, rate, centred):
-    """The adjoints of standardize_affine by x, weight and bias, as `normalisers.standardize_affine_backward`."""
+    """The adjoints of standardize_affine for x, weight and bias, as `normalisers.standardize_affine_backward`."""
     found = adjoint(grad, y, rate, normalisers.row_axes(y, weight), centred, weight)
     return normalisers.standardize_affine_backward(grad, weight, y, rate, centred) if found is None else found

@@ -13,7 +13,7 @@ GRADSPEC_WIDE static void TYPED(affine)(
         for (i = 0; i < n; i++) z[i] = y[i] * scale[i];
 }
 
-/* rate * (a - mean - y * slope), of a * scale where there is one */
+/* rate * (a - mean - y * slope), with a * scale instead of a if there is a scale */
 GRADSPEC_WIDE static void TYPED(adjoint)(
         const T *restrict a, const T *restrict scale, const T *restrict y, T rate, T mean, T slope, T *restrict b,
         npy_intp n) {

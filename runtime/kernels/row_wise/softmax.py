@@ -41,7 +41,7 @@ def log_softmax_backward(grad, y, axis):
 
 
 def logsumexp(x, axis, keepdims):
-    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf where all of `x` is.
+    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf if all of `x` is -inf.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def logsumexp_backward(grad, x, axis, keepdims):
     Returns
     -------
     ndarray
-        Zero where all of `x` is -inf, and shared among infinities.
+        Zero if all of `x` is -inf; shared equally among infinities.
     """
     weights = _weights(x, axis, True)
     total = np.sum(weights, axis=axis, keepdims=True)
@@ -118,14 +118,14 @@ def softmax_backward(grad, y, axis):
 
 
 def softmax_or_zero(x, axis, shared):
-    """``exp(x) / sum(exp(x))`` along `axis`, zeros where every element is -inf.
+    """``exp(x) / sum(exp(x))`` along `axis`, zeros if every element is -inf.
 
     Parameters
     ----------
     x : ndarray
     axis : int or tuple of int
     shared : bool
-        Where some elements are inf, whether these share the sum; else it is NaN there.
+        Whether infinite elements share the sum equally; otherwise it is NaN at them.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def softmax_or_zero(x, axis, shared):
 
 
 def _own_axes(x, axis):
-    """`axis`; of a number, which has the axes 0 and -1 for PyTorch, none."""
+    """`axis`; no axes for a number: PyTorch accepts the axes 0 and -1 for it."""
     return () if np.ndim(x) == 0 and axis in ((0,), (-1,), 0, -1) else axis
 
 
@@ -149,13 +149,13 @@ def _check_alike(grad, y):
 
 
 def _highest(x, axis):
-    """The maximum of the real parts, -inf of nothing, with the reduced axes kept."""
+    """The maximum of the real parts, -inf if there are no elements, with the reduced axes kept."""
     x = x.real
     return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
 
 
 def _weights(x, axis, shared):
-    """exp(x) over that of the highest one, 0 where it is -inf; where it is inf NaN, or 1 of each infinity if shared."""
+    """exp(x) over exp(maximum), 0 if the maximum is -inf; if it is inf, NaN, or 1 for each infinity if shared."""
     highest = _highest(x, axis)
     if shared and np.any(highest == np.inf):
         x = np.where(highest == np.inf, np.where(x.real == np.inf, 0, -np.inf), x).astype(x.dtype)

@@ -1,8 +1,8 @@
-"""Softmax, log-softmax, log-sum-exp and their adjoints, along one axis or some that lie together.
+"""Softmax, log-softmax, log-sum-exp and their adjoints, along one axis or adjacent axes.
 
-Owns the arrays that the loops of `softmax_rows` take: contiguous ones of float32 and float64; others are copied to be so.  The
-NumPy expressions in `softmax` take other dtypes, axes apart from each other, and arrays that raised a floating-point flag, so
-that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+Handles the arrays of the loops in `softmax_rows`: contiguous, of float32 or float64; arrays of other layouts are copied.  The
+NumPy expressions in `softmax` handle other dtypes, axes that are not adjacent, and arrays that raised a floating-point flag, so
+that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
 from ...support cimport capi as cnp
@@ -24,7 +24,7 @@ cnp.import_array()
 
 
 cdef ndarray mapped(Task task, object x, object axis, object result=None):
-    """What has the shape of `x`; None where NumPy has to do it."""
+    """A result of the shape of `x`; None if NumPy has to compute it."""
     cdef ndarray x_ = plain(x), y, other = None
     cdef Span span
     if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
@@ -43,7 +43,7 @@ cdef ndarray mapped(Task task, object x, object axis, object result=None):
 
 
 cdef ndarray reduced(Task task, object x, object axis, bint keepdims):
-    """What has the axes of `x` but those of the reduction; None where NumPy has to do it."""
+    """A result without the axes of the reduction; None if NumPy has to compute it."""
     cdef ndarray x_ = plain(x), y
     cdef Span span
     if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
@@ -53,7 +53,7 @@ cdef ndarray reduced(Task task, object x, object axis, bint keepdims):
 
 
 cdef ndarray spread(object grad, object x, object axis):
-    """The adjoint of log-sum-exp of `x`, at its cotangent; None where NumPy has to do it."""
+    """The adjoint of log-sum-exp of `x`, at its cotangent; None if NumPy has to compute it."""
     cdef ndarray x_ = plain(x), y, grad_
     cdef Span span
     if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
@@ -78,13 +78,13 @@ def log_softmax_backward(grad, y, axis):
 
 
 def logsumexp(x, axis, keepdims):
-    """``log(sum(exp(x)))`` without overflow; -inf where all of `x` is."""
+    """``log(sum(exp(x)))`` without overflow; -inf if all of `x` is -inf."""
     y = reduced(LOGSUMEXP, x, axis, keepdims)
     return expressions.logsumexp(x, axis, keepdims) if y is None else y
 
 
 def logsumexp_backward(grad, x, axis, keepdims):
-    """The adjoint of logsumexp at `x`: softmax times `grad`, 0 where all of `x` is -inf."""
+    """The adjoint of logsumexp at `x`: softmax times `grad`, 0 if all of `x` is -inf."""
     y = spread(grad, x, axis)
     return expressions.logsumexp_backward(grad, x, axis, keepdims) if y is None else y
 
@@ -96,7 +96,7 @@ def softmax(x, axis):
 
 
 def softmax_or_zero(x, axis, shared):
-    """softmax along `axis`, zeros where every element is -inf, as `softmax.softmax_or_zero`."""
+    """softmax along `axis`, zeros if every element is -inf, as `softmax.softmax_or_zero`."""
     y = mapped(SOFTMAX, x, axis)
     return expressions.softmax_or_zero(x, axis, shared) if y is None else y
 

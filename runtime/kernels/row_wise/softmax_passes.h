@@ -1,4 +1,4 @@
-/* The passes over a row of a softmax that are neither exponentials nor sums. */
+/* The passes of softmax over a row other than exponentials and sums. */
 #ifndef GRADSPEC_SOFTMAX_PASSES_H
 #define GRADSPEC_SOFTMAX_PASSES_H
 

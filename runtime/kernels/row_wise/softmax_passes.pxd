@@ -1,4 +1,4 @@
-"""The passes over a row of a softmax that are neither exponentials nor sums, in vectors as wide as the processor has."""
+"""The passes of softmax over a row other than exponentials and sums, in vectors as wide as the processor has."""
 
 from ...support.capi cimport npy_intp
 from ..loops.wide cimport real

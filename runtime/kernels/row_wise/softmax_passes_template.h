@@ -1,4 +1,4 @@
-/* For a T: a row less two numbers, divided by its sum, and the adjoint of that. */
+/* For a T: a row minus two numbers, a row divided by its sum, and the adjoint of that. */
 
 GRADSPEC_WIDE static void TYPED(less_both)(const T *x, T first, T second, T *y, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) y[i] = (x[i] - first) - second;

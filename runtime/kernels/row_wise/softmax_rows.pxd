@@ -1,4 +1,4 @@
-"""Softmax and its kin on rows: what the loops can do, and which arrays they take."""
+"""Softmax and related functions on rows: the tasks of the loops, and the arrays that they accept."""
 
 from ...support.capi cimport ndarray, npy_intp
 from ..loops.span cimport Span

@@ -1,8 +1,8 @@
-"""Softmax and its kin, and their adjoints, on rows or columns that stay in the cache.
+"""Softmax and related functions, and their adjoints, on rows or columns that stay in the cache.
 
-Owns the loops.  Each row is read once from memory and stays in cache through all of them.  They are NumPy's own but for what is
-slow on short rows: the maximum, the sum, and the passes of `softmax_passes`.  Some of them clear the floating-point flags, so
-that flags are looked at before each.  The limit is NumPy's loop for exp over the same elements, about half of the time.
+Each row is read once from memory and stays in cache during all loops.  The loops are NumPy's own, except for passes that are slow
+on short rows: the maximum, the sum, and the passes of `softmax_passes`.  Some of our passes clear the floating-point flags, so
+the flags are read before each.  About half of the time is NumPy's loop for exp, the lower limit.
 """
 
 from libc.stdlib cimport free, malloc
@@ -25,9 +25,9 @@ from .softmax_passes cimport less_both, over, weighed
 cnp.import_array()
 
 cdef enum:
-    CHUNK = 16384   # elements that are worth a thread
-    BLOCK = 2048    # elements whose exponentials are taken at once
-    SHORT = 16      # below this length a loop of ours costs less than a call of NumPy's
+    CHUNK = 16384   # elements that make a task for a thread worthwhile
+    BLOCK = 2048    # elements per call of exp
+    SHORT = 16      # below this length our own loop costs less than a call of NumPy's
 
 cdef struct Loop:
     PyUFuncGenericFunction function
@@ -43,15 +43,15 @@ cdef struct Loops:
 
 cdef struct Operands:
     char* other         # the second factor of the adjoints
-    char* y             # reduced, or as x
+    char* y             # reduced, or of the shape of x
     char* grad          # outer x inner
     char* losses        # outer x inner
     npy_intp* classes   # outer x inner
-    npy_intp ignored    # the class that is not counted
+    npy_intp ignored    # the ignored class
 
 cdef Loops[2] tables            # for float32 and float64
 cdef bint _straight = has_exp_less()
-cdef list _ufuncs = []          # which own the loops
+cdef list _ufuncs = []          # the owners of the loops
 
 
 cdef int fill_tables() except -1:
@@ -107,20 +107,20 @@ cdef inline void times(Loops* loops, real* y, real by, npy_intp n) noexcept nogi
 
 
 cdef inline npy_intp place(npy_intp number, npy_intp length) noexcept nogil:
-    """Where a class stands that may be counted from the end."""
+    """The index of a class, which may be counted from the end."""
     return number + length if number < 0 else number
 
 
 cdef inline npy_intp at_once(npy_intp count, npy_intp n) noexcept nogil:
-    """How many of `count` things of n elements make a block."""
+    """The number of rows, or other groups of n elements, in a block, at most `count`."""
     cdef npy_intp some = BLOCK // n
     return 1 if some < 1 else count if count < some else some
 
 
 cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch) noexcept nogil:
-    """What takes exponentials, along contiguous rows; the scratch holds a block and three numbers for each of its rows.
+    """Tasks with exponentials, along contiguous rows; the scratch holds a block, and three numbers for each of its rows.
 
-    True where a floating-point flag was raised.
+    True if a floating-point flag was raised.
     """
     cdef bint raised = False, straight = real is float and _straight and span.length >= SHORT
     cdef npy_intp n = span.length, step = at_once(span.outer, n), some, i, row = 0
@@ -169,7 +169,7 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
 
 
 cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide) noexcept nogil:
-    """The same for `wide` columns of one outer index; the scratch holds three rows of them."""
+    """The same for `wide` columns of one outer index; the scratch holds three rows of this width."""
     cdef bint raised = False
     cdef npy_intp inner = span.inner, i, j
     cdef real* most = scratch
@@ -212,7 +212,7 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
 
 
 cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands at) noexcept nogil:
-    """The adjoint of softmax or log_softmax at its result `other`, or that of losses at `grad` where x is softmax."""
+    """The adjoint of softmax or log_softmax at its result `other`, or of the losses at `grad` if x is softmax."""
     cdef bint raised = False
     cdef npy_intp n = span.length, row
     cdef real* result = <real*> at.other
@@ -239,7 +239,7 @@ cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands 
 cdef bint adjoint_by_columns(
     Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide
 ) noexcept nogil:
-    """The same for `wide` columns of one outer index; the scratch holds two rows of them."""
+    """The same for `wide` columns of one outer index; the scratch holds two rows of this width."""
     cdef bint raised = False
     cdef npy_intp inner = span.inner, i, j, here
     cdef real* sums = scratch
@@ -276,12 +276,12 @@ cdef bint adjoint_by_columns(
 
 
 cdef inline bint is_adjoint(Task task) noexcept nogil:
-    """Whether a task takes no maximum first."""
+    """Whether a task does not begin with a maximum."""
     return task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD or task == CROSS_ENTROPY_BACKWARD
 
 
 cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
-    """Do all of the array; False where there is no memory or a floating-point flag was raised."""
+    """Process the whole array; False if there is no memory or a floating-point flag was raised."""
     cdef Loops* loops = &tables[sizeof(real) // 8]
     cdef npy_intp rows, wide, start, some, offset, i
     cdef bint whole = task == LOGSUMEXP  # y is reduced
@@ -330,11 +330,11 @@ cdef struct Job:
     Operands at
     char* x
     bint single     # float32
-    bint odd        # some part of it has to be said by NumPy
+    bint odd        # NumPy has to recompute some part and raise its warnings
 
 
 cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """The outer places from `start` to `stop`, on whichever thread."""
+    """Process the outer indices from `start` to `stop`, on any thread."""
     cdef Job* job = <Job*> context
     cdef Span span = job.span
     cdef Operands at = job.at
@@ -357,7 +357,7 @@ cdef bint compute(
     Task task, Span* span, ndarray x, ndarray y, ndarray other=None, ndarray grad=None, ndarray losses=None,
     ndarray classes=None, npy_intp ignored=0,
 ):
-    """Fill `y` and `losses`; False where NumPy has to say what is wrong.  All are plain, of the type of `x` but the classes."""
+    """Fill `y` and `losses`; False if NumPy has to warn.  All arrays are plain, and of the type of `x` except the classes."""
     cdef Job job
     cdef npy_intp chunk
     job.task, job.span, job.x, job.single, job.odd = task, span[0], PyArray_BYTES(x), PyArray_TYPE(x) == cnp.NPY_FLOAT32, False
@@ -377,7 +377,7 @@ cdef bint compute(
 
 
 cdef ndarray plain(object x, int type_num=-1):
-    """`x` as a contiguous array of the given type, of float32 or float64 without one; None where it is of another."""
+    """`x` as a contiguous array of the given type, or without one of float32 or float64; None if its type differs."""
     if not PyArray_CheckExact(x) or not PyArray_ISNOTSWAPPED(x):
         return None
     if PyArray_TYPE(x) != type_num if type_num >= 0 else PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
