@@ -89,7 +89,8 @@ def value_of(lowered: Lowered, place: int, names: list[str]) -> str:
 def remark(lowered: Lowered, step: Step) -> str:
     """Dtype and shape of a step's result, its place in memory, the way it is computed, and the user's line."""
     slot = lowered.slots[step.writes[0]]
-    lies = {"planned": f"at {slot.offset}", "offered": f"at {slot.offset}", "scratch": "in cache", "fresh": "new", "external": "in place",
+    lies = {"planned": f"at {slot.offset}", "offered": f"at {slot.offset}", "scratch": "in cache", "fresh": "new",
+            "external": "in place",
             "view": "in a result" if is_view_of_result(lowered, slot) else ""}.get(slot.place, "")  # fmt: skip
     line = "" if step.line is None else f"{os.path.basename(step.line[0])}:{step.line[1]}"
     how = {"rows": "by rows", "forward": "by its forward", "call": "by its wrapper"}.get(step.kind, "")

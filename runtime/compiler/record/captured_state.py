@@ -144,7 +144,7 @@ class CapturedState:
         self.modules: list[tuple[str, types.ModuleType]] = []  # in attributes and containers, where no code names them
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
-        self.later = [(one.__qualname__, one) for functions in (ran or {}).values() for one in functions]  # a package reaches them
+        self.later = [(one.__qualname__, one) for functions in (ran or {}).values() for one in functions]  # of packages
         while self.todo or self.later:
             self.in_package = not self.todo
             self.look(*(self.todo or self.later).pop())
