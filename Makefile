@@ -31,7 +31,7 @@ test: build
 
 # The tests of the runtime and of the kernels with AddressSanitizer and UndefinedBehaviorSanitizer, on a build and an install of their own.
 # TESTS=... for others.  The editable install is told to stand back; Python's allocator, which would hide a use after free, too.
-TESTS ?= tests/runtime tests/kernels
+TESTS ?= tests/runtime tests/library
 SANITIZED := $(CURDIR)/build/sanitize
 sanitize: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check -q --no-build-isolation --no-deps \
@@ -61,6 +61,8 @@ older: build
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint runtime library
+	$(BIN)/python -m tests.budget
+	$(BIN)/python -m tests.prose | tail -1
 
 bench: build
 	$(BIN)/python -m benchmarks.environments

@@ -3,16 +3,16 @@
     python -m benchmarks                          everything
     python -m benchmarks chain mlp_small          two measurements
     python -m benchmarks --peers gradspec,torch   fewer peers
-    python -m benchmarks --before PYTHON          beside the gradspec that another interpreter has
+    python -m benchmarks --before PYTHON          beside the gradspec of another interpreter
     python -m benchmarks --list                   the names
     python -m benchmarks kernels [WORD ...]       kernels beside the NumPy expressions that they replace
     python -m benchmarks threads [WORD ...]       our threads beside BLAS's, 1, 2 and 4 of each
-    python -m benchmarks memory [NAME ...]        the memory of a replayed step beside the eager one's
+    python -m benchmarks memory [NAME ...]        the memory of a replayed step beside an eager step's
     python -m benchmarks accuracy                 errors of elementary functions beside JAX's
-    python -m benchmarks capture                  what a recording costs
+    python -m benchmarks capture                  the cost of a recording
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
-Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
+Peers run in virtual environments of their own; `python -m benchmarks.environments` creates them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def processor() -> str:
 
 
 def load() -> float | None:
-    """How many processes wanted a core in the last minute."""
+    """Mean number of processes that wanted a core in the last minute."""
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks accuracy
 
-Errors are in units of the last place of the exact value, worked out in double precision, for numbers between -9 and 9 of which
-most are near 0; `ns` is processor time for each of them, least of many turns in one thread.
+Errors are in units of the last place of the exact value, computed in double precision, for numbers between -9 and 9, most of
+them near 0.  `ns` is processor time per number, the minimum of many turns in one thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 TURNS = 15
-FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {  # what is exact, and its derivative
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {  # the exact function, and its derivative
     "tanh": (np.tanh, lambda x: np.cosh(x) ** -2.0),
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), lambda x: 1 / ((1 + np.exp(-x)) * (1 + np.exp(x)))),
     "exp": (np.exp, np.exp),

@@ -1,5 +1,5 @@
-"""Owns the calls that `python -m benchmarks sweep` measures: ours, PyTorch's and NumPy's, family by family.
-Knows nothing of arrays but their names, which `benchmarks/operands.py` explains, and nothing of time.
+"""Calls that `python -m benchmarks sweep` measures: gradspec's, PyTorch's and NumPy's, family by family.
+The names of their operands are defined in `benchmarks/operands.py`.
 """
 
 from __future__ import annotations
@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Ours | PyTorch's | NumPy's.  Where nothing stands, the name is the same in PyTorch, and in NumPy the one that the operator's
-# entry names; `-` is for none.
+# gradspec's | PyTorch's | NumPy's.  In an empty column PyTorch's function has the same name, and NumPy's the name in the
+# operator's entry; `-` means that the library has no such function.
 TABLE = """
 absolute(x)                                 | torch.abs(x)
 acos(u)
@@ -192,12 +192,12 @@ class Call:
 
     @property
     def names(self) -> set[str]:
-        """The operands in the expression, among other words, without those that only lend their shape."""
+        """The operands in the expression, among other words, without operands that are only used for their shape."""
         return set(re.findall(r"(?<![\w.])[a-z]\w*(?![\w.(=])", self.gradspec))
 
 
 def calls() -> list[Call]:
-    """The table, with what a row leaves out."""
+    """The table, with empty columns filled in."""
     from gradspec.generated.op_info import OPS
 
     operators = {f"{op.namespace}.{op.name}".strip("."): op for op in OPS}

@@ -1,9 +1,9 @@
-"""Measure what it costs to write a call down, beside the call itself: a chain of 1000 operations and its gradient.
+"""Measure the cost of recording a call, beside the call itself: a chain of 1000 operations and its gradient.
 
     python -m benchmarks capture
 
-Milliseconds of processor time, least of several fresh captures.  `recorded` is the call while a recorder listens and nothing is
-made of what it hears: below it no first call can come that writes down operators as they run.
+Milliseconds of processor time, the minimum of several fresh captures.  `recorded` is the call while a recorder listens and
+discards its events.  It is a lower bound for every first call that records operators as they run.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def step_of() -> Callable[[], Any]:
 
 def recorded(step: Callable[[], Any]) -> None:
     """A call while a recorder listens."""
-    from gradspec.tracing.listening import Recorder
-    from gradspec.tracing.values import Memory
+    from gradspec.compiler.tracing.tracer import Recorder
+    from gradspec.compiler.tracing.values import Memory
 
     recorder = Recorder(Memory())
     recorder.start()

@@ -1,9 +1,9 @@
-"""Measure what a build from nothing costs: processor time of Cython and of the C compiler, which no busy machine hides.
+"""Measure the cost of a build from nothing: processor time of Cython and of the C compiler, which other programs affect little.
 
     python -m benchmarks.compiling                   all modules, in some minutes
-    python -m benchmarks.compiling tracing losses    those whose name has one of these words
+    python -m benchmarks.compiling tracing losses    modules with one of the words in their name
 
-Runs the commands of the build folder again, without ccache, and leaves what was built alone.
+Runs the commands of the build folder again, without ccache, and does not change the build.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def spent(command: list[str], folder: Path) -> float:
-    """Seconds of processor time that a command takes, of all its processes."""
+    """Seconds of processor time of a command and its child processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, env=os.environ | {"CCACHE_DISABLE": "1"}, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -32,7 +32,7 @@ def spent(command: list[str], folder: Path) -> float:
 
 
 def compiler(folder: Path) -> dict[str, list[str]]:
-    """The command that compiles each module, up to its output, and without what it would write for ninja."""
+    """The command that compiles each module, without its output and without the options for ninja's dependency files."""
     found = {}
     for entry in json.loads((folder / "compile_commands.json").read_text()):
         command = shlex.split(re.sub(r"(?<= )(-MD|-M[QF] \S+) ", "", entry["command"]))
@@ -42,7 +42,7 @@ def compiler(folder: Path) -> dict[str, list[str]]:
 
 
 def translations(folder: Path) -> list[tuple[list[str], list[str]]]:
-    """The start of each command that translates modules, and the modules: `name=source`."""
+    """The start of each command that translates modules, and its modules, `name=source`."""
     found = []
     for line in (folder / "build.ninja").read_text().splitlines():
         if "translate.py" in line and (command := re.match(r"\s*COMMAND = (.*)", line)):

@@ -1,11 +1,11 @@
-"""Owns the peers: how each is called, what its virtual environment holds, and which interpreter runs it.
+"""Peers: the name, the virtual environment and the interpreter of each library.
 
-    python -m benchmarks.environments              make every environment that is missing
-    python -m benchmarks.environments torch jax    only these, made anew
+    python -m benchmarks.environments              create every environment that is missing
+    python -m benchmarks.environments torch jax    only these, created anew
 
-gradspec and the limits are measured with the interpreter that runs this; every other peer gets
-`benchmarks/.env-<name>`, so that no library's NumPy, BLAS or thread pool reaches another's.  An earlier gradspec runs in the
-environment that has it.
+gradspec and the limits are measured with the interpreter that runs this module.  Every other peer has an environment
+`benchmarks/.env-<name>`, so that the libraries share no NumPy, BLAS or thread pool.  An earlier gradspec runs in the
+environment where it is installed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Peer:
     library: str
     requirements: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
-    is_limit: bool = False  # what no library can do without: its results are nobody's
-    is_partial: bool = False  # not every case has it
-    python: Path | None = None  # an interpreter that has the library, where nothing is to be made
+    is_limit: bool = False  # work that no library can avoid: its results are not compared
+    is_partial: bool = False  # missing in some cases
+    python: Path | None = None  # an existing interpreter with the library
 
     @property
     def environment(self) -> Path:
@@ -44,7 +44,7 @@ class Peer:
         return self.environment / folder / "python"
 
     def missing(self) -> str | None:
-        """Why this peer cannot be measured now, or None."""
+        """The reason why this peer cannot be measured now, or None."""
         if not self.interpreter.exists():
             return f"it has no environment yet: run python -m benchmarks.environments {self.library}"
         probe = subprocess.run([self.interpreter, "-c", f"import {self.library}"], capture_output=True, text=True, cwd=HERE)
@@ -57,7 +57,7 @@ class Peer:
 TORCH = ("torch==2.13.0", "numpy")
 PEERS = (
     Peer("gradspec", "gradspec"),
-    Peer("replay", "gradspec", variables={"GRADSPEC_REPLAY": "1"}),  # the same step, compiled as it stands
+    Peer("replay", "gradspec", variables={"GRADSPEC_REPLAY": "1"}),  # the same step, compiled unchanged
     Peer("torch-1", "torch", TORCH, {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}),
     Peer("torch-2", "torch", TORCH, {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}),
     # float64 cases need 64-bit mode; float32 inputs stay float32 in it.

@@ -1,9 +1,9 @@
-"""Count the instructions of small operations, which no busy machine can blur, and compare them with the committed table.
+"""Count the instructions of small operations, which do not depend on other programs, and compare them with the committed table.
 
     python -m benchmarks.instructions             count, and show beside the table
     python -m benchmarks.instructions --accept    count, and write the table
 
-Needs valgrind.  The table holds for the versions at its head: others count other instructions.
+Needs valgrind.  The table is valid for the versions at its head; other versions have other counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPEATS = 200  # of a single unit of work; a case of many units is repeated a fi
 
 
 def cases() -> dict[str, tuple[Callable[[], object], int]]:
-    """Name -> what is run, and how many units of work that is."""
+    """Name -> the function that is run, and its number of units of work."""
     import numpy as np
 
     import gradspec as gs
@@ -107,7 +107,7 @@ def cases() -> dict[str, tuple[Callable[[], object], int]]:
 
 
 def run_cases() -> None:
-    """Run every case between calls of getppid, at which callgrind writes down what it counted."""
+    """Run every case between calls of getppid; at each call, callgrind writes its counts."""
     import gc
 
     found = cases()
@@ -124,7 +124,7 @@ def run_cases() -> None:
 
 
 def start_counting() -> None:
-    """Until here callgrind runs the program without counting, five times as fast; it listens while the program runs."""
+    """Start counting: before this call, callgrind runs the program without counting, five times as fast."""
     said = subprocess.Popen(["callgrind_control", "--instr=on", str(os.getpid())], stdout=subprocess.DEVNULL)
     while said.poll() is None:
         pass
@@ -152,7 +152,7 @@ def count() -> dict[str, int]:
 
 
 def versions() -> str:
-    """What the counts depend on."""
+    """The versions that the counts depend on."""
     compiler = subprocess.run([os.environ.get("CC", "cc"), "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
     python = ".".join(map(str, sys.version_info[:3]))
     return f"Python {python}, NumPy {metadata.version('numpy')}, Cython {metadata.version('cython')}, compiler {compiler}"

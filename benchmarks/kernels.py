@@ -1,10 +1,10 @@
 """Measure each module of kernels beside the NumPy or SciPy expression that it replaces.
 
     python -m benchmarks kernels                       every module
-    python -m benchmarks kernels reductions matmul     those whose names hold one of these words
+    python -m benchmarks kernels reductions matmul     modules with one of the words in their name
 
-The two run in turns, on one thread where nothing else is said.  Printed are the medians, in microseconds, and the median of the
-ratios of the turns, which holds on a busy machine too.
+The two run in turns, on one thread unless `THREADS` says otherwise.  The output has the medians, in microseconds, and the median
+of the ratios of the turns, which is reliable on a busy machine, too.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 from .turns import in_turns
 
 TURNS = 15
-SECONDS = 0.005  # that a turn takes about
+SECONDS = 0.005  # approximate time of a turn
 
-# Module: (ours, what it replaces); the names are those of `elements`, `matrices` and `images`.
+# Module: (kernel, replaced expression); `elements`, `matrices` and `images` define the names.
 CASES = {
     "elementwise.choice_loops": [
         ("kernels.where(m, x, a)", "np.where(m, x, a)"),
@@ -46,10 +46,10 @@ CASES = {
         ("kernels.atan_slope(x)", "slopes.atan_slope(x)"),
         ("kernels.direction(x, a)", "slopes.direction(x, a)"),
     ],
-    "images.convolution_loops": [
+    "convolution.convolution_loops": [
         ("kernels.convolve(x, w, None, (1, 1), (0, 0), (1, 1), 1)", "np.einsum('nchwij,ocij->nohw', windows, w, optimize=True)")
     ],
-    "images.pooling_loops": [("kernels.max_pool(x, (2, 2), half, (2, 2), (0, 0), (1, 1))", "pairs.max((3, 5))")],
+    "convolution.pooling_loops": [("kernels.max_pool(x, (2, 2), half, (2, 2), (0, 0), (1, 1))", "pairs.max((3, 5))")],
     "indexing.basic_index": [("kernels.getitem(x, (slice(1, None), None))", "x[1:, None]")],
     "indexing.gathering_loops": [
         ("kernels.take_along_axis(x, across, 0)", "np.take_along_axis(x, across, 0)"),
@@ -78,9 +78,9 @@ CASES = {
         ("kernels.tril(x, 0)", "np.tril(x)"),
         ("kernels.hermitian_part(x)", "(x + x.T) / 2"),
     ],
-    "program.program": [("formula(x, a)", "x * a + np.tanh(x) * (1 - a)")],
-    "program.ufunc": [("add(x, a)", "np.add(x, a)")],
-    "program.vectors": [("exp(x)", "np.exp(x)"), ("sinh(x)", "np.sinh(x)")],
+    "fusion_engine.program": [("formula(x, a)", "x * a + np.tanh(x) * (1 - a)")],
+    "fusion_engine.ufunc": [("add(x, a)", "np.add(x, a)")],
+    "fusion_engine.vectors": [("exp(x)", "np.exp(x)"), ("sinh(x)", "np.sinh(x)")],
     "reductions.reductions_loops": [
         ("kernels.sum_along(x, None, False)", "np.sum(x)"),
         ("kernels.sum_along(x, 0, False)", "np.sum(x, axis=0)"),
@@ -95,33 +95,33 @@ CASES = {
     "reductions.sorting_loops": [
         ("kernels.topk(x, 5, -1, True)", "np.take_along_axis(x, np.argpartition(-x, 4, -1)[:, :5], -1)")
     ],
-    "rows.class_losses_loops": [
+    "row_wise.class_losses_loops": [
         ("kernels.cross_entropies(x, classes, 1, -100)", "class_losses.cross_entropies(x, classes, 1, -100)"),
         ("kernels.kept_mean(losses, classes, -100)", "class_losses.kept_mean(losses, classes, -100)"),
         ("kernels.kept_mean_backward(one, classes, -100)", "class_losses.kept_mean_backward(one, classes, -100)"),
     ],
-    "rows.moments_loops": [
+    "row_wise.moments_loops": [
         ("kernels.std(x, -1, 0, False)", "np.std(x, axis=-1)"),
         ("kernels.euclidean_norm(x, -1, False)", "np.linalg.norm(x, axis=-1)"),
     ],
-    "rows.normalisers_loops": [("kernels.standardize(x, -1, 1e-5, True)", "normalisers.standardize(x, -1, 1e-5, True)")],
+    "row_wise.normalisers_loops": [("kernels.standardize(x, -1, 1e-5, True)", "normalisers.standardize(x, -1, 1e-5, True)")],
     "special_functions.gamma_loops": [
         ("kernels.lgamma(a)", "scipy_backed.lgamma(a)"),
         ("kernels.polygamma(1, a)", "scipy_backed.polygamma(1, a)"),
     ],
-    "rows.softmax_loops": [
+    "row_wise.softmax_loops": [
         ("kernels.softmax(x, -1)", "softmax.softmax(x, -1)"),
         ("kernels.softmax(x, 0)", "softmax.softmax(x, 0)"),
         ("kernels.logsumexp(x, -1, False)", "softmax.logsumexp(x, -1, False)"),
     ],
 }
-THREADS = {"kernels.take(x, places, 0)": 2}  # on one it is NumPy's
+THREADS = {"kernels.take(x, places, 0)": 2}  # on one thread it calls NumPy's
 
 
 def elements(n: int) -> dict[str, Any]:
-    """Square arrays of float32 and what belongs to them."""
-    from gradspec.kernels.program.program import Program
-    from gradspec.kernels.program.ufunc import Ufunc
+    """Square arrays of float32, indices into them, and elementwise programs."""
+    from gradspec.kernels.fusion_engine.program import Program
+    from gradspec.kernels.fusion_engine.ufunc import Ufunc
 
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, n)).astype(np.float32)
@@ -136,7 +136,7 @@ def elements(n: int) -> dict[str, Any]:
 
 
 def matrices(n: int) -> dict[str, Any]:
-    """A well conditioned matrix, a positive definite one, a triangle and right-hand sides."""
+    """A well conditioned matrix, a positive definite matrix, a triangular matrix and right-hand sides."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, n)).astype(np.float32) + n * np.eye(n, dtype=np.float32)
     return {"x": x, "s": x @ x.T, "t": np.tril(x), "b": rng.normal(size=(n, n)).astype(np.float32)}
@@ -151,8 +151,8 @@ def images(n: int) -> dict[str, Any]:
 
 
 def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Small and large operands, each with its name."""
-    if module.startswith("images."):
+    """Small and large operands by name."""
+    if module.startswith("convolution."):
         for n in (2, 8):
             yield f"{n} x {2 * n} x {4 * n} x {4 * n}", images(n)
     elif module in ("matrices.solve_det_cholesky", "matrices.solve_triangular"):
@@ -164,7 +164,7 @@ def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def compared(ours: str, theirs: str, names: dict[str, Any]) -> tuple[float, float, float]:
-    """Microseconds of both, and their ratio: medians over turns."""
+    """Microseconds of both calls, and their ratio: medians over turns."""
     timers = [Timer(ours, globals=names), Timer(theirs, globals=names)]
     turns = in_turns(timers, SECONDS, TURNS)
     medians = (statistics.median(turn[side] * 1e6 for turn in turns) for side in (0, 1))
@@ -172,13 +172,13 @@ def compared(ours: str, theirs: str, names: dict[str, Any]) -> tuple[float, floa
 
 
 def modules() -> dict[str, Any]:
-    """What every case may name."""
+    """Modules and functions that every case may name."""
     import scipy.linalg
     import scipy.special
 
     from gradspec import kernels
     from gradspec.kernels.elementwise import choice, elementwise, slopes
-    from gradspec.kernels.rows import class_losses, normalisers, softmax
+    from gradspec.kernels.row_wise import class_losses, normalisers, softmax
     from gradspec.kernels.special_functions import scipy_backed
 
     return {"np": np, "scipy": scipy, "kernels": kernels, "choice": choice, "class_losses": class_losses,

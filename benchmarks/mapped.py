@@ -1,9 +1,9 @@
-"""What a transform costs beside what it replaces: per-sample gradients, many problems, Laplacians.
+"""Measure transforms beside the computations that they replace: per-sample gradients, many problems, Laplacians.
 
     python -m benchmarks.mapped
 
-Each case runs in turns with its counterpart, on one thread, in gradspec, in gradspec compiled, and in PyTorch and JAX where they
-are installed.  Times are processor time, the least of the turns, so that a busy machine changes the ratios little.
+Each case runs in turns with its counterpart, on one thread, in gradspec, in gradspec compiled, and in PyTorch and JAX if they
+are installed.  Times are processor time, the minimum of the turns, so that a busy machine changes the ratios little.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIBRARIES = ("gradspec", "compiled", "torch", "jax")
 
 
 def library(name: str) -> tuple[Any, Any, Callable[[Any], Any], Callable[[Any], Any]]:
-    """The arrays of a library, its transforms, what compiles a function, and what waits for a result."""
+    """The array namespace of a library, its transforms, its compiler, and its function that waits for a result."""
     if name == "torch":
         import torch
 
@@ -65,7 +65,7 @@ def many_problems(name: str) -> Pair:
 
 
 def laplacian(name: str) -> Pair:
-    """The Laplacian of a network of 16 inputs at 256 points, of others the trace of the Hessian, and the network."""
+    """The Laplacian of a network of 16 inputs at 256 points (in other libraries, the trace of the Hessian), and the network."""
     from .cases.laplacian import function, inputs
 
     xp, func, compiled, wait = library(name)

@@ -1,14 +1,14 @@
-"""Measure the memory of a step that is replayed beside that of the same step run eagerly.
+"""Measure the memory of a replayed step beside the memory of the same step run eagerly.
 
     python -m benchmarks memory                   every measurement that a replay can run
     python -m benchmarks memory attention         one of them
 
-`eager` is the peak of what tracemalloc sees during a step beyond what was there before and what the step returns, begun with
-empty caches, so that small arrays are seen; the Python objects around arrays, and the nodes of the graph, are in it.  `arrays` is
-the same with the caches as steps before have left them: no objects, but no array of up to 4096 bytes either.  A replay needs what
-it has planned, which stays from call to call, and what operators allocate while it runs.  `least` is the largest sum of what is
-alive at one time in the program's order, below which no plan can come.  Results are left out on both sides.  The ratio is that of
-planned and allocated to `eager`.
+`eager` is tracemalloc's peak during a step, without the memory before the step and the results of the step.  The step starts with
+empty caches, so that small arrays are counted; the Python objects around arrays, and the nodes of the graph, are included.
+`arrays` is the same with the caches of earlier steps: it has no objects, but also no arrays of up to 4096 bytes.  A replay needs
+its planned memory, which is kept from call to call, and the memory that operators allocate while it runs.  `least` is the largest
+sum of the values that are alive at one time in the program's order, a lower bound for every plan.  Results are left out on both
+sides.  The ratio is planned and allocated memory divided by `eager`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 
 from .cases import CASES
 
-LEFT_OUT = ("multiply", "profiled", "backward_node", "deep_chain")  # they measure something else, or more than fits
+LEFT_OUT = ("multiply", "profiled", "backward_node", "deep_chain")  # cases that measure something else, or do not fit into memory
 
 
 def peak_of(step: Callable[[], Any], cold: bool = False) -> int:
-    """Bytes that a step needs at once beyond what was there before it and what it returns, with empty caches if it is `cold`."""
+    """Peak bytes of a step beyond the memory before it and its results, with empty caches if it is `cold`."""
     import gradspec as gs
 
     for _ in range(2):
@@ -39,7 +39,7 @@ def peak_of(step: Callable[[], Any], cold: bool = False) -> int:
             gs.empty_cache()
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
-        kept = step()  # what it returns is alive when memory is looked at
+        kept = step()  # its results are alive when memory is measured
         _, peak = tracemalloc.get_traced_memory()
         if cold:
             gs.empty_cache()
@@ -51,8 +51,8 @@ def peak_of(step: Callable[[], Any], cold: bool = False) -> int:
 
 
 def least_of(lowered: Any) -> int:
-    """The largest sum of what lives at the same time; a result in its operand's place counts once."""
-    from gradspec.replay.planning import Lifetimes
+    """The largest sum of values that are alive at the same time; a result in its operand's buffer counts once."""
+    from gradspec.compiler.lowering.buffer_assignment import Lifetimes
 
     steps = [step for step in lowered.steps if step.kind != "free"]
     lives = Lifetimes(lowered.slots, steps)
@@ -71,7 +71,7 @@ def least_of(lowered: Any) -> int:
 
 
 def programs_of(compiled: Any) -> list[Any]:
-    """What a compiled function runs, with the memory that it keeps from call to call."""
+    """The executable of a compiled function, with the memory that it keeps from call to call."""
     programs = [program for signature in compiled.signatures for program in signature.programs]
     return [lowered for program in programs for lowered in (program.forward, program.backward) if lowered is not None]
 

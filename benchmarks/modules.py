@@ -1,6 +1,6 @@
-"""Models written once for gradspec and PyTorch, whose modules have the same names: the cases `module_*` train them.
+"""Models written once for gradspec and PyTorch, whose modules have the same names; the cases `module_*` train them.
 
-Owns the models, the training step, and what the cases have in common.
+Defines the models, the training step, and the common functions of the cases.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def lstm(library: Any) -> Any:
 
 
 def inputs(shape: tuple[int, ...], classes: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Examples and their classes."""
+    """Random inputs and their classes."""
     rng = np.random.default_rng(0)
     return rng.normal(size=shape).astype(np.float32), rng.integers(classes, size=count)
 

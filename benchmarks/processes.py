@@ -1,9 +1,9 @@
-"""Measure a step of `gs.distributed.value_and_grad` on more and more processes.
+"""Measure a step of `gs.distributed.value_and_grad` on growing numbers of processes.
 
     python -m benchmarks.processes
 
-Each process has its own processor: BLAS takes one thread.  The same step without an executor, shards in a row, is 1.  The net is
-products of matrices; the pendulums are a loop of small operations, so Python.
+Each process has its own processor: BLAS uses one thread.  Speeds are relative to the same step without an executor, one shard
+after the other.  The net consists of matrix products; the pendulums are a loop of small operations, whose time is Python's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")  # before NumPy is there
+    os.environ.setdefault(_name, "1")  # before NumPy is imported
 
 import numpy as np  # noqa: E402
 
@@ -35,7 +35,7 @@ def net(params: dict[str, Any], shard: tuple[np.ndarray, np.ndarray]) -> gs.Tens
 
 
 def pendulums(params: dict[str, Any], shard: np.ndarray) -> gs.Tensor:
-    """The squared angles after 200 steps of pendulums that begin at the numbers of a shard."""
+    """The squared angles after 200 steps of pendulums whose initial angles are the shard."""
     angle, speed = gs.asarray(shard), gs.zeros_like(shard)
     for _ in range(200):
         speed = speed - 0.01 * params["pull"] * gs.sin(angle)
@@ -72,7 +72,7 @@ def main(names: list[str]) -> int:
             step = value_and_grad(loss, executor, workers=count)
             steps.append(lambda step=step, params=params, shards=shards: step(params, shards))
         times: list[list[float]] = [[] for _ in steps]
-        for _ in range(2 + ROUNDS):  # two to begin with
+        for _ in range(2 + ROUNDS):  # two warm-up rounds
             for taken, step in zip(times, steps):
                 start = time.perf_counter()
                 step()

@@ -1,7 +1,4 @@
-"""Runs the cases: every peer a live process, the peers taking turns, so that a busy moment of the machine falls on all.
-
-Knows processes and numbers; nothing of arrays, nothing of how the numbers are shown.
-"""
+"""Run the cases: each peer is a live process, and the peers take turns, so that a busy moment of the machine affects them all."""
 
 from __future__ import annotations
 
@@ -20,11 +17,11 @@ from .environments import HERE, Peer
 
 
 class WorkerFailed(Exception):
-    """A peer could not do what was asked; the message is for the table's footnotes."""
+    """A peer failed at a request; the message is for the table's footnotes."""
 
 
 class Worker:
-    """The process of one peer.  A crash or a time-out ends the process, not the run: `restart` brings it back."""
+    """The process of one peer.  A crash or a time-out ends the process, not the run: `restart` starts a new process."""
 
     def __init__(self, peer: Peer, least_time: float, timeout: float) -> None:
         self.peer, self.least_time, self.timeout = peer, least_time, timeout
@@ -70,7 +67,7 @@ class Worker:
 
 @dataclass
 class Figures:
-    """What was measured of one peer in one case; `note` says why there is nothing."""
+    """The measurements of one peer in one case; `note` says why there are none."""
 
     seconds: list[float] = field(default_factory=list)
     first: float | None = None
@@ -123,7 +120,7 @@ def run_case(
     for turn in range(rounds):
         for worker, loops in list(ready.items()):
             report(f"{name}: round {turn + 1} of {rounds}: {worker.peer.name}")
-            time.sleep(0.01)  # let the thread pool of the one before stop spinning
+            time.sleep(0.01)  # let the thread pool of the previous peer stop spinning
             try:
                 figures[worker.peer.name].seconds.append(worker.ask(time=loops)["seconds"])
             except WorkerFailed as failure:

@@ -1,16 +1,15 @@
 """Measure operators beside PyTorch's and NumPy's: forward, forward recorded and backward, at four sizes, in two dtypes.
 
-    python -m benchmarks sweep                         everything, in eight minutes of an idle machine
-    python -m benchmarks sweep --op tanh softmax       the operators of these names
+    python -m benchmarks sweep                         everything, in eight minutes on an idle machine
+    python -m benchmarks sweep --op tanh softmax       the operators with such names
     python -m benchmarks sweep --size 8 100000         of 8, 1000, 100000 and 1000000 elements
     python -m benchmarks sweep --dtype float32
 
-Needs PyTorch beside gradspec.  The libraries take turns in one process; a time is the least of a few turns.  Each line is a call
-at one size and dtype, with gradspec's time divided by PyTorch's better one of 1 and 2 threads, and by NumPy's for `forward`.
-`backward` is the gradient of the sum along a retained graph, without the forward pass.  Nothing is timed before its values are
-PyTorch's up to rounding: a cell that is not says WRONG.  A call that may take more than half a second is left out.
-
-Owns the times and their summary.  Knows nothing of what calls there are and of what their operands hold.
+Needs PyTorch beside gradspec.  The libraries take turns in one process; a time is the minimum of a few turns.  Each line is a
+call at one size and dtype, with gradspec's time divided by PyTorch's better time of 1 and 2 threads, and by NumPy's for
+`forward`.  `backward` is the gradient of the sum along a retained graph, without the forward pass.  Before a call is timed, its
+values are compared with PyTorch's up to rounding; if they differ, the cell says WRONG.  A call that may take more than half a
+second is left out.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from .operands import SHAPES, differentiable, operands
 from .turns import in_turns
 
 TURNS = 5
-SECONDS = 0.0015  # that a turn of a library takes about
-MOST = 0.6  # that all turns of a cell may take
-LONGEST = 0.5  # a call that would take longer, by what it took at the size before, is left out
-SMALL = 1_000  # elements: what a call of fewer takes says nothing of larger ones
+SECONDS = 0.0015  # approximate time of a turn of a library
+MOST = 0.6  # limit of all turns of a cell
+LONGEST = 0.5  # a call that would take longer, estimated from the previous size, is left out
+SMALL = 1_000  # elements: times of calls with fewer do not predict larger calls
 REST = 0.004  # before a turn that may have threads
 PHASES = ("forward", "recorded", "backward")
 TOLERANCES = {"float32": 2e-3, "float64": 1e-8}
@@ -48,7 +47,7 @@ GOAL_SIZE = 100_000
 
 @dataclass
 class Cell:
-    """What was measured of a call at one size, in one dtype and phase; `note` says why there is nothing."""
+    """The measurements of a call at one size, in one dtype and phase; `note` says why there are none."""
 
     call: str
     size: int
@@ -61,7 +60,7 @@ class Cell:
 
 
 def far(ours: Any, theirs: Any) -> float:
-    """The largest difference of two elements, relative to theirs and to their root mean square; infinite for other shapes."""
+    """The largest difference of two elements, relative to them and to their root mean square; infinite for different shapes."""
     ours, theirs = (np.asarray(value.detach().numpy(), np.float64) for value in (ours, theirs))
     if ours.shape != theirs.shape:
         return float("inf")
@@ -71,7 +70,7 @@ def far(ours: Any, theirs: Any) -> float:
 
 
 class Sides:
-    """The operands of one size and dtype as each library has them, and its expressions evaluated on them."""
+    """The operands of one size and dtype in each library, and the library's expressions evaluated on them."""
 
     def __init__(self, size: int, dtype: str) -> None:
         import torch
@@ -90,11 +89,11 @@ class Sides:
         )
 
     def recorded(self, names: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The same operands, those of the names with a gradient."""
+        """The same operands; the named operands require grad."""
         return tuple(side | {name: side[name].detach().clone().requires_grad_() for name in names} for side in self.plain)
 
     def threads(self, count: int) -> None:
-        """So many threads for PyTorch, and a rest in which the threads of the turn before stop waiting for more work."""
+        """Set PyTorch's number of threads, and rest until the threads of the previous turn stop waiting for work."""
         self.torch.set_num_threads(count)
         if self.size >= GOAL_SIZE:
             time.sleep(REST)

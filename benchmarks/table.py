@@ -1,4 +1,4 @@
-"""Shows the figures: a Markdown table with footnotes, a JSON document, and a picture where matplotlib is installed."""
+"""Show the figures: a Markdown table with footnotes, a JSON document, and a picture if matplotlib is installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = {
     "autograd": "HIPS autograd",
     "numpy": "limit",
 }
-BASES = {"numpy": "gradspec to it", "before": "gradspec to that"}  # with what their columns are compared
+BASES = {"numpy": "gradspec to it", "before": "gradspec to that"}  # the base of each column of ratios
 
 
 def best_torch(figures: dict[str, Figures]) -> dict[str, Figures]:
@@ -43,7 +43,7 @@ def ratio(figure: Figures | None, base: Figures | None) -> float | None:
 
 
 def markdown(titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> str:
-    """One row a case: each peer's median, its ratio to PyTorch's, and for JAX the first call, which compiles."""
+    """One row for each case: each peer's median, its ratio to PyTorch's, and for JAX the first call, which compiles."""
     folded = {name: best_torch(figures) for name, figures in results.items()}
     libraries = [library for library in COLUMNS if any(library in figures for figures in folded.values())]
     notes: list[str] = []
@@ -99,7 +99,7 @@ def multiples(titles: dict[str, str], bases: dict[str, str], results: dict[str, 
 
 
 def document(machine: dict, titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> dict:
-    """Everything measured, for programs: all rounds of all peers, and the ratios to PyTorch's better median."""
+    """All measurements, for programs: all rounds of all peers, and the ratios to PyTorch's better median."""
     cases = {}
     for name, figures in results.items():
         base = best_torch(figures).get("torch")
@@ -120,7 +120,7 @@ def save_json(path: Path, content: dict) -> None:
 
 
 def save_plot(path: Path, titles: dict[str, str], results: dict[str, dict[str, Figures]]) -> bool:
-    """Bars of time relative to PyTorch's on a logarithmic axis; False where matplotlib is missing."""
+    """Draw bars of time relative to PyTorch's on a logarithmic axis; return False if matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,10 +1,11 @@
-"""Measure our threads beside BLAS's: 1, 2 and 4 of each, in all combinations, on work that changes between the two.
+"""Measure gradspec's threads beside BLAS's: 1, 2 and 4 of each, in all combinations, on workloads that use both in alternation.
 
-    python -m benchmarks threads                       every work
-    python -m benchmarks threads attention gaussian    those whose names hold one of these words
+    python -m benchmarks threads                       every workload
+    python -m benchmarks threads attention gaussian    workloads with one of the words in their name
 
-Each combination has a process of its own, for BLAS counts its threads once.  They run in turns, so that a busy machine is busy
-for all.  Printed is the time of each divided by that of the best combination, which is in milliseconds; none should be above 1.2.
+Each combination has a process of its own, because BLAS sets its number of threads once.  They run in turns, so that a busy
+machine affects all of them.  The output has the time of the best combination in milliseconds, and for each combination the ratio
+to it; no ratio should be above 1.2.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from time import perf_counter
 
 COUNTS = (1, 2, 4)
 TURNS = 9
-SECONDS = 0.05  # that a turn takes about
+SECONDS = 0.05  # approximate time of a turn
 
 
 def attention() -> Callable[[], object]:
-    """Four heads of 512 vectors of 64, forward and back."""
+    """Attention of four heads with 512 vectors of 64, forward and backward."""
     import numpy as np
 
     import gradspec as gs
@@ -38,7 +39,7 @@ def attention() -> Callable[[], object]:
 
 
 def convolution() -> Callable[[], object]:
-    """Two convolutions of a batch of images, a relu between them."""
+    """Two convolutions of a batch of images, with a relu between them."""
     import numpy as np
 
     import gradspec as gs
@@ -55,7 +56,7 @@ def convolution() -> Callable[[], object]:
 
 
 def layer_norm() -> Callable[[], object]:
-    """Four products of matrices, each result brought to mean 0 and variance 1."""
+    """Four matrix products, each result normalised to mean 0 and variance 1."""
     import numpy as np
 
     import gradspec as gs
@@ -74,7 +75,7 @@ def layer_norm() -> Callable[[], object]:
 
 
 def gaussian_process() -> Callable[[], object]:
-    """The likelihood of 256 points and its gradient."""
+    """The Gaussian-process likelihood of 256 points and its gradient."""
     import numpy as np
 
     import gradspec as gs
@@ -115,7 +116,7 @@ WORKS = (attention, convolution, layer_norm, gaussian_process, mlp)
 
 
 class Combination:
-    """One process with so many threads of ours and of BLAS's."""
+    """One process with given numbers of gradspec's threads and of BLAS's."""
 
     def __init__(self, name: str, ours: int, blas: int):
         variables = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -134,7 +135,7 @@ class Combination:
 
 
 def compared(name: str, turns: int = TURNS) -> dict[tuple[int, int], float]:
-    """The median seconds of a step for each number of our threads and of BLAS's."""
+    """The median seconds of a step for each number of gradspec's threads and of BLAS's."""
     combinations = {(ours, blas): Combination(name, ours, blas) for ours in COUNTS for blas in COUNTS}
     try:
         for _ in range(turns):
@@ -162,7 +163,7 @@ def main(words: list[str]) -> int:
 
 
 def serve(name: str, ours: int) -> None:
-    """A turn for each line of stdin: the seconds of a step."""
+    """Run a turn for each line of stdin, and print the seconds of a step."""
     import gradspec
 
     gradspec.set_num_threads(ours)

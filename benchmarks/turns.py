@@ -1,6 +1,4 @@
-"""Owns the timing of several statements in one process: in turns, so that a busy moment of the machine falls on all of them.
-Knows nothing of what the statements do.
-"""
+"""Time several statements in one process, in turns, so that a busy moment of the machine affects all of them."""
 
 from __future__ import annotations
 
@@ -11,8 +9,8 @@ from timeit import Timer
 def in_turns(timers: Sequence[Timer], seconds: float, turns: int, most: float = float("inf")) -> list[list[float]]:
     """For each turn the seconds of one call of each statement.
 
-    A turn of a statement takes about `seconds`, and at least one call.  Where the turns together would take more than `most`
-    seconds there are fewer, or none but the calls that were to say how long they take.
+    A turn of a statement takes about `seconds`, and at least one call.  If the turns together would take more than `most`
+    seconds there are fewer, or only the calls that estimate the time of a turn.
     """
     counts, first = [], []
     for timer in timers:

@@ -1,7 +1,7 @@
-"""One peer in a process of its own.
+"""Run one peer in a process of its own.
 
-Reads one JSON request a line and answers each with one JSON line.  Needs nothing but the peer and NumPy: it runs in
-environments that hold nothing else.
+Reads one JSON request a line and answers each with one JSON line.  Needs only the peer and NumPy: it runs in
+environments that contain nothing else.
 
     {"prepare": "chain"}            -> {"first": seconds of the first step, "digests": [...], "loops": 12}
     {"time": 12}                    -> {"seconds": per unit of work}
@@ -21,13 +21,13 @@ import numpy as np
 
 
 def digest(value) -> list[float]:
-    """Size, sum of absolute values and a weighted sum: enough to tell two arrays apart, whatever library holds them."""
+    """Size, sum of absolute values and a weighted sum: enough to distinguish arrays of any two libraries."""
     array = np.asarray(value.detach().numpy() if hasattr(value, "detach") else value, np.float64).ravel()
     return [array.size, float(np.abs(array).sum()), float(array @ np.cos(np.arange(array.size)))]
 
 
 def repeat(step: Callable, loops: int) -> float:
-    """Seconds for `loops` steps.  The garbage collector stays on, as it is for the user."""
+    """Seconds for `loops` steps.  The garbage collector stays on, as in a user's program."""
     start = perf_counter()
     for _ in range(loops):
         step()
@@ -35,7 +35,7 @@ def repeat(step: Callable, loops: int) -> float:
 
 
 def loops_for(step: Callable, least_time: float) -> int:
-    """How many steps take at least `least_time` seconds together."""
+    """The number of steps that together take at least `least_time` seconds."""
     loops, elapsed = 1, repeat(step, 1)
     while elapsed < least_time and loops < 1 << 24:
         loops = max(loops + 1, min(10 * loops, round(1.1 * loops * least_time / max(elapsed, 1e-9))))
@@ -50,7 +50,7 @@ def versions(library: str) -> dict[str, str]:
 def main() -> None:
     library, least_time = sys.argv[1], float(sys.argv[2])
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
-    sys.stdout = sys.stderr  # whatever a library prints stays out of the answers
+    sys.stdout = sys.stderr  # output of a library must not mix with the answers
 
     def answer(**values) -> None:
         print(json.dumps(values), file=answers)

@@ -1,1 +1,1 @@
-"""The generator: derivatives.yaml in, generated/ out."""
+"""The generator: reads derivatives.yaml and writes generated/."""

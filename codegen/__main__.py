@@ -1,7 +1,7 @@
 """The command line: `python -m codegen`, and `python -m gradspec.codegen` in the folder of another package of operators.
 
-Owns arguments, exit codes (0 right, 1 wrong, 2 wrong usage, 3 unproved, 130 interrupted) and what goes to which stream: results
-to stdout, progress and errors to stderr.  Knows nothing of what an entry means.
+Decides arguments, exit codes (0 right, 1 wrong, 2 wrong usage, 3 unproved, 130 interrupted) and output streams: results go to
+stdout, progress and errors to stderr.  Does not depend on the meaning of entries.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         sys.stdout = None
     return 1
 
@@ -114,19 +114,19 @@ def _forms() -> tuple[str, ...]:
     return FORMS
 
 
-# What every command does with the spec.
+# Helpers that the commands share.
 
 
 def _read(package: Package, errors: ErrorList | None = None) -> Spec:
-    """The analysed spec of a package; refusals are raised, or added to `errors`."""
-    from .analysed import analysed
+    """The analysed spec of a package; errors are raised, or added to `errors`."""
+    from .spec_cache import analysed
 
     with Progress("read") as progress:
         return analysed(package, errors, progress)
 
 
 def _package(options: argparse.Namespace) -> Package:
-    """What the arguments name: an installed package, one in a folder, else gradspec's checkout."""
+    """The package that the arguments select: an installed one, one in a folder, or gradspec's checkout."""
     from .packages import NoPackage, installed, package_at
 
     try:
@@ -142,11 +142,12 @@ def _package(options: argparse.Namespace) -> Package:
 
 
 def _check(package: Package, names: Sequence[str] = (), anew: bool = False) -> tuple[Spec, list[str]]:
-    """The spec, and its entries that are unproved: all are checked, or some and what calls them, but for what has passed.
+    """The spec and the names of its unproved entries.
 
-    The refusals of reading, of analysis and of the check are raised together.
+    Checks all entries, or `names` and their callers.  Entries that passed before are skipped unless `anew`.  The errors of
+    reading, of analysis and of the check are raised together.
     """
-    from .verify.passed import Passed
+    from .verify.result_cache import Passed
 
     errors = ErrorList("", "")
     spec = _read(package, errors)
@@ -160,7 +161,7 @@ def _check(package: Package, names: Sequence[str] = (), anew: bool = False) -> t
     if pending:
         from .verify.check import check
 
-        # Whoever checks wants an answer now: importing the kernels must not start a build.
+        # Importing the kernels must not start a build: the user of a check waits for its answer.
         build.no_build_on_import(package.root)
         with Progress("check") as progress:
             unproved = check(spec, package, progress, passed=passed, errors=errors, names=pending, shown=package.is_library)
@@ -172,7 +173,7 @@ def _check(package: Package, names: Sequence[str] = (), anew: bool = False) -> t
 
 
 def _named(spec: Spec, name: str, errors: ErrorList) -> str:
-    """The operator of a name or an alias; none where it may be one that was refused."""
+    """The operator with a name or an alias; "" if entries were rejected, since the name may belong to one of them."""
     if name in spec.by_spelling:
         return spec.by_spelling[name].name
     if not errors:
@@ -192,7 +193,7 @@ def _generate(spec: Spec, package: Package) -> None:
 
 
 def _writer(package: Package) -> ModuleType:
-    """What writes the code of a package: for gradspec a folder, for others a module, compiled where they ask for it."""
+    """The module that writes a package's code: `write.files` for gradspec, `write.guests` for other packages."""
     if package.is_library:
         from .write import files
 
@@ -203,7 +204,7 @@ def _writer(package: Package) -> ModuleType:
 
 
 def _refuse_missing(spec: Spec, package: Package) -> None:
-    """Nothing is built from a spec that lacks an operator which the runtime calls by name."""
+    """Raise Failed if the spec lacks an operator that the runtime calls by name."""
     if missing := [name for name in package.required if name not in spec.ops]:
         raise Failed(f"{package.spec}: the runtime calls operators that have no entry: {', '.join(missing)}")
 
@@ -233,7 +234,7 @@ def _everything(options: argparse.Namespace) -> None:
         return
     _refuse_missing(spec, package)
     _build(package.root, options.jobs)
-    if unproved:  # in a process of its own, which sees the kernels that were built just now
+    if unproved:  # in a new process, which imports the kernels that were just built
         command = [sys.executable, "-m", __package__, "--root", str(package.root), "check", "--built"]
         if subprocess.run(command, cwd=CHECKOUT).returncode:
             raise Failed("the build is done, but what could only be checked after it is wrong: see above")
@@ -299,15 +300,15 @@ def _show_command(options: argparse.Namespace) -> None:
 
 
 def _toc_command(options: argparse.Namespace) -> None:
-    from .analysed import read
     from .show import toc
+    from .spec_cache import read
 
     print(toc(read(_package(options))))
 
 
 def _new_command(options: argparse.Namespace) -> None:
-    from .analysed import read
     from .skeleton import skeleton
+    from .spec_cache import read
 
     print(skeleton(options.op, options.form, read(_package(options))))
     _say("\nPaste it into its family in derivatives.yaml, in alphabetical order, and run python -m codegen.")

@@ -1,6 +1,6 @@
-"""Builds the package in place: the first time with pip, afterwards with ninja in the same folder.
+"""Build gradspec in place: the first time with pip, afterwards with ninja in the same folder.
 
-Owns the search for that folder and the reading of ninja's progress.  Knows nothing of the spec.
+Finds that folder and reads ninja's progress.  Does not depend on the spec.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ JOBS = "GRADSPEC_JOBS"
 
 
 class BuildFailed(Exception):
-    """The message ends with what the compiler said."""
+    """A failed build; its message ends with the compiler's output."""
 
 
 def build(root: Path, progress: Callable[[int, int, str], None], jobs: int | None = None) -> int:
-    """Builds what changed; returns the number of steps that ninja took."""
+    """Build the changed parts; return the number of steps that ninja took."""
     folder, count = build_folder(root), f"-j{jobs or default_jobs()}"
     if folder is None:
         pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps",
@@ -37,7 +37,7 @@ def build(root: Path, progress: Callable[[int, int, str], None], jobs: int | Non
 
 
 def default_jobs() -> int:
-    """What the environment says, else one for each processor that this process may use: a compiler takes all of one."""
+    """The number from the environment, or the number of processors that this process may use: a compiler fills one."""
     if said := os.environ.get(JOBS):
         if not said.isdigit():
             raise BuildFailed(f"{JOBS} is {said!r}, which is no number")
@@ -45,19 +45,19 @@ def default_jobs() -> int:
     usable = getattr(os, "process_cpu_count", None) or (lambda: len(os.sched_getaffinity(0)))
     try:
         return usable() or 1
-    except AttributeError:  # a system that does not say which it may use
+    except AttributeError:  # the system does not report the usable processors
         return os.cpu_count() or 1
 
 
 def _stage_headers(root: Path, folder: Path) -> None:
-    """Lays out headers that are new since the build was configured, which ninja does not look for."""
-    script, stage = root / "stage_headers.py", folder / "headers"
+    """Copy headers that were added since the build was configured; ninja does not look for new headers."""
+    script, stage = root / "buildtools/stage_headers.py", folder / "headers"
     if script.exists() and stage.exists():
         subprocess.run([sys.executable, str(script), str(root), str(stage)], check=True)
 
 
 def build_folder(root: Path) -> Path | None:
-    """Where an editable install of this checkout builds; None where there is no such install."""
+    """The build folder of an editable install of this checkout; None if there is no such install."""
     try:
         distribution = importlib.metadata.distribution("gradspec")
     except importlib.metadata.PackageNotFoundError:
@@ -66,7 +66,7 @@ def build_folder(root: Path) -> Path | None:
     installed = Path(unquote(urlparse(origin.get("url", "")).path))
     if not origin.get("dir_info", {}).get("editable") or installed.resolve() != root.resolve():
         return None
-    for finder in sys.meta_path:  # the install's own record; a checkout may have several build folders
+    for finder in sys.meta_path:  # the record of the install; a checkout may have several build folders
         if getattr(finder, "_name", None) == "gradspec" and hasattr(finder, "_build_path"):
             folder = Path(finder._build_path)
             return folder if (folder / "build.ninja").exists() else None
@@ -75,9 +75,9 @@ def build_folder(root: Path) -> Path | None:
 
 
 def no_build_on_import(root: Path) -> dict[str, list[str]]:
-    """Lets this process import gradspec as it was last built; returns the commands that importing runs no more.
+    """Let this process import gradspec as last built; return the build commands that importing no longer runs.
 
-    meson-python's own switch for it, a variable of the environment, hides the package rather than its build.
+    The environment variable that meson-python has for this purpose hides the package instead of skipping its build.
     """
     folder, spared = build_folder(root), {}
     for finder in sys.meta_path if folder else ():
@@ -88,7 +88,7 @@ def no_build_on_import(root: Path) -> dict[str, list[str]]:
 
 
 def _ninja() -> str:
-    """The ninja of this environment, else that of the PATH."""
+    """The ninja of this environment, or the first one on PATH."""
     beside = Path(sys.executable).parent / "ninja"
     found = str(beside) if beside.exists() else shutil.which("ninja")
     if found is None:

@@ -1,6 +1,6 @@
-"""An entry that is written at run time: checked as those of a package are, and written as the module that defines it.
+"""Check an entry written at run time, like an entry of a package, and write the module that defines it.
 
-Owns the document around the entry, and the place that refusals name.
+Writes the document around the entry and maps the places of errors back into the entry's text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .spec.table import GRAMMAR, table
 from .verify.check import check
 from .write.guests import render_one
 
-FILE = "entry"  # as refusals name the text
+FILE = "entry"  # the name of the text in errors
 _NOWHERE = Path(__file__).parent / "nowhere"  # a text has no files beside it
 _HEAD = f"grammar: {GRAMMAR}\n---\nfamily: defined\nabout: Operators of a text.\nops:\n"
 
@@ -33,7 +33,7 @@ class Written(NamedTuple):
 
 
 def of_text(text: str, kernels: ModuleType) -> Written:
-    """The module of one entry, or of several that begin with a dash; SpecErrors with places in the text."""
+    """The module for one entry, or for several that begin with a dash; raises SpecErrors with places in the text."""
     dashed = text.startswith("- op:")
     source = _HEAD + (text if dashed else "- " + re.sub(r"\n(?=.)", "\n  ", text)) + "\n"
     package = Package(_NOWHERE, name=FILE, spec=FILE, runtime="", formulas="formulas", kernels="kernels", required=())
@@ -57,7 +57,7 @@ def of_text(text: str, kernels: ModuleType) -> Written:
 
 
 def _moved(error: SpecError, indented: int) -> None:
-    """Names the place in the text in the place of that in the document around it."""
+    """Change an error's place from the surrounding document to the text."""
     if error.file == FILE:
         error.line = max(error.line - _HEAD.count("\n"), 1)
         error.column = max(error.column - indented, 1)

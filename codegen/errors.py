@@ -1,7 +1,7 @@
-"""Refusals of the spec: what is wrong, where, and how it is shown.
+"""Errors in a spec: the message, the place and how both are shown.
 
-Owns the form `derivatives.yaml:LINE:COL: error: OP: KEY: message` with the source line and a caret below it, and collects several
-refusals in one run.  Knows nothing of what a spec may hold.
+Defines the form `derivatives.yaml:LINE:COL: error: OP: KEY: message`, with the source line and a caret below it, and collects
+the errors of one run.  Does not depend on the grammar of a spec.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from .spec.model import Location
 
 
-_COMPARED = 60  # characters of a name: comparing takes their number times that of the known names
+_COMPARED = 60  # compared characters of a name: the cost is this number times the characters of the known names
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name; empty where nothing known is near."""
+    """The end of a message about an unknown name; empty if no known name is similar."""
     near = difflib.get_close_matches(name[:_COMPARED], list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 class SpecError(Exception):
-    """One refusal.
+    """One error in a spec.
 
-    Whoever finds it gives the message and the place: a Location, or a node of a formula, whose positions are those of
-    the file.  The ErrorList that catches it adds the file, the entry, the key and the source line.
+    The caller gives the message and the place: a Location, or a node of a formula, whose positions are positions in the
+    file.  The ErrorList that catches the error adds the file, the entry, the key and the source line.
     """
 
     def __init__(self, message: str, at: Location | ast.AST, *, suggestion: str = ""):
@@ -42,7 +42,7 @@ class SpecError(Exception):
         else:
             self.file, self.line, self.column = at.file, at.line, at.column
         self.op = self.key = self.source_line = ""
-        self.rank = 0  # how many wrong operators the entry's formulas call, which may be why it is wrong
+        self.rank = 0  # number of rejected operators that the entry's formulas call, which may cause this error
 
     def __str__(self) -> str:
         parts = [f"{self.file}:{self.line}:{self.column}", "error", self.op, self.key, self.message]
@@ -50,7 +50,7 @@ class SpecError(Exception):
 
 
 class SpecErrors(Exception):
-    """Every refusal of one run, those of an operator before those of its callers, else in the order of the file."""
+    """All errors of one run: an operator before its callers, otherwise in the order of the file."""
 
     def __init__(self, errors: Iterable[SpecError]):
         self.errors = tuple(sorted(errors, key=lambda e: (e.rank, e.file, e.line, e.column)))
@@ -58,7 +58,7 @@ class SpecErrors(Exception):
 
 
 class ErrorList:
-    """Collects refusals while reading, analysing or checking one file, and `others` by their names."""
+    """Collects errors while one file is read, analysed or checked; `others` maps the names of further files to their texts."""
 
     def __init__(self, file: str, source: str, others: Mapping[str, str] = MappingProxyType({})):
         self.file = file
@@ -69,13 +69,13 @@ class ErrorList:
         return bool(self.errors)
 
     def expect(self, file: str, source: str, others: Mapping[str, str]) -> None:
-        """Says which file is read, and which beside it, where that was not known at first."""
+        """Set the file that is read and the files beside it, for a list that was created before they were known."""
         self.file = file
         for name, text in (*others.items(), (file, source)):
             self.add_source(name, text)
 
     def add_source(self, file: str, source: str) -> None:
-        """Lets refusals point into a second file, such as one of runtime/formulas."""
+        """Let errors point into a further file, such as a module of runtime/formulas."""
         self._lines[file] = source.split("\n")
 
     def add(self, message: str, at: Location | ast.AST, op: str = "", key: str = "", *, suggestion: str = "") -> None:
@@ -83,7 +83,7 @@ class ErrorList:
 
     @contextmanager
     def catch(self, op: str = "", key: str = "") -> Iterator[None]:
-        """Keeps a refusal raised inside, so that the run goes on to the next."""
+        """Keep an error raised inside the block, so that the run continues."""
         try:
             yield
         except SpecError as error:

@@ -1,6 +1,6 @@
-"""Extensions: what the setup.py of a package of operators compiles, against the headers of the gradspec that is installed.
+"""Extensions: the modules that a package's setup.py compiles against the headers of the installed gradspec.
 
-Owns where these headers are, and how the modules are compiled.  Needs Cython and setuptools, as a build has them.
+Finds these headers and sets the compiler options.  Needs Cython and setuptools, which a build has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DIRECTIVES = {"language_level": 3, "initializedcheck": False, "cdivision": True
 
 
 def headers() -> str:
-    """The folder in which `gradspec/core/node.pxd` stands: that of the installation, or of a checkout's build."""
+    """The folder that contains `gradspec/core/node.pxd`: the installation's, or the checkout's build folder."""
     if (_GRADSPEC / "core" / "node.pxd").exists():
         return str(_GRADSPEC.parent)
     folder = build.build_folder(_GRADSPEC)
@@ -27,12 +27,12 @@ def headers() -> str:
 
 
 def extensions(source: str = "src") -> list[Any]:
-    """An extension for each module in Cython below a folder, kernels and what is generated alike, for `setup(ext_modules=...)`.
+    """An extension for each Cython module below a folder, kernels and generated modules, for `setup(ext_modules=...)`.
 
     Parameters
     ----------
     source : str
-        The folder from which the package is imported, beside its setup.py.
+        Folder that the package is imported from, beside its setup.py.
 
     Returns
     -------

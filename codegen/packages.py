@@ -1,7 +1,7 @@
-"""Packages of operators beside the library: which one stands in a folder, and which are installed.
+"""Packages of operators outside gradspec: find the package of a folder, and the installed packages.
 
-Owns the entry point `gradspec.operators`, the layout of such a package, and the names that others have taken.  Knows nothing of
-what a spec holds but how the first line of an entry looks.
+Defines the entry point `gradspec.operators` and the layout of such a package, and finds the operator names that other packages
+use.  Of a spec it reads only the first lines of entries and their aliases.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _ENTRY = re.compile(r"^- op: (\w+)\(|^  alias: \[([^\]]*)\]", re.MULTILINE)
 
 
 class NoPackage(Exception):
-    """What keeps a folder from being a package of operators."""
+    """A folder or a name that is not a package of operators; the message gives the reason."""
 
 
 def package_at(folder: Path) -> Package | None:
-    """The package whose pyproject.toml stands in a folder, or above it; None where there is none with the entry point."""
+    """The package whose pyproject.toml is in a folder or above it; None if that file lacks the entry point."""
     for root in (folder, *folder.parents):
         project = root / "pyproject.toml"
         if project.exists():
@@ -38,7 +38,7 @@ def package_at(folder: Path) -> Package | None:
 
 
 def installed(name: str) -> Package:
-    """The installed package of a name: of its entry point, or as it is imported."""
+    """The installed package with this entry point name."""
     found = dict(_installed())
     if name not in found:
         known = f"; installed are {', '.join(sorted(found))}" if found else ""
@@ -47,7 +47,7 @@ def installed(name: str) -> Package:
 
 
 def taken(package: Package) -> dict[str, Location]:
-    """The operators of the other packages that are installed, each with its place."""
+    """The operators of the other installed packages, each with its place."""
     found: dict[str, Location] = {}
     for _, other in _installed():
         path = other.path(other.spec)
@@ -83,7 +83,7 @@ def _only(points: dict[str, str], project: Path) -> tuple[str, str]:
 
 
 def _package(root: Path, name: str, module: str, cython: bool) -> Package:
-    """The package in a checkout of its own: below `src/`, or beside its pyproject.toml."""
+    """The package in a checkout: below `src/`, or beside its pyproject.toml."""
     parts = Path(*module.split("."))
     folder = next((place for place in (Path("src") / parts, parts) if (root / place / SPEC).exists()), None)
     if folder is None:
@@ -98,7 +98,7 @@ def _laid_out(root: Path, module: str, folder: Path, cython: bool) -> Package:
 
 
 def _installed() -> Iterator[tuple[str, Package]]:
-    """Those that can be found without importing them."""
+    """The installed packages that can be found without importing them."""
     for point in metadata.entry_points(group=GROUP):
         try:
             spec = importlib.util.find_spec(point.value)

@@ -1,6 +1,6 @@
-"""One line on stderr that says how far a long run is.
+"""Report the progress of a long run in one line on stderr.
 
-On a terminal the line is rewritten in place.  Elsewhere, as in the log of a CI run, a new line is written now and then.
+On a terminal the line is rewritten in place.  Elsewhere, as in the log of a CI run, a new line is written every few seconds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """Called with (steps done, steps in all, what is being done)."""
+    """A callable that takes (steps done, total steps, current step)."""
 
     def __init__(self, label: str):
         self.label = label

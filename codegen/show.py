@@ -1,7 +1,7 @@
-"""Text about the spec for people: one operator in full, and the table of contents.
+"""Show the spec as text: one operator in full, or the table of contents.
 
-Owns its layout.  What it prints comes from the model and from the emitted files; it derives nothing of its own.  Templates are
-imported where they are rendered: the table of contents needs none.
+Decides the layout only: the content comes from the model and from the emitted files.  Templates are imported where they are
+rendered, because the table of contents needs none.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .package import Package
 from .spec.formula import called_by
 from .spec.library import helper_texts
 from .spec.model import Op, Saved, Spec
+from .spec.source_files import FOLDER, entries, further
 from .spec.table import table
-from .spec.texts import FOLDER, entries, further
 
 _WIDTH = 12
 
@@ -39,7 +39,7 @@ def show(spec: Spec, name: str, root: Path) -> str:
 
 
 def find(spec: Spec, name: str) -> Op:
-    """The op of that name or alias."""
+    """The op with this name or alias."""
     spellings = spec.by_spelling
     if name not in spellings:
         raise UnknownOp(f"no operator '{name}'{did_you_mean(name, spellings)}")
@@ -47,18 +47,18 @@ def find(spec: Spec, name: str) -> Op:
 
 
 def entry_text(spec: Spec, op: Op) -> str:
-    """The entry as it stands in the file."""
+    """The entry as written in the file."""
     return entries(spec)[op.name].rstrip()
 
 
 def _further(spec: Spec, op: Op) -> str:
-    """Its lines in the file of further samples."""
+    """The entry's lines in the file of further samples."""
     text = further(spec).get(op.name, "")
     return f"{FOLDER}/{op.family}.yaml\n{text.rstrip()}" if text else ""
 
 
 def _helpers(op: Op, root: Path) -> list[str]:
-    """The helpers of formulas that the entry calls: what they compute is a part of it."""
+    """The source of the formula helpers that the entry calls, as part of its definition."""
     called = called_by(op)
     return [f"{file}:{line}\n{text}" for file, line, text in helper_texts(root, called)]
 
@@ -68,28 +68,28 @@ def _head(op: Op) -> str:
 
 
 def _described(op: Op) -> list[tuple[str, str]]:
-    """What it says to readers, the lines of its family and the names that follow from the entry included."""
+    """The rows for readers: NumPy names, reference, differences from NumPy and arguments."""
     rows = [("NumPy", ", ".join(f"np.{name}" for name in op.numpy)), ("ref", op.ref)]
     rows += [("unlike", op.unlike[1] if op.unlike else ""), *op.args.items()]
     return [row for row in rows if row[1]]
 
 
 def _given(op: Op) -> list[tuple[str, str]]:
-    """The samples that stand above the entry: by its shape, or by a preset."""
+    """The samples that the entry does not write itself: they come from its shape or from a preset."""
     calls = [sample.source for sample in op.samples if not sample.is_of(op)]
     return [("samples", "; ".join(calls))] if calls else []
 
 
 def _derived(spec: Spec, op: Op, package: Package) -> str:
-    from .write import series
-    from .write.mapped import WAYS, how
-    from .write.spelling import Spelling
+    from .write import taylor_table
+    from .write.printer import Spelling
+    from .write.vmap_table import WAYS, how
 
     known = dict(spec.ops) if package.is_library else {**table().operators, **spec.ops}
     source = Spelling({name: op.signature for name, op in known.items()})
     rows = [*_described(op), *_given(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     rows.append(("vmap", f"{how(op)}: {WAYS[how(op)]}" if how(op) in WAYS else "takes no batch"))
-    rows.append(("series", f"{series.how(op)}: {series.WAYS[series.how(op)]}"))
+    rows.append(("series", f"{taylor_table.how(op)}: {taylor_table.WAYS[taylor_table.how(op)]}"))
     derived = op.derived
     if derived is None:
         rows.append(("derivative", "that of the operators in it" if op.composite else "none"))
@@ -116,7 +116,7 @@ def _table(rows: list[tuple[str, str]]) -> str:
 
 
 def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
-    """The Node and the wrapper, as the templates write them now, and the lines where they stand in what was generated."""
+    """The Node and the wrapper as the templates write them now, with their lines in the generated files."""
     from .write.files import render_alone
 
     patterns = {
@@ -137,7 +137,7 @@ def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
 
 
 def _of_guest(spec: Spec, op: Op, package: Package) -> str:
-    """The functions of an operator of another package, as its module has them."""
+    """The functions of an operator of another package, as in its generated module."""
     from .write.guests import MODULE, render
 
     name = f"{package.generated}/{MODULE}"

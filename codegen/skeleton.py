@@ -1,7 +1,4 @@
-"""Skeleton entries: what `python -m codegen new` prints.
-
-Owns the example that each derivative form starts from.
-"""
+"""Skeleton entries, for `python -m codegen new`: an example for each derivative form."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ _MULTILINEAR = "multilinear"
 
 
 def skeleton(op: str, form: str, spec: Spec) -> str:
-    """An entry that reads well-formed and waits for its mathematics; `op` is a name or a signature."""
+    """A well-formed entry without its mathematics; `op` is a name or a signature."""
     source = op if "(" in op else f"{op}({'a, b' if form == _MULTILINEAR else 'x'})"
     source = source if "->" in source else f"{source} -> y"
     errors = ErrorList("OP", source)

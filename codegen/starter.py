@@ -1,6 +1,6 @@
-"""A package of operators to start from: what `python -m gradspec.codegen new-package` writes.
+"""Write a new package of operators, for `python -m gradspec.codegen new-package`.
 
-Owns which files of `examples/operators/` it is made of, under another name, and what is left out where nothing is to be compiled.
+Copies files of `examples/operators/` under another name.  Without Cython it leaves out the compiled parts.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .package import Package
 from .packages import package_at
 
 _HERE = Path(__file__).parent
-_PLACES = (_HERE / "starter_files", _HERE.parent / "examples" / "operators")  # where it is installed, and in a checkout
-_NAME = "tutorial_operators"  # of the example, wherever it stands
+_PLACES = (_HERE / "starter_files", _HERE.parent / "examples" / "operators")  # in an installation, and in a checkout
+_NAME = "tutorial_operators"  # the name of the example
 _FILES = ("README.md", "pyproject.toml", f"src/{_NAME}/__init__.py", f"src/{_NAME}/py.typed", f"src/{_NAME}/derivatives.yaml",
           f"src/{_NAME}/kernels/__init__.py", f"src/{_NAME}/kernels/spreading.py")  # fmt: skip
 _COMPILED = ("setup.py", f"src/{_NAME}/kernels/leaking.pyx")
-_WITHOUT = {  # of a file what is there for the kernel in Cython
+_WITHOUT = {  # patterns of the text in each file that only the Cython kernel needs
     "pyproject.toml": r', "Cython[^"]*", "gradspec"(?=\])|# The operators are compiled.*\n\[tool.*\n.*\n\n',
     "derivatives.yaml": r"---\nfamily: filters\n(?s:.*)",
     "__init__.py": r"from \.leaking .*\n", "README.md": r"(?m)^.*setup\.py.*\n",
@@ -26,7 +26,7 @@ _WITHOUT = {  # of a file what is there for the kernel in Cython
 
 
 def write(name: str, folder: Path, cython: bool) -> Package:
-    """Write the package `name` into a folder that is not there yet, or empty; ValueError where it cannot be."""
+    """Write the package `name` into a new or empty folder; ValueError if this is not possible."""
     if not name.isidentifier() or keyword.iskeyword(name) or not name.isascii() or name == Package.name:
         raise ValueError(f"'{name}' cannot be imported as a package of operators")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -41,7 +41,7 @@ def write(name: str, folder: Path, cython: bool) -> Package:
 
 
 def files(name: str, cython: bool) -> dict[str, str]:
-    """Path -> text of each file, the generated ones apart."""
+    """The text of each file by its path, without the generated files."""
     top = next(place for place in _PLACES if place.exists())
     found = {path: (top / path).read_text(encoding="utf-8") for path in (*_FILES, *(_COMPILED if cython else ()))}
     if not cython:

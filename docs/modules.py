@@ -1,4 +1,4 @@
-"""Writes modules.md: what each module is and what it owns, in the words of its docstring.  Run `python docs/modules.py`."""
+"""Write modules.md: each module with the words of its docstring.  Run `python docs/modules.py`."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ ROOT = Path(__file__).resolve().parents[1]
 HEAD = """\
 # Modules
 
-What each hand-written module is, and what it alone owns. `python docs/modules.py` makes this page of the modules'
-docstrings, and a test compares them. [architecture.md](architecture.md) draws the folders.
+Each hand-written module, in the first two paragraphs of its docstring. `python docs/modules.py` writes this page, and a test
+compares them. The folders are in the reading order of [architecture.md](architecture.md).
 """
 
 
@@ -19,11 +19,10 @@ def docstring(path):
 
 
 def words(path):
-    """What a module is, its first paragraph, and what it owns, the sentence that begins with `Owns`."""
-    paragraphs = [" ".join(part.split()) for part in docstring(path).split("\n\n")]
-    owned = [part for part in paragraphs[1:] if part.startswith("Owns")]
-    owns = re.match(r"Owns (.*?[.:])(?: +[A-Z`]|$)", owned[0])[1] if owned else ""
-    return [text.replace("|", "\\|") for text in (paragraphs[0], owns)]
+    """The first paragraph of a module, and the first sentence of the second: what the module decides, holds or computes."""
+    first, *others = [" ".join(part.split()) for part in docstring(path).split("\n\n")]
+    second = re.match(r"(.*?[.:])(?: +[A-Z`]|$)", others[0])[1] if others and re.match(r".*?[.:](?: |$)", others[0]) else ""
+    return [text.replace("|", "\\|") for text in (first, second)]
 
 
 def modules(folder):
@@ -40,16 +39,31 @@ def table(folder):
         return ""
     start = folder / "__init__.py"
     about = words(start)[0] if start.exists() and docstring(start) else ""
-    lines = ["| module | what it is | it owns |", "|---|---|---|"]
+    lines = ["| module | what it does | what it decides, holds or computes |", "|---|---|---|"]
     for name, what, owns in rows:
         lines.append(f"| `{name}` | {what} | {owns} |".replace(" |  |", " | |"))
     return "\n".join([f"\n## {folder.relative_to(ROOT).as_posix()}/\n", *([about, ""] if about else []), *lines, ""])
 
 
+def order():
+    """The folders that the contents of architecture.md name, in their order."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    contents = text[text.index("## Contents") : text.index("## The four words")]
+    rows = [row.split("|")[1] for row in contents.splitlines() if row.startswith("| `")]
+    return [folder for row in rows for folder in re.findall(r"`([^`]+)`", row)]
+
+
 def page():
     """The text of modules.md."""
+    named = order()
+
+    def place(folder):
+        name = folder.relative_to(ROOT).as_posix()
+        above = [i for i, other in enumerate(named) if name == other or name.startswith(other + "/")]
+        return max(above, key=lambda i: len(named[i]), default=len(named)), name
+
     folders = [folder for top in ("runtime", "library", "codegen") for folder in (ROOT / top, *sorted((ROOT / top).rglob("*")))]
-    return HEAD + "".join(table(folder) for folder in folders if folder.is_dir())
+    return HEAD + "".join(table(folder) for folder in sorted((one for one in folders if one.is_dir()), key=place))
 
 
 if __name__ == "__main__":

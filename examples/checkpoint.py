@@ -1,4 +1,4 @@
-"""Checkpointing on a deep chain: how much memory it saves, and what that costs in time.
+"""Checkpointing on a deep chain: the memory that it saves, and its cost in time.
 
 Run it with `python examples/checkpoint.py`.
 """
@@ -22,7 +22,7 @@ def layer(weight):
 
 
 def train_step(segments):
-    """The gradients of all weights, through a chain that is cut into segments; only their inputs are kept."""
+    """The gradients of all weights, through a chain that is cut into segments; only the inputs of segments are kept."""
     for weight in weights:
         weight.grad = None
     y = checkpoint_sequential([layer(weight) for weight in weights], segments, inputs, use_reentrant=False)

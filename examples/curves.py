@@ -1,8 +1,8 @@
 """Training curves beside PyTorch's: digits, a character GPT and a variational autoencoder, on one picture.
 
-Both libraries run the same code on the same batches from the same weights, on one thread; where PyTorch is not installed,
-gradspec runs alone.  `python examples/curves.py` trains all three in some minutes and writes docs/curves.svg; with `vae 20` it
-makes 20 steps of one with gradspec alone.  The text of the GPT is that of Python's own help.
+Both libraries run the same code on the same batches from the same weights, on one thread; if PyTorch is not installed, only
+gradspec runs.  `python examples/curves.py` trains all three in some minutes and writes docs/curves.svg; with `vae 20` it
+runs 20 steps of one of them with gradspec only.  The GPT is trained on the text of Python's own help.
 """
 
 import sys
@@ -19,7 +19,7 @@ gs.set_num_threads(1)
 
 
 def pytorch():
-    """PyTorch, or None where it is not installed."""
+    """PyTorch, or None if it is not installed."""
     try:
         import torch
     except ImportError:
@@ -29,14 +29,14 @@ def pytorch():
 
 
 def digits(rng):
-    """Images of 8 by 8 pixels in [0, 1] and their labels: three quarters to train, a quarter held out."""
+    """Images of 8 by 8 pixels in [0, 1] and their labels: three quarters for training, a quarter held out."""
     images, labels = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
     return train_test_split(images, labels, test_size=0.25, random_state=0, stratify=labels)
 
 
 class Digits:
-    """A convolutional net on images that are shifted by a pixel at random; held-out accuracy at the end."""
+    """A convolutional net on images that are randomly shifted by a pixel; held-out accuracy at the end."""
 
     steps, rate, title = 500, 2e-3, "digits: cross entropy"
 
@@ -64,7 +64,7 @@ class Digits:
 
 
 class Characters:
-    """A GPT of two blocks, which reads 32 characters and says the next."""
+    """A GPT of two blocks, which reads 32 characters and predicts the next."""
 
     steps, rate, title = 300, 3e-3, "character GPT: cross entropy"
     length, width, heads, blocks = 32, 64, 4, 2
@@ -121,7 +121,7 @@ class Characters:
 
 
 class Autoencoder:
-    """Digits through eight normal numbers, whose noise is given."""
+    """Digits encoded by eight normal variables, whose noise is an input."""
 
     steps, rate, title = 600, 2e-3, "VAE of digits: bound of the negative log-likelihood"
 
@@ -157,7 +157,7 @@ class Autoencoder:
 
 
 def trained(task, library, tensor, start, steps):
-    """The losses, the milliseconds of a step and the net, from given weights."""
+    """The losses, the milliseconds of a step and the net, trained from the given weights."""
     nn, rng = library.nn, np.random.default_rng(1)
     net = task.net(nn).float()
     net.load_state_dict(start)

@@ -1,4 +1,4 @@
-"""Fit a differential equation to measurements: Runge-Kutta steps by scan, gradients through all of them, Adam.
+"""Fit a differential equation to measurements: Runge-Kutta steps by scan, gradients through all steps, Adam.
 
     python examples/decay.py
 """
@@ -7,12 +7,12 @@ import numpy as np
 
 import gradspec as gs
 
-RATES = np.array([0.9, 0.35])  # to be found: of A to B, and of B to nothing
+RATES = np.array([0.9, 0.35])  # to be found: of A to B, and of the decay of B
 TIMES, STEP = 120, 0.1
 
 
 def slope(amounts, rates):
-    """What changes in a unit of time where A becomes B and B decays."""
+    """The rates of change when A becomes B and B decays."""
     flow = rates * amounts
     return gs.stack([-flow[0], flow[0] - flow[1]])
 
@@ -35,7 +35,7 @@ def main():
     start = np.array([1.0, 0.0])
     measured = amounts_over_time(RATES, start).numpy() + rng.normal(0, 0.01, (TIMES, 2))
 
-    logs = gs.zeros(2, requires_grad=True)  # of the rates, which stay positive
+    logs = gs.zeros(2, requires_grad=True)  # logarithms of the rates, which stay positive
     optimizer = gs.optim.Adam([logs], lr=0.1)
     for number in range(80):
         optimizer.zero_grad()

@@ -3,7 +3,7 @@
     python examples/digits.py
     python examples/digits.py --epochs 10 --no-plot
 
-Wants scikit-learn for the data; shows a progress bar with tqdm and saves the loss curve with matplotlib where they are.
+Needs scikit-learn for the data; shows a progress bar with tqdm and saves the loss curve with matplotlib if they are installed.
 """
 
 import argparse

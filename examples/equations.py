@@ -1,8 +1,9 @@
-"""Three differential equations fitted by five solvers: what a gradient costs in calls of the function, and how exact it is.
+"""Three differential equations fitted by five solvers: the calls of the function for a gradient, and the gradient's accuracy.
 
-Prey and predator (Lotka and Volterra), a planet on an ellipse (Kepler), and a stiff reaction (Robertson), whose rates are
-found again from a solution: from its first tenth of a second by all five, from ten seconds by implicit ones.  Run it with
-`python examples/equations.py`; `python examples/equations.py planet --solvers BDF` takes a part of it.
+The equations are prey and predator (Lotka and Volterra), a planet on an ellipse (Kepler), and a stiff reaction (Robertson).
+Their rates are recovered from a solution.  For the reaction, all five solvers use its first tenth of a second, and implicit
+solvers ten seconds.  Run it with `python examples/equations.py`; `python examples/equations.py planet --solvers BDF` runs a part
+of it.
 """
 
 import argparse
@@ -28,7 +29,7 @@ def reaction(t, y, rates):
     return [back - slow, slow - back - fast, fast]
 
 
-# The right-hand side, the start, the times of the data, the rates, where a fit begins, and the scale of each component.
+# The right-hand side, the initial values, the times of the data, the rates, the start of a fit, and the scale of each component.
 PROBLEMS = {
     "prey": (prey, [10.0, 5.0], np.linspace(0, 4, 9), [1.1, 0.4, 0.1, 0.4], [1.0, 0.45, 0.11, 0.42], [1, 1]),
     "planet": (planet, [0.8, 0.0, 0.0, 1.2], np.linspace(0, 3, 7), [1.0], [1.1], [1, 1, 1, 1]),
@@ -36,7 +37,7 @@ PROBLEMS = {
     "reaction": (reaction, [1.0, 0.0, 0.0], np.logspace(-2, 1, 7), [0.04, 1e4, 3e7], [0.05, 0.8e4, 2.5e7], [1, 1e-5, 1]),
 }  # fmt: skip
 SOLVERS = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
-STIFF = ("Radau", "BDF", "LSODA")  # of the whole reaction the others would take ten thousand steps
+STIFF = ("Radau", "BDF", "LSODA")  # for the whole reaction the other solvers would take ten thousand steps
 TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}
 
 
@@ -75,7 +76,7 @@ def main():
 
 
 def slopes(loss, start):
-    """Central differences of fine solutions, of fourth order."""
+    """Central differences of fourth order of accurate solutions."""
     found = []
     for unit in np.eye(len(start)):
         at = [loss(start + step * 1e-3 * unit, solver="LSODA", rtol=1e-12, atol=1e-16).item() for step in (-2, -1, 1, 2)]

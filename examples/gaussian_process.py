@@ -15,7 +15,7 @@ squared_distance = (x[:, None] - x) ** 2
 
 
 def negative_log_likelihood(theta):
-    """-log p(y | length, amplitude, noise) for a squared-exponential kernel; theta holds their logarithms."""
+    """-log p(y | length, amplitude, noise) for a squared-exponential kernel; theta has the logarithms of the three parameters."""
     length, amplitude, noise = gs.exp(theta)
     covariance = amplitude**2 * gs.exp(-0.5 * squared_distance / length**2) + noise**2 * np.eye(len(x))
     factor = gs.linalg.cholesky(covariance)

@@ -1,4 +1,4 @@
-"""What backward computes: first a gradient, then a whole Jacobian, one row for each call.
+"""Results of backward: first a gradient, then a whole Jacobian, one row for each call.
 
 Run it with `python examples/jacobian.py`.
 """
@@ -7,13 +7,13 @@ import numpy as np
 
 import gradspec as gs
 
-# An expression of two arrays.  Each tensor with requires_grad=True remembers what is done with it.
+# An expression of two arrays.  Operations on tensors with requires_grad=True are recorded.
 a = gs.tensor([2.0, 3.0], requires_grad=True)
 b = gs.tensor([6.0, 4.0], requires_grad=True)
 q = 3 * a**3 - b**2
 print("q        =", q)
 
-# q is no scalar, so backward wants to know which combination of its elements to differentiate: here their sum.
+# q is not a scalar, so backward needs the combination of its elements that is differentiated: here their sum.
 q.backward(np.ones(2))
 print("dq/da    =", a.grad.numpy(), "  by hand: 9 a^2 =", 9 * a.detach().numpy() ** 2)
 print("dq/db    =", b.grad.numpy(), "  by hand: -2 b  =", -2 * b.detach().numpy())
@@ -24,7 +24,7 @@ def polar_to_cartesian(p):
     return gs.stack([radius * gs.cos(angle), radius * gs.sin(angle)])
 
 
-# backward multiplies a row vector by the Jacobian.  A unit vector picks out one row; the graph is kept for the next.
+# backward multiplies a row vector by the Jacobian.  A unit vector selects one row; the graph is kept for the next call.
 p = gs.tensor([2.0, np.pi / 3], requires_grad=True)
 y = polar_to_cartesian(p)
 rows = []

@@ -1,6 +1,6 @@
-"""Two listeners: one counts the operators of a training step, one stops a program that would hold too much.
+"""Two listeners: one counts the operators of a training step, one stops a program that would use too much memory.
 
-Everything that a program of gradspec does is an event, and a listener is told of it.
+Every operator, node, hook and mode of a program is an event, which is reported to listeners.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from gradspec.autograd import Event, Listener
 
 
 class OperatorCounter(Listener):
-    """How often each operator ran, and how often each node."""
+    """Counts the calls of each operator and of each node."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
@@ -23,7 +23,7 @@ class OperatorCounter(Listener):
 
 
 class MemoryBudget(Listener):
-    """Refuses the operator whose result brings the bytes that are alive above a limit."""
+    """Refuses an operator whose result raises the number of live bytes above a limit."""
 
     memory = True
 
@@ -32,7 +32,7 @@ class MemoryBudget(Listener):
 
     def note(self, event: Event) -> None:
         if event.kind == "memory":
-            self.held += event.bytes  # less than 0 where an array died
+            self.held += event.bytes  # negative if an array was freed
             self.peak = max(self.peak, self.held)
             if self.held > self.limit and event.bytes > 0:
                 where = f"line {event.line[1]}" if event.line else "somewhere"
@@ -54,7 +54,7 @@ def main() -> None:
         try:
             chain = x @ w
             for _ in range(100):
-                chain = gs.tanh(chain)  # each is kept for the backward
+                chain = gs.tanh(chain)  # each result is kept for the backward pass
         except MemoryError as error:
             print("stopped at", error)
     print(f"at most {budget.peak} bytes were held")

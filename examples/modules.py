@@ -1,4 +1,4 @@
-"""A module that is trained: two moons, told apart by a network with batch norm and dropout, its weights saved and read again."""
+"""Train a module: a network with batch norm and dropout classifies two moons; its weights are saved and loaded again."""
 
 import os
 import tempfile

@@ -1,7 +1,7 @@
 """A Poisson equation solved by a small network: u'' + u'' = -2 pi^2 sin(pi x) sin(pi y) on the unit square, u = 0 on its border.
 
-The network is multiplied with x (1 - x) y (1 - y), which keeps the border.  The loss is the mean square of what is left of
-the equation at random points; its Laplacians come from `gs.func.laplacian`, and the gradient goes through them.
+The network is multiplied by x (1 - x) y (1 - y), which is 0 on the border.  The loss is the mean square of the residual of
+the equation at random points; its Laplacians come from `gs.func.laplacian`, and the gradient is taken through them.
 """
 
 import numpy as np

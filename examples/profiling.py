@@ -1,4 +1,4 @@
-"""Where the time and the memory of a training step go: a table, a trace for Perfetto, and what the graph keeps.
+"""Time and memory of a training step: a table, a trace for Perfetto, and the memory that the graph keeps.
 
 Run it with `python examples/profiling.py`, or with `--output FOLDER` for the trace and the flame graph as files.
 """
@@ -37,7 +37,7 @@ def train_step():
         optimizer.step()
 
 
-train_step()  # what is made once is no part of the profile
+train_step()  # work of the first step only is not profiled
 with profile(profile_memory=True, with_flops=True) as prof:
     for _ in range(5):
         train_step()

@@ -1,4 +1,4 @@
-"""A training step that is written down once and run again from that: the same losses, to the last bit.
+"""A training step that is recorded once and replayed: the same losses, to the last bit.
 
     python examples/replay.py
 """

@@ -1,4 +1,4 @@
-"""What a training step does: its operators, as a program that is read, made shorter, saved and run.
+"""The operators of a training step as a program, which is printed, shortened, saved and run.
 
     python examples/trace.py
 """

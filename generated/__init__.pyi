@@ -24,7 +24,6 @@ from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
-from . import replay as replay
 from . import scipy as scipy
 from . import signal as signal
 from . import sparse as sparse
@@ -38,11 +37,11 @@ from .api.arrays import is_tensor as is_tensor
 from .api.arrays import ndim as ndim
 from .api.arrays import shape as shape
 from .api.arrays import size as size
+from .compiler.compiled_function import compile as compile
+from .compiler.compiled_function import jit as jit
+from .compiler.files.loaded_program import load_program as load_program
 from .func import *
 from .operators import operator as operator
-from .replay import compile as compile
-from .replay import jit as jit
-from .replay import load_program as load_program
 from .sparse import sparse_coo_tensor as sparse_coo_tensor
 from .sparse import sparse_csr_tensor as sparse_csr_tensor
 from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_
@@ -127,8 +126,8 @@ from .api.serialization import save as save
 from .api.spectrum import istft as istft
 from .api.spectrum import stft as stft
 from .api.summation import einsum as einsum
-from .core.operand import asarray as asarray
-from .core.operand import tensor as tensor
+from .core.conversion import asarray as asarray
+from .core.conversion import tensor as tensor
 from .methods.array_tensor import ArrayTensor
 
 __version__: str
@@ -320,7 +319,7 @@ class Tensor(ArrayTensor):
         """a * b."""
     mul = multiply
     def pow(self, b: Operand) -> Tensor:
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
     power = pow
     def remainder(self, b: Operand) -> Tensor:
         """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
@@ -329,7 +328,7 @@ class Tensor(ArrayTensor):
         """a - b."""
     sub = subtract
     def xlogy(self, b: Operand) -> Tensor:
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
     def allclose(self, b: Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
         """Whether isclose holds everywhere."""
     def bitwise_and(self, b: Operand) -> Tensor:
@@ -405,7 +404,7 @@ class Tensor(ArrayTensor):
     def count_nonzero(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """Number of elements that are not 0."""
     def logsumexp(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
     def max(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
     def mean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
@@ -846,7 +845,7 @@ class Tensor(ArrayTensor):
         """a * b. In place."""
     mul_ = multiply_
     def pow_(self, b: Operand) -> Tensor:
-        """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0. In place."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0. In place."""
     power_ = pow_
     def remainder_(self, b: Operand) -> Tensor:
         """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to. In place."""
@@ -855,7 +854,7 @@ class Tensor(ArrayTensor):
         """a - b. In place."""
     sub_ = subtract_
     def xlogy_(self, b: Operand) -> Tensor:
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0. In place."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf. In place."""
     def bitwise_and_(self, b: Operand) -> Tensor:
         """a & b, bit by bit. In place."""
     def bitwise_invert_(self) -> Tensor:
@@ -1031,7 +1030,7 @@ class Tensor(ArrayTensor):
     def spherical_bessel_j0_(self) -> Tensor:
         """Spherical Bessel function of the first kind of order 0, sin(x) / x. In place."""
     def xlog1py_(self, b: Operand) -> Tensor:
-        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1. In place."""
+        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf. In place."""
     def y0_(self) -> Tensor:
         """Bessel function of the second kind of order 0. In place."""
     def y1_(self) -> Tensor:
@@ -1288,7 +1287,7 @@ def multiply(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
 def polar(a: Operand, b: Operand) -> Tensor:
     """Complex numbers of modulus `a` and argument `b`."""
 def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
 def rsub(a: Operand, b: Operand, *, alpha: complex = 1) -> Tensor:
@@ -1298,7 +1297,7 @@ def subtract(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tenso
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
     """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
 def allclose(a: Operand, b: Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
     """Whether isclose holds everywhere."""
 def array_equal(a: Operand, b: Operand, equal_nan: _bool = False) -> Tensor:
@@ -1368,7 +1367,7 @@ def count_nonzero(x: Operand, axis: _int | Sequence[_int] | None = None, keepdim
 def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
 def max(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
 def mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:

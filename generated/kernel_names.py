@@ -3,7 +3,7 @@
 
 COMPILED = {
     "elementwise.choice_loops": (
-        "clip", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
         "logit", "sinc", "xlogy",
@@ -26,7 +26,7 @@ COMPILED = {
     "indexing.gathering_loops": (
         "take",
     ),
-    "indexing.placed": (
+    "indexing.sparse_gradient": (
         "getitem_placed", "take_placed",
     ),
     "joining.joining_loops": (
@@ -53,16 +53,16 @@ COMPILED = {
     "reductions.scans_loops": (
         "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "shift",
     ),
-    "rows.class_losses_loops": (
+    "row_wise.class_losses_loops": (
         "class_losses", "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
     ),
-    "rows.moments_loops": (
+    "row_wise.moments_loops": (
         "centred", "euclidean_norm", "std", "std_mean", "var", "var_mean",
     ),
-    "rows.normalisers_loops": (
+    "row_wise.normalisers_loops": (
         "standardize", "standardize_affine", "standardize_affine_backward", "standardize_backward",
     ),
-    "rows.softmax_loops": (
+    "row_wise.softmax_loops": (
         "log_softmax", "log_softmax_backward", "logsumexp", "logsumexp_backward", "softmax", "softmax_backward", "softmax_or_zero",
     ),
     "special_functions.gamma_loops": (
@@ -71,6 +71,15 @@ COMPILED = {
 }
 
 PYTHON = {
+    "convolution.convolution": (
+        "convolve", "convolve_input", "convolve_weight", "fold", "unfold",
+    ),
+    "convolution.grids": (
+        "even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps",
+    ),
+    "convolution.pooling": (
+        "adaptive_max_pool", "max_pool", "plane_numbers", "pool", "pool_backward", "resample", "resample_backward", "take_planes", "take_planes_backward",
+    ),
     "elementwise.complex_functions": (
         "complex_log1p", "complex_of", "logaddexp2", "polar",
     ),
@@ -83,23 +92,14 @@ PYTHON = {
     "elementwise.slopes": (
         "asin_slope", "atanh_slope", "softsign", "tanhshrink",
     ),
-    "images.convolution": (
-        "convolve", "convolve_input", "convolve_weight", "fold", "unfold",
+    "indexing.axis_positions": (
+        "insert_order", "kept", "mode_place", "places_along", "run_begins", "spread_index", "unravel_index",
     ),
-    "images.grids": (
-        "even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps",
-    ),
-    "images.pooling": (
-        "adaptive_max_pool", "max_pool", "plane_numbers", "pool", "pool_backward", "resample", "resample_backward", "take_planes", "take_planes_backward",
-    ),
-    "indexing.filling": (
+    "indexing.fill": (
         "compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_",
     ),
     "indexing.gathering": (
         "gather", "take_along_axis",
-    ),
-    "indexing.places": (
-        "insert_order", "kept", "mode_place", "places_along", "run_begins", "spread_index", "unravel_index",
     ),
     "indexing.scattering": (
         "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme", "take_along_axis_backward", "take_backward", "takes_part",
@@ -134,7 +134,7 @@ PYTHON = {
     "matrices.matrix_functions": (
         "slant", "solve_bands", "solve_sylvester", "sqrtm",
     ),
-    "matrices.paths": (
+    "matrices.taylor_scaling": (
         "det_circles", "path_scale",
     ),
     "random": (
@@ -146,16 +146,16 @@ PYTHON = {
     "reductions.sorting": (
         "argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk", "unique_counts", "unique_inverse",
     ),
-    "rows.class_losses": (
+    "row_wise.class_losses": (
         "class_losses_backward", "class_or_zero", "class_pairs", "is_class",
     ),
-    "rows.distances": (
-        "along_differences", "row_distances", "weighted_differences",
+    "row_wise.distances": (
+        "along_rows", "row_distances", "weighted_rows",
     ),
-    "rows.losses": (
+    "row_wise.losses": (
         "binary_cross_entropy", "one_hot", "pick", "unpick",
     ),
-    "rows.moments": (
+    "row_wise.moments": (
         "power_norm",
     ),
     "special_functions.elliptic": (
@@ -171,7 +171,7 @@ PYTHON = {
         "exprel_derivative", "log1p_ratio_derivative",
     ),
     "special_functions.scipy_backed": (
-        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special",
+        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special",
     ),
     "special_functions.zeta": (
         "zeta_slope",

@@ -11,7 +11,7 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
 from .func.callbacks import Callback, called_back
-from .support.later import answer
+from .support.lazy_import import answer
 
 __all__ = ["callback", "print"]
 

@@ -13,7 +13,7 @@ from . import _random
 from ._random import *  # noqa: F403
 from .support.generator import Holder, numpy_random
 from .support.generator import manual_seed as manual_seed
-from .support.later import answer
+from .support.lazy_import import answer
 
 __all__ = sorted(["Generator", "default_rng", "manual_seed", "seed", *_random.__all__])
 answer(__name__)

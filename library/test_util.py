@@ -14,11 +14,11 @@ import gradspec.autograd  # noqa: F401 (as well)
 
 from .autograd import gradcheck
 from .autograd.differences import normal_like
-from .core.operand import asarray
+from .core.conversion import asarray
 from .func import jvp, vjp
 from .support.dispatch import ops
 from .support.errors import GradcheckError
-from .support.later import answer
+from .support.lazy_import import answer
 from .support.pytree import flatten
 
 __all__ = ["check_grads"]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from .core.operand import asarray
-from .func.registered import register_dataclass, register_static
-from .func.registered import register_nest as register_pytree_node
-from .func.registered import register_nest as register_pytree_node_class
+from .core.conversion import asarray
+from .func.pytree_registry import register_dataclass, register_static
+from .func.pytree_registry import register_nest as register_pytree_node
+from .func.pytree_registry import register_nest as register_pytree_node_class
 from .support.dispatch import ops
-from .support.later import answer
+from .support.lazy_import import answer
 from .support.pytree import Taken, alike, flatten, paired, parts, rebuild, steps
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from .core.grad_mode import (
 )
 from .kernels.loops.memory import empty_cache, memory_stats
 from .kernels.loops.threads import get_num_threads, set_num_threads
-from .core.operand import asarray, tensor
+from .core.conversion import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops
 from .generated.ops import *
@@ -60,14 +60,14 @@ from .api.ranges import gradient as gradient, linspace as linspace, logspace as 
 from .api.serialization import load, save
 from .api.spectrum import istft, stft
 from .api.summation import einsum as einsum  # as well
-from . import batching, taylor  # which are private, and would be seen if they were imported later
-from .tracing import trace as trace  # around the operator of that name
+from .transforms import batching, taylor  # which are private, and would be seen if they were imported later
+from .compiler.tracing import trace as trace  # around the operator of that name
 from .api import kinds
 from .support import constants, devices, precision
 from .support.constants import *
 from .support.einops import offer_backend
-from .support.hints import answer_imports
-from .support.later import later
+from .support.error_hints import answer_imports
+from .support.lazy_import import later
 
 __version__ = "0.1.0"
 
@@ -76,7 +76,7 @@ __version__ = "0.1.0"
 # waits for the rest.
 _namespaces = (
     *ops.namespaces, "autograd", "debug", "distributed", "extend", "func", "nested", "nn", "operators", "optim", "profiler",
-    "random", "replay", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
+    "random", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
@@ -91,7 +91,10 @@ _func = (
     "stop_gradient", "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
 _sparse = "sparse_coo_tensor", "sparse_csr_tensor"
-_late = {"operators": ("operator",), "replay": ("compile", "jit", "load_program"), "sparse": _sparse}
+_late = {
+    "operators": ("operator",), "compiler.compiled_function": ("compile", "jit"),
+    "compiler.files.loaded_program": ("load_program",), "sparse": _sparse,
+}  # fmt: skip
 __getattr__ = later(__name__, {"": _namespaces, "func": _func, **_late})
 answer_imports()
 offer_backend()

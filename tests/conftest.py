@@ -25,24 +25,35 @@ if sys.dont_write_bytecode:
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(TESTS.parent / "build" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.setdefault("GRADSPEC_PASSES", "check")  # an illegal program is an error with the name of the pass that made it
 # Workers share the processors: two that each let BLAS use both wait for one another, at up to twice the time of an example.
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 if WORKERS > 1:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, str(max(1, (os.cpu_count() or 1) // WORKERS)))
-from tests import agreeing  # noqa: E402  imports NumPy, which reads the number of threads
+from tests import agreeing, day  # noqa: E402  imports NumPy, which reads the number of threads
 
 agreeing.install()
 OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
 FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
          "test_mutate", "test_fuzz", "test_shapes", "test_traces", "test_contributing", "test_install", "test_instructions")  # fmt: skip
+QUICK = ("core", "saved", "engine", "methods", "support", "transforms")  # rooms of tests/runtime
 skipped: Counter[str] = Counter()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="ask every sample of an operator, and not the day's tenth")
     parser.addoption("--op", action="append", default=[], metavar="NAME", help="run what tests/ops asks of this operator; may be given again")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    day.every = day.every or config.getoption("--all") or bool(config.getoption("--op"))
+
+
+def pytest_report_header() -> str:
+    return "samples of operators: all" if day.every else f"samples of operators: a tenth, of DAY={day.DAY}; --all asks all"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -51,12 +62,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.getoption("--op") and not inside else None
 
 
+def is_quick(item: pytest.Item) -> bool:
+    """Whether a test is about the core: two minutes for all of them together."""
+    return item.path.parent.name in QUICK and "slow" not in item.keywords
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         return next((i for i, start in enumerate(FIRST) if item.path.stem.startswith(start)), len(FIRST))
 
     items.sort(key=rank)
+    for item in filter(is_quick, items):
+        item.add_marker("quick")
 
 
 @pytest.fixture(autouse=True, scope="module")

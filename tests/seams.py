@@ -257,7 +257,7 @@ def hard_shapes(name: str, shapes: Sequence[float]) -> list[tuple]:
 
 
 def main() -> None:
-    from tests.runtime.test_continuous import REFUSED, SHAPES, WHOLE
+    from tests.library.scipy.test_continuous import REFUSED, SHAPES, WHOLE
 
     parser = argparse.ArgumentParser(prog="python -m tests.seams", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*")

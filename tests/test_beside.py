@@ -20,7 +20,7 @@ def test_every_module_has_tests(folder):
 
 
 def test_every_row_is_of_a_module_and_names_tests_that_are_there():
-    rows = tests_of.ELSEWHERE
+    rows = tests_of.ELSEWHERE | tests_of.ROOMS
     assert [name for name in rows if not (ROOT / name).exists()] == []
     assert [path for paths in rows.values() for path in paths if not (ROOT / path).exists()] == []
 
@@ -28,4 +28,4 @@ def test_every_row_is_of_a_module_and_names_tests_that_are_there():
 def test_no_tests_are_named_after_a_module_that_is_gone():
     """In the folder of kernels: elsewhere a file of tests may have a theme of its own."""
     stems = {path.stem.removesuffix("_loops") for path in MODULES}
-    assert [path.name for path in (ROOT / "tests" / "kernels").glob("test_*.py") if path.stem.removeprefix("test_") not in stems] == []
+    assert [path.name for path in (ROOT / "tests" / "runtime" / "kernels").glob("test_*.py") if path.stem.removeprefix("test_") not in stems] == []

@@ -18,13 +18,13 @@ from mpmath import mp, mpf
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from codegen.analysed import analysed  # noqa: E402
 from codegen.errors import ErrorList, SpecErrors  # noqa: E402
 from codegen.package import Package  # noqa: E402
 from codegen.spec.entry import DEFAULT_KEYS, ENTRY_KEYS  # noqa: E402
 from codegen.spec.model import TYPES, VARIANTS  # noqa: E402
 from codegen.spec.reader import FAMILY_KEYS  # noqa: E402
 from codegen.spec.samples import MAKERS  # noqa: E402
+from codegen.spec_cache import analysed  # noqa: E402
 from codegen.verify.check import check_op, quiet  # noqa: E402
 from codegen.verify.evaluate import Evaluator  # noqa: E402
 from codegen.verify.reference import Reference, number  # noqa: E402

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import analysed
 from codegen.package import Package
 from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.model import FORMS
+from codegen.spec_cache import analysed
 from codegen.write.files import differing, render, write
 from codegen.write.layout import WIDTH
 from codegen.write.op_info import facts
@@ -128,7 +128,7 @@ def test_stubs_parse(files):
 
 
 def test_what_entries_say_of_arguments_and_sources_stands_in_docstrings(spec):
-    """Every line of `args:` and every `ref:`; tests/runtime/test_docstrings.py compares the rest with the stubs."""
+    """Every line of `args:` and every `ref:`; tests/runtime/support/test_docstrings.py compares the rest with the stubs."""
     import gradspec
     from gradspec.support.dispatch import ops
 
@@ -143,7 +143,7 @@ def test_what_entries_say_of_arguments_and_sources_stands_in_docstrings(spec):
 
 
 def test_the_stub_of_tensor_has_its_methods(files):
-    """And no others; the functions of the namespaces are compared in tests/runtime/test_namespace.py."""
+    """And no others; the functions of the namespaces are compared in tests/library/test_namespace.py."""
     import gradspec
 
     stub = next(n for n in ast.parse(files["__init__.pyi"]).body if isinstance(n, ast.ClassDef) and n.name == "Tensor")

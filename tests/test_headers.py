@@ -52,7 +52,7 @@ def test_every_template_is_included(template):
 @pytest.mark.parametrize("header", HEADERS, ids=name)
 def test_a_header_stands_alone_without_warnings(header, tmp_path):
     """It includes what it needs, and its includer may include it twice."""
-    subprocess.run([sys.executable, ROOT / "stage_headers.py", ROOT, tmp_path], check=True)
+    subprocess.run([sys.executable, ROOT / "buildtools/stage_headers.py", ROOT, tmp_path], check=True)
     place = Path("gradspec", *header.relative_to(ROOT).parts[1:])
     source = tmp_path / "includer.c"
     source.write_text(f'#include "{place.as_posix()}"\n' * 2)

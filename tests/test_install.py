@@ -26,7 +26,7 @@ def run(*command):
 
 def hook(call, folder):
     """Call a hook of the build backend as pip does, in a process of its own."""
-    return run("-c", f"import build_backend; print(build_backend.{call})", folder).split()[-1]
+    return run("-c", f"import sys; sys.path.insert(0, 'buildtools'); import build_backend; print(build_backend.{call})", folder).split()[-1]
 
 
 def test_metadata_is_there_before_anything_is_built(tmp_path):

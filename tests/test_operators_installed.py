@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen.build import build_folder
-from tests.runtime.test_operators import OTHERS
+from tests.library.operators.test_operators import OTHERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "operators.md").read_text()
@@ -55,7 +55,7 @@ value, (slope, bend) = gs.jet(cube, (gs.asarray(2.0),), ([gs.asarray(1.0), gs.as
 assert (value, slope, bend) == (8, 12, 12)
 with warnings.catch_warnings(record=True) as caught:
     assert gs.compile(lambda x: cube(x) + 1)(gs.ones(2)).tolist() == [2, 2]
-assert "runs as it is: it reads cube, a cython_function_or_method, at use.py" in str(caught[0].message)
+assert "runs eagerly: it reads cube, a cython_function_or_method, at use.py" in str(caught[0].message)
 """
 # Beside the kinds that a text may define: a list, a formula of inner loops alone, one of the package's own in a rule and in a
 # composite, and a composite that hands back what it is given.

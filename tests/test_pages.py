@@ -12,7 +12,7 @@ from tests.asked import each
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FOLDERS = "benchmarks|codegen|docs|examples|generated|runtime|samples|tests"
+FOLDERS = "benchmarks|buildtools|codegen|docs|examples|generated|library|runtime|samples|tests"
 
 
 def expanded(path):
@@ -43,6 +43,30 @@ def table(page, heading):
     text = text[text.index(f"## {heading}") :]
     rows = re.search(r"^\|.*\n\|[-:| ]*\n((?:\|.*\n)+)", text, re.MULTILINE)[1]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows.splitlines()]
+
+
+def contents():
+    """The rows of the contents of architecture.md: the folders of a row, and the files to read first."""
+    for folders, _, first in table("docs/architecture.md", "Contents, in reading order"):
+        if not folders.startswith("**"):
+            yield re.findall(r"`([^`]+)`", folders), re.findall(r"`([^`]+)`", first)
+
+
+def test_the_contents_name_each_folder_once():
+    named = [folder for folders, _ in contents() for folder in folders]
+    present = {path.parent.relative_to(ROOT).as_posix() for top in ("runtime", "library", "codegen") for path in (ROOT / top).rglob("*.py")}
+    inner = {folder for folder in present if any(other in named and other.count("/") and folder.startswith(other + "/")
+                                                 for other in present)}  # fmt: skip
+    assert len(named) == len(set(named))
+    assert {folder for folder in present - inner - set(named) if "templates" not in folder} == {"runtime", "runtime/transforms"}
+    assert [folder for folder in named if not (ROOT / folder).exists()] == []
+
+
+def test_the_files_to_read_first_are_there():
+    lost = [(folders, name) for folders, first in contents() for name in first
+            if not any((ROOT / folder / name).exists() for folder in [*folders, *(folder.partition("/")[0] for folder in folders)])
+            and not name.startswith("the entry") and name not in (ROOT / "derivatives.yaml").read_text()]  # fmt: skip
+    assert lost == []
 
 
 @pytest.mark.parametrize("heading", ["One call followed", "The same call backward"])
@@ -89,8 +113,11 @@ def test_decisions_are_numbered_and_say_when_to_think_again():
 
 
 def test_the_glossary_is_in_order():
-    words = [word.strip("` ") for word in re.findall(r"^\| ([^|]+)\|", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)][1:]
-    assert len(words) > 40 and words == sorted(words, key=str.casefold)
+    text = (ROOT / "docs/glossary.md").read_text()
+    parts = [[word.strip("` ") for word in re.findall(r"^\| ([^|]+)\|", part, re.MULTILINE)][1:] for part in text.split("\n## ")[1:]]
+    assert sum(map(len, parts)) > 80 and [words for words in parts if words != sorted(words, key=str.casefold)] == []
+    words = [word for part in parts for word in part]
+    assert len(words) == len(set(words)), "one concept has one word"
 
 
 def test_the_list_of_modules_is_what_their_docstrings_say():

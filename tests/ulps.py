@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 import mpmath
 import numpy as np
 
-from gradspec.kernels.program.ufunc import Ufunc
-from gradspec.kernels.program.vectors import chosen
+from gradspec.kernels.fusion_engine.ufunc import Ufunc
+from gradspec.kernels.fusion_engine.vectors import chosen
 
 BLOCK = 1 << 20
 MPMATH = {

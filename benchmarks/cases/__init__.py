@@ -1,16 +1,16 @@
-"""The measurements, in the order of the table.  One file each, with every peer's code side by side.
+"""The measurements, in the order of the table.  Each has a file, with every peer's code side by side.
 
-A case has a `title`, `inputs()` (NumPy arrays, the same for every peer) and for each peer `with_<library>(...)`, which
-takes those arrays and returns `step`, a function of no arguments that does the work once and returns the resulting
+A case has a `title`, `inputs()` (NumPy arrays, the same for every peer) and for each peer `with_<library>(...)`.  That function
+takes the arrays and returns `step`, a function of no arguments that does the work once and returns the resulting
 arrays.  The harness compares the results of all peers before it times anything.  Optional names:
 
-    units           how many units of work a step holds; times are reported per unit (default 1)
+    units           number of units of work in a step; times are reported per unit (default 1)
     tolerance       largest relative difference between two peers' results (default 1e-4, for float32)
     not_comparable  {library: reason} for a peer that has no such work
-    with_casadi     CasADi's functions of scalars, where these can express the work; most cases have none
-    multiple_of     a case whose time this one is shown as a multiple of, beside the times
-    with_numpy      the limit: NumPy's bare calls, into arrays that are there already, that the work cannot do without, and no
-                    derivative; its results are not compared
+    with_casadi     CasADi's functions of scalars, if they can express the work; absent in most cases
+    multiple_of     another case; this case's time is also shown as a multiple of its time
+    with_numpy      the limit: only the NumPy calls that the work cannot avoid, into existing arrays, without derivatives; results
+                    of the limit are not compared
 """
 
 CASES = (

@@ -1,4 +1,4 @@
-"""An attention block spelled out: batched products, a softmax, and the gradients of the projections."""
+"""An attention block from primitives: batched products, a softmax, and the gradients of the projections."""
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def with_autograd(*arrays):
 
 
 def with_numpy(x, *weights):
-    """The matrix products alone, forward and twice backward."""
+    """Only the matrix products: one forward and two backward."""
     rows, heads = x.reshape(-1, x.shape[-1]), np.ascontiguousarray(x.reshape(8, 32, HEADS, 16).swapaxes(1, 2))
     projected, mixed = np.empty_like(rows), np.empty_like(heads)
     scores, by_weight = np.empty((8, HEADS, 32, 32), x.dtype), np.empty_like(weights[0])

@@ -1,4 +1,4 @@
-"""What one node costs in backward: a chain of products, both sides differentiated, recorded once and swept often."""
+"""The cost of one node in backward: many passes over a chain of products that is recorded once, both operands differentiated."""
 
 import numpy as np
 

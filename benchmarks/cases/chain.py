@@ -1,4 +1,4 @@
-"""A thousand small operations recorded and differentiated: per-operation overhead, and nothing else."""
+"""A thousand small operations recorded and differentiated: only the overhead of an operation."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The thousand small operations of `chain`, their gradients handed back by `grad(inputs)` instead of left in the leaves."""
+"""The thousand small operations of `chain`; `grad(inputs)` returns their gradients instead of storing them in the leaves."""
 
 from .chain import chain, inputs, with_autograd, with_jax, with_numpy  # noqa: F401 (the harness asks for them)
 

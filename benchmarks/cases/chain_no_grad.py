@@ -1,4 +1,4 @@
-"""The same thousand operations where nothing needs a gradient: what a tensor costs over its array."""
+"""The same thousand operations without gradients: the overhead of a tensor over its array."""
 
 import numpy as np
 

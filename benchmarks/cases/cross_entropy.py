@@ -57,7 +57,7 @@ def with_autograd(z, targets):
 
 
 def with_numpy(z, targets):
-    """One exponential and one product an element: the gradient cannot do without."""
+    """One exponential and one product for each element, which the gradient cannot avoid."""
     out = np.empty_like(z)
 
     def step():

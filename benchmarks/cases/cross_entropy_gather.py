@@ -1,8 +1,8 @@
-"""Softmax cross entropy as programs write it out: log_softmax, one element of each row, their mean."""
+"""Softmax cross entropy from primitives, as in many programs: log_softmax, one element of each row, their mean."""
 
 import numpy as np
 
-from .cross_entropy import with_autograd, with_jax  # which write it out as well
+from .cross_entropy import with_autograd, with_jax  # from primitives as well
 
 __all__ = ["inputs", "title", "with_autograd", "with_gradspec", "with_jax", "with_numpy", "with_torch"]
 
@@ -39,7 +39,7 @@ def with_torch(z, targets):
 
 
 def with_numpy(z, targets):
-    """Two exponentials an element, one for the sum and one for the gradient, and an array that is written twice."""
+    """Two exponentials for each element, one for the sum and one for the gradient, and an array that is written twice."""
     out = np.empty_like(z)
 
     def step():

@@ -1,4 +1,4 @@
-"""A graph 200 000 nodes deep, built, swept and freed: the cost of a node must not grow with the graph."""
+"""A graph of depth 200 000, built, run backward and freed: the cost of a node must not grow with the graph."""
 
 import numpy as np
 

@@ -65,7 +65,7 @@ def with_autograd(*arrays):
 
 
 def with_numpy(x, y, z):
-    """The traffic alone: three arrays read and three written, by copies."""
+    """Only the memory traffic: three arrays are read and three written, by copies."""
     outs = [np.empty_like(x) for _ in range(3)]
 
     def step():

@@ -1,4 +1,4 @@
-"""Rows of a table looked up many times over, and sums of rows by index: gather, scatter-add and both backward."""
+"""Repeated look-ups of rows of a table, and sums of rows by index: gather, scatter-add, and both backward."""
 
 import numpy as np
 

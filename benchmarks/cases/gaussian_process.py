@@ -77,7 +77,7 @@ def with_autograd(theta, *data):
     def solve(a, b):
         return solve_triangular(a, b, lower=True)
 
-    # Its `diagonal` differentiates only the last two axes counted from the end; its `diag` does what is needed.
+    # Its `diagonal` differentiates only the last two axes, counted from the end; its `diag` works here.
     gradient = value_and_grad(lambda theta: negative_log_likelihood(np, solve, np.diag, theta, *data))
     return lambda: gradient(theta)
 

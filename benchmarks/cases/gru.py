@@ -1,4 +1,4 @@
-"""A gated recurrent unit over fifty steps, differentiated in its weights: many small products and a few functions of each."""
+"""A gated recurrent unit over fifty steps, differentiated by its weights: many small products and a few functions of each."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A proposal of Hamiltonian Monte Carlo for a logistic regression: gradients of one small function, one behind the other."""
+"""A proposal of Hamiltonian Monte Carlo for a logistic regression: sequential gradients of one small function."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def potential(xp, logaddexp, weights, x, signs):
 
 
 def proposal(xp, energy, gradient, weights, momentum, threshold):
-    """Where the chain is after the proposal, and by how much the energy has changed."""
+    """The position of the chain after the proposal, and the change of the energy."""
     start, q, p = energy(weights) + 0.5 * xp.sum(momentum * momentum), weights, momentum
     p = p - 0.5 * size * gradient(q)
     for _ in range(steps - 1):

@@ -1,4 +1,4 @@
-"""The Laplacian of a network of three layers by its sixteen inputs, at many points: forward Laplacian beside Hessians."""
+"""The Laplacian of a network of three layers by its sixteen inputs, at many points: forward Laplacian against Hessians."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Layer normalisation spelled out: reductions, broadcasting and a handful of elementwise passes over one array."""
+"""Layer normalisation from primitives: reductions, broadcasting and a few elementwise passes over one array."""
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def with_autograd(*arrays):
 
 
 def with_numpy(x, scale, shift, weights):
-    """The traffic alone: two arrays read, the result and a gradient written, by copies."""
+    """Only the memory traffic: two arrays are read, the result and a gradient are written, by copies."""
     outs = [np.empty_like(x) for _ in range(2)]
 
     def step():

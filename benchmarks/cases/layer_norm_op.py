@@ -1,4 +1,4 @@
-"""Layer normalisation by each library's own operator, where it has one."""
+"""Layer normalisation by each library's own operator, if it has one."""
 
 from .layer_norm import inputs, with_numpy  # noqa: F401 (the harness asks for them)
 

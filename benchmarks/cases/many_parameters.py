@@ -1,4 +1,4 @@
-"""A step of Adam on two hundred small parameters, with gradients that are there: PyTorch's with `foreach=True`."""
+"""A step of Adam on two hundred small parameters with existing gradients; PyTorch's with `foreach=True`."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The same training step where the matrix products dominate."""
+"""The training step of `mlp_small` with large layers, so that the matrix products dominate."""
 
 from . import mlp_small
 from .mlp_small import with_autograd, with_gradspec, with_jax, with_numpy, with_torch

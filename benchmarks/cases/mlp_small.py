@@ -108,7 +108,7 @@ def with_autograd(x, targets, *parameters):
 
 
 def with_numpy(x, targets, *parameters):
-    """The matrix products alone: one a layer forward, two backward but for the first layer's input."""
+    """Only the matrix products: for each layer one forward and two backward, except for the first layer's input."""
     weights = parameters[::2]
     layers = [np.empty((len(x), w.shape[1]), x.dtype) for w in weights]
     by_weight, by_input = [np.empty_like(w) for w in weights], [x.copy(), *(np.empty_like(layer) for layer in layers[:-1])]

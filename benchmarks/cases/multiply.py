@@ -1,4 +1,4 @@
-"""The smallest thing that is recorded: one product of two 8-element arrays."""
+"""The smallest recorded operation: one product of two 8-element arrays."""
 
 import numpy as np
 

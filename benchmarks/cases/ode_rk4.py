@@ -1,4 +1,4 @@
-"""Lotka-Volterra by Runge and Kutta's method, differentiated in its start and its rates: a loop over tiny arrays."""
+"""Lotka-Volterra by the Runge-Kutta method, differentiated by its initial values and its rates: a loop over tiny arrays."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a profile costs an operator: the products of `multiply`, recorded by the profiler."""
+"""The cost of a profile for an operator: the products of `multiply`, recorded by the profiler."""
 
 import numpy as np
 

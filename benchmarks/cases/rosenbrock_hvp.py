@@ -1,4 +1,4 @@
-"""A Hessian-vector product: the gradient's own derivative, along one direction."""
+"""A Hessian-vector product: the derivative of the gradient along one direction."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The Jacobian of a reaction-diffusion model of 1000 unknowns: by a sparse plan beside the dense one of other libraries."""
+"""The Jacobian of a reaction-diffusion model of 1000 unknowns: a sparse plan against the dense Jacobian of other libraries."""
 
 import numpy as np
 

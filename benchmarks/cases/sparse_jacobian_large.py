@@ -1,4 +1,4 @@
-"""The sparse Jacobian of a reaction-diffusion model of 10 000 unknowns, which is 800 MB where it is dense."""
+"""The sparse Jacobian of a reaction-diffusion model of 10 000 unknowns; as a dense matrix it would take 800 MB."""
 
 import numpy as np
 

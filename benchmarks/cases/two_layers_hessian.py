@@ -1,4 +1,4 @@
-"""The Hessian of the function of `two_layers`; of PyTorch's ways the quickest."""
+"""The Hessian of the function of `two_layers`; PyTorch uses its fastest method."""
 
 from .two_layers import function, inputs  # noqa: F401 (the harness asks for them)
 

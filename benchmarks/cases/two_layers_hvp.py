@@ -1,4 +1,4 @@
-"""The Hessian of the function of `two_layers` times a vector; of PyTorch's two ways the quicker."""
+"""The Hessian of the function of `two_layers` times a vector; PyTorch uses the faster of its two methods."""
 
 from .two_layers import function, inputs  # noqa: F401 (the harness asks for them)
 

@@ -1,4 +1,4 @@
-"""The Jacobian of two layers, 64 rows; of PyTorch's ways the quickest."""
+"""The Jacobian of two layers, 64 rows; PyTorch uses its fastest method."""
 
 from .two_layers import inputs, outputs  # noqa: F401 (the harness asks for them)
 

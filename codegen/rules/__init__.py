@@ -1,1 +1,1 @@
-"""What follows from what is written: resolved formulas, derived rules, refusals.  Knows the forms, no text."""
+"""Derive from the parsed spec: resolved formulas, derivative rules and errors.  Works on the model, not on text."""

@@ -1,7 +1,7 @@
-"""Analysis: refuses entries that cannot be right and adds to each what follows from its formulas.
+"""Analysis: check each entry, resolve its formulas and derive its rules.
 
-Owns the rules of the derivative forms: which formulas an entry needs, which names each may use, what kind of value each
-has.  Runs nothing: numbers are checked in `check`.
+Decides for each derivative form which formulas an entry needs, which names each formula may use and which kind its value has.
+Runs no formula: numeric checks are in `verify.check`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..package import Package
+from ..spec.ast_walk import by_depth
 from ..spec.claims import claims, is_function
 from ..spec.constants import CONSTANTS
 from ..spec.expression import ARRAY, STATIC, Call, Constant, Expression, lets_in
@@ -24,15 +25,14 @@ from ..spec.model import WITHOUT_RULE, Family, Formula, Op, Signature, Spec
 from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, reduces_to, shape_of, show, symbolic
-from ..spec.trees import by_depth
-from .asked import HELPER, Answers, Asked
 from .calls import without
 from .derive import derive, tangents_in
+from .queries import HELPER, Answers, Asked
 from .resolve import Resolver, Vocabulary
 from .statements import check_terms
 
 _A = {"samples": "a sample", "examples": "an example", "kinks": "a kink"}
-ANY = "c"  # any positive number, in a law of an op that has no argument of this name
+ANY = "c"  # any positive number, in a law of an op that lacks an argument of this name
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 
 
@@ -40,8 +40,9 @@ def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | No
             known: dict[str, Answers] | None = None, progress: Callable[[str], None] = str) -> Spec:  # fmt: skip
     """The spec with its formulas resolved and `derived` filled in.
 
-    Refusals are raised together, or added to `errors`, where reading may have left some; what is refused is then left out, and
-    what calls it.  `known` says for families that are analysed already what that rests on, and is brought up to date.
+    Errors are raised together, or added to `errors`, which may hold errors of reading.  In that case the rejected entries and
+    their callers are left out.  `known` maps each family that is already analysed to the answers its analysis depends on, and is
+    updated.
     """
     library = library or read_library(Package.at(place))
     given, errors = errors, ErrorList(spec.file, spec.source, spec.further) if errors is None else errors
@@ -67,7 +68,7 @@ def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | No
 
 
 class Analysis:
-    """What the entries of a spec mean to one another: one of them can then be analysed by itself."""
+    """The names and shapes of all entries of a spec, so that each entry can be analysed by itself."""
 
     def __init__(self, spec: Spec, library: Library):
         self.asked = Asked(spec.ops.values(), library)
@@ -75,11 +76,11 @@ class Analysis:
         self._shapes = {spelling: (op.signature, shape_of(op)) for spelling, op in known.items() if op.shape}
 
     def op(self, op: Op, errors: ErrorList, calls: bool = True) -> Op:
-        """The op with its formulas resolved and `derived` filled in, if nothing is refused; `calls` are samples and examples."""
+        """The op, resolved and with `derived` filled in if it has no errors; `calls`: whether to check samples and examples."""
         return self._of(op, errors).run(calls)
 
     def check_taken(self, family: Family, errors: ErrorList) -> Family:
-        """Refuses names that are something else already, which may have come to be since the family was analysed."""
+        """Report operator names that have another meaning, which may be new since the family was analysed."""
         for op in family.ops:
             self._of(op, errors).check_taken()
         return family
@@ -132,7 +133,7 @@ class _OpAnalysis:
         return self.op
 
     def _with_expressions(self) -> Op:
-        """The op with what each formula means beside what it says."""
+        """The op whose formulas hold their resolved expressions."""
         op = self.op
 
         def whole(key: str, formula: Formula | None) -> Formula | None:
@@ -154,7 +155,7 @@ class _OpAnalysis:
         self.errors.add(message, at, self.op.name, key, suggestion=suggestion)
 
     def check_taken(self) -> None:
-        """An operator takes no name of a hand-written function or method, unless that function wraps the operator."""
+        """Report operator names that hand-written functions or methods have, unless the function wraps the operator."""
         op, held = self.op, self.library.attributes
         spellings = {op.name, *op.aliases} if {"method", "property"} & {*op.variants} else set()
         public = self.library.public - {name for name in self.library.around if name.rpartition(".")[2] == op.name}
@@ -205,7 +206,7 @@ class _OpAnalysis:
             self._resolve_law(law)
 
     def _resolve_law(self, law: Formula) -> None:
-        """An equation between arrays, of what the op is given and what it gives."""
+        """Resolve a law: an equation between arrays, over the op's arguments and outputs."""
         key, names = f"law: {law.source}", self.arguments | {o.name for o in self.op.signature.visible}
         before = len(self.errors.errors)
         self._resolve(key, law, names | {ANY}, numpy=False)
@@ -215,7 +216,7 @@ class _OpAnalysis:
             self.report("is no equation between arrays", key, law.location)
 
     def _names(self, key: str) -> set[str]:
-        """The names that the formula under `key` may use, lets apart."""
+        """The names, except lets, that the formula under `key` may use."""
         key = key.partition(":")[0]
         if _is_numpy(key) or key in ("composite", "rows", "vmap"):
             return self.arguments
@@ -246,7 +247,7 @@ class _OpAnalysis:
             self.resolved[key] = resolver(formula.tree)
 
     def _check_hidden(self) -> None:
-        """What is computed and not returned is there for a formula of this entry."""
+        """Report hidden outputs that no formula of the entry reads."""
         named = {name for formula in formulas_of(self.op).values() for name in formula.names}
         for output in self.op.signature.outputs:
             if output.hidden and output.name not in named:
@@ -275,7 +276,7 @@ class _OpAnalysis:
             self.report("names no argument of the op", "domain", op.domain.location)
 
     def _check_words(self, sample: Formula) -> None:
-        """A sample names makers and constants, and turns or takes part of what they make."""
+        """Report names other than makers and constants in a sample, and attributes other than those in ARRAY_PARTS."""
         for node in by_depth(sample.tree):
             if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
                 raise SpecError("a sample calls makers only", node)
@@ -354,7 +355,7 @@ class _OpAnalysis:
             self.report(f"'{name}' is {what} has no derivative", key, formula.location)
 
     def _check_terms(self) -> None:
-        """A written rule is a sum of terms, each of which is absent where its tangent or cotangent is."""
+        """Report rules that are not sums of terms, where each term is absent if its tangent or cotangent is absent."""
         for key, what, rules in (("jvp", "tangent", self.op.jvp), ("vjp", "cotangent", self.op.vjp)):
             written = {f"{key}: {name}": formula.expression for name, formula in rules.items()}
             for place, message, at in check_terms(self.op, what, written):
@@ -367,7 +368,7 @@ class _OpAnalysis:
                 self.report(f"input '{argument.name}' has no rule: no term has '{argument.name}_t'", "jvp")
 
     def _check_results(self) -> None:
-        """Kind and, where the ops called declare theirs, shape of each cotangent."""
+        """Report cotangents of a wrong kind, or of a wrong shape if the called ops declare shapes."""
         signature = self.op.signature
         words = {ARRAY: "an array", STATIC: "a static value"}
         for name, formula in self.op.vjp.items():

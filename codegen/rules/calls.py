@@ -1,6 +1,6 @@
-"""What the formulas of an entry call, once they are resolved: operators, helpers and kernels.
+"""Calls: find the operators, helpers and kernels that the resolved formulas of an entry use.
 
-Owns the walk from an entry to all that its value and its rules rest on.  Knows nothing of how any of it is run.
+Walks from an entry to everything that its value and its rules depend on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def expressions_of(op: Op) -> Iterator[Expression]:
-    """What an op is computed by, with the rules that follow from what the entry writes, and what it is held to."""
+    """The expressions of an op: its formulas, its derived rules and its laws."""
     for formula in (*formulas_of(op).values(), *op.laws):
         if formula.expression is not None:
             yield formula.expression
@@ -28,23 +28,23 @@ def expressions_of(op: Op) -> Iterator[Expression]:
 
 
 def ops_of(op: Op) -> set[str]:
-    """The operators that it calls."""
+    """The operators that the op calls."""
     return {node.op for expression in expressions_of(op) for node in walk(expression) if isinstance(node, Call) and node.op}
 
 
 def helpers_of(op: Op) -> set[str]:
-    """The helpers of formulas that it calls."""
+    """The formula helpers that the op calls."""
     return {node.function for expression in expressions_of(op) for node in walk(expression) if isinstance(node, Helper)}
 
 
 def kernels_of(op: Op) -> set[str]:
-    """The kernels that it names."""
+    """The kernels that the op names."""
     nodes = (node for expression in expressions_of(op) for node in walk(expression))
     return {node.path[0] for node in nodes if isinstance(node, Foreign) and node.root == "kernels"}
 
 
 def reached(start: T, called: Callable[[T], Iterable[T]]) -> set[T]:
-    """Something and all that is called from it, by any number of steps."""
+    """`start` and everything that it calls, directly or indirectly."""
     found, pending = {start}, [start]
     while pending:
         more = {other for other in called(pending.pop()) if other not in found}
@@ -54,7 +54,7 @@ def reached(start: T, called: Callable[[T], Iterable[T]]) -> set[T]:
 
 
 def rank(errors: ErrorList, ops: Mapping[str, Op]) -> None:
-    """Puts what is wrong with an operator before what is wrong with its callers; two in a circle stand as in the file."""
+    """Order the errors of an operator before the errors of its callers; ops that call each other keep the order of the file."""
     wrong = {error.op for error in errors.errors} & ops.keys()
     calls = {name: reached(name, lambda other: ops_of(ops[other]) & ops.keys()) for name in wrong}
     for error in errors.errors:
@@ -63,7 +63,7 @@ def rank(errors: ErrorList, ops: Mapping[str, Op]) -> None:
 
 
 def without(spec: Spec, refused: set[str]) -> Spec:
-    """The spec without some of its entries, and without those that call any of them."""
+    """The spec without the entries `refused` and their callers."""
     if not refused:
         return spec
     kept = {name: op for name, op in spec.ops.items() if name not in refused}

@@ -1,7 +1,7 @@
-"""Derivation: the vjp, jvp and saved values that follow from what an entry writes.
+"""Derivation: compute the vjp, the jvp and the saved values from the formulas of an entry.
 
-Owns the mathematics of the derivative forms on resolved expressions.  Must not know of YAML, of text or of how an
-expression is run.
+Defines the mathematics of the derivative forms on resolved expressions.  Must not depend on YAML, on text or on the execution
+of an expression.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..spec.formula import declared_kind, grad_names
 from ..spec.model import Derived, Op, Saved
 from .resolve import Vocabulary
 
-# What derivation itself writes into rules.
+# Ops that derived rules call.
 CONJ, ZEROS_LIKE = "conj", "zeros_like"
 _REAL_TYPES = ("int", "float", "bool")
 
@@ -47,7 +47,7 @@ def derive(op: Op, vocabulary: Vocabulary) -> Derived:
 
 
 class _Rules:
-    """The rules of one op that follow from a shorter form."""
+    """The rules of one op, derived from a shorter form."""
 
     def __init__(self, op: Op, vocabulary: Vocabulary):
         self.op, self.vocabulary = op, vocabulary
@@ -79,7 +79,7 @@ class _Rules:
         return found
 
     def multilinear_jvp(self) -> dict[str, Expression]:
-        """The op with the tangent in the place of each factor in turn."""
+        """The sum over the factors of the op with that factor replaced by its tangent."""
         outputs = self.op.signature.visible
         arguments = tuple(Name(a.name, kind=self.kinds[a.name]) for a in self.op.signature.arguments)
         call = self.vocabulary.call(self.op.name, *arguments, at=self.op.location)
@@ -92,7 +92,7 @@ class _Rules:
         }  # fmt: skip
 
     def _conjugate(self, part: Expression) -> Expression:
-        """conj(part), with real factors left outside and nothing to do where the op is real."""
+        """conj(part), simplified: real factors stay outside, and a real op needs no conjugate."""
         if self.op.dtype == "real" or self._is_real(part):
             return part
         match part:
@@ -120,7 +120,7 @@ class _Rules:
         return False
 
     def _times(self, factor: Name, part: Expression) -> Expression:
-        """factor * part, what multiplying by a constant comes to, inside each branch of a conditional."""
+        """factor * part, simplified for constants, and inside each branch of a conditional."""
         match part:
             case Constant(1) if part.value is not True:
                 return factor
@@ -144,13 +144,13 @@ class _Rules:
 
 
 def tangents_in(op: Op, expression: Expression) -> list[str]:
-    """The inputs whose tangents an expression reads, lets included."""
+    """The inputs whose tangents an expression reads, directly or through lets."""
     names = {name for name, _ in values_in(expression, op.let_expressions)}
     return [a.name for a in op.signature.arrays if f"{a.name}_t" in names]
 
 
 def _saved(op: Op, expression: Expression) -> tuple[Saved, ...]:
-    """What a formula names is what is saved."""
+    """The values that a formula reads: the backward node saves them."""
     arguments = {a.name: a for a in op.signature.arguments}
     outputs = {o.name for o in op.signature.outputs}
     found: dict[Saved, None] = {}

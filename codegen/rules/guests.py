@@ -1,6 +1,6 @@
-"""What a spec of another package must not say, and which names it must not take.
+"""Check a spec of another package: report keys that are reserved for gradspec and names that are in use.
 
-Owns both: an operator of a package is a function of its module, which the library never knows.  Knows nothing of formulas.
+An operator of a package is a function of the package's module; gradspec does not know it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_MODULE, _BEGINNINGS = ("np", "math", "kernels", "formulas"), ("forward_", "v
 
 
 def check_guest(spec: Spec, table: Table, others: Mapping[str, Location], errors: ErrorList) -> None:
-    """Adds what is refused in a package's entries; `others` says where the operators of further packages stand."""
+    """Add the errors of a package's entries; `others` holds the places of the operators of other packages."""
     for op in spec.ops.values():
         for key, message, at in _refused(op):
             errors.add(message, at, op.name, key)

@@ -1,7 +1,7 @@
-"""NumPy in formulas: functions that compute a result from their arguments, and do nothing else.
+"""NumPy in formulas: allow functions that compute a result from their arguments and have no other effect.
 
-Owns the list of what is allowed: no file, no print, no setting, no random state, no code.  The rest is refused, as are names
-that a later NumPy adds without being a function of arrays.
+Decides which names are allowed: files, printing, settings, random state and code are excluded.  Other names are rejected, and so
+are names that a later NumPy adds unless they are functions of arrays.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-MODULES = ("linalg", "fft")  # of numpy, that formulas may look into
+MODULES = ("linalg", "fft")  # modules of numpy that formulas may use
 REDUCTIONS = ("accumulate", "outer", "reduce", "reduceat")  # of a universal function; `at` writes
-# Beside ufuncs and array functions, which NumPy dispatches by their arrays: makers of arrays, and questions about dtypes.
+# Allowed beside ufuncs and array functions, which NumPy dispatches on their arrays: array creation and queries of dtypes.
 MAKERS = frozenset(
     "arange array asanyarray asarray ascontiguousarray asfortranarray bartlett blackman broadcast_shapes "
     "diag_indices empty eye fftfreq finfo full hamming hanning identity iinfo indices isdtype isscalar issubdtype "
@@ -20,7 +20,7 @@ MAKERS = frozenset(
 )
 # Array functions that do not compute: they write to a file or to an argument.
 WRITERS = frozenset("copyto fill_diagonal place put put_along_axis putmask save savetxt savez savez_compressed".split())
-# Attributes and methods of arrays that leave the array as it is.
+# Attributes and methods that do not modify their array.
 METHODS = tuple(
     "T all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy cumprod cumsum "
     "diagonal dot dtype flatten imag item itemsize mT max mean min nbytes ndim nonzero prod ravel real repeat "

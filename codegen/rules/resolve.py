@@ -1,7 +1,7 @@
-"""Resolution: from a parsed formula to an expression in which every name, attribute and call means something.
+"""Resolution: turn a parsed formula into an expression with resolved names, attributes, calls and kinds.
 
-Owns the two dialects: formulas over ops and helpers, and `forward` / `inplace` over NumPy and kernels.  Also owns the kinds of
-their parts.  Knows nothing of derivative forms.
+Defines the two dialects: formulas over ops and helpers, and `forward`, `inplace` and `placed` over NumPy and kernels.  Does not
+depend on derivative forms.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _SYMBOLS = {(method, count): symbol for (symbol, count), method in _METHODS.item
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What formulas may call."""
+    """The functions and operators that formulas may call."""
 
     ops: Mapping[str, Op]  # by Python name and by alias
     helpers: Mapping[str, Signature]
-    operators: Mapping[str, str]  # "__add__" -> the op that has it
+    operators: Mapping[str, str]  # "__add__" -> the op that implements it
 
     @classmethod
     def of(cls, ops: Iterable[Op], helpers: Mapping[str, Signature], offered: Iterable[Op] = ()) -> Vocabulary:
-        """What the operators of a spec, and those that a library offers to it, are called; the spec's own come first."""
+        """The spellings of a spec's operators and of `offered` ones, such as the library's; the spec's own take precedence."""
         ops = [*offered, *ops]
         spellings = {spelling: op for op in ops for spelling in (op.name, *op.aliases)}
         return cls(spellings, helpers, {op.operator: op.name for op in ops if op.operator})
@@ -65,13 +65,13 @@ class Vocabulary:
         return Call(op.name, (*arguments, *[None] * rest), operator, kind=result_kind(op.signature), at=at)
 
     def operate(self, symbol: str, *operands: Expression, at: Location | None = None) -> Expression:
-        """Operands joined by an operator: Python's own where all are static, else the op that it means."""
+        """Apply an operator: Python's own if all operands are static, else the op that implements it."""
         at = at or operands[0].at
         kind = wider(*(operand.kind for operand in operands))
         if kind == STATIC:
             return folded(Operation((symbol,), operands, at=at))
         name = self.operators.get(_METHODS[symbol, len(operands)])
-        if name is None:  # NumPy's own, in a spec that has no entry for it
+        if name is None:  # NumPy's operator, in a spec without an entry for it
             return Call("", operands, symbol, kind=kind, at=at)
         return self.call(name, *operands, at=at, operator=symbol)
 
@@ -82,7 +82,7 @@ def result_kind(signature: Signature) -> str:
 
 
 def folded(expression: Expression) -> Expression:
-    """A negative number in place of a minus before one."""
+    """A negative constant instead of the negation of a constant."""
     match expression:
         case Operation(("-",), (Constant(int() | float() | complex() as value),)) if not isinstance(value, bool):
             return Constant(-value, at=expression.at)
@@ -90,7 +90,7 @@ def folded(expression: Expression) -> Expression:
 
 
 class Resolver:
-    """Resolves one formula and reports each thing in it that means nothing."""
+    """Resolves one formula and reports each unknown name and each invalid use."""
 
     def __init__(self, vocabulary: Vocabulary, library: Library, errors: ErrorList, op: str, key: str, kinds: Mapping[str, str],
                  names: Iterable[str], elsewhere: Mapping[str, str], numpy: bool, file: str):  # fmt: skip
@@ -98,8 +98,8 @@ class Resolver:
         self.errors, self.op, self.key, self.file = errors, op, key, file
         self.names, self.elsewhere = set(names), elsewhere
         self.numpy = numpy
-        self.metadata_only: set[str] = set()  # names of which the shape can be read, not the value
-        self.ints: set[str] = set()  # names of arguments that are one int
+        self.metadata_only: set[str] = set()  # names of arrays with a readable shape and dtype but no readable value
+        self.ints: set[str] = set()  # names of arguments that are single ints
 
     def report(self, message: str, at: ast.AST | Location, known: Iterable[str] = (), name: str = "") -> Expression:
         self.errors.add(message, at, self.op, self.key, suggestion=did_you_mean(name, known) if name else "")
@@ -153,7 +153,7 @@ class Resolver:
     # Attributes.
 
     def _attribute(self, node: ast.Attribute, at: Location) -> Expression:
-        import numpy as np  # which takes longer than a command that resolves nothing
+        import numpy as np  # here, because the import takes longer than a command that resolves nothing
 
         from .pure import METHODS
 
@@ -221,7 +221,7 @@ class Resolver:
             if not self.numpy and _dotted(node.func)[0] not in ROOTS:
                 return self.report("a formula calls ops and helpers by name, and arrays have no methods here", node)
             function = self(node.func)
-            if not isinstance(function, Foreign):  # reported, or the shape of an array, which is no function
+            if not isinstance(function, Foreign):  # an error that is reported, or a shape, which is not a function
                 return function if isinstance(function, Constant) else self.report("that is no function", node.func)
             return replace(function, arguments=arguments, keywords=keywords, at=at)
 
@@ -264,7 +264,7 @@ class Resolver:
         return Call(op.name, tuple(arguments), kind=result_kind(signature), at=at)
 
     def _as_many(self, parameter: Argument, value: Expression) -> Expression:
-        """One int for `int[2]` stands for two, as it does where users pass it."""
+        """Repeat one int for a parameter `int[2]`, as for users' calls."""
         count = parameter.type.length
         return Sequence((value,) * count, at=value.at) if count and self._is_int(value) else value
 
@@ -353,13 +353,13 @@ class Resolver:
 
 
 def _operated(symbol: str, operands: list[ast.expr]) -> str:
-    """Operands joined by an operator, as it is written; one stands behind it."""
+    """Operands joined by an operator, as source text; a single operand follows it."""
     words = [f"({ast.unparse(operand)})" for operand in operands]
     return ast.unparse(ast.parse(f" {symbol} ".join(words) if len(words) > 1 else f"{symbol} {words[0]}", mode="eval"))
 
 
 def _dotted(node: ast.expr) -> tuple[str, list[ast.Attribute]]:
-    """`np.linalg.inv` is ("np", [np.linalg, np.linalg.inv]); the root of anything else is empty."""
+    """`np.linalg.inv` is ("np", [np.linalg, np.linalg.inv]); other expressions have an empty root."""
     path: list[ast.Attribute] = []
     while isinstance(node, ast.Attribute):
         path.insert(0, node)

@@ -1,7 +1,7 @@
-"""Sharing: which composites may hand back the memory of an input.
+"""Aliasing of composites: find composites whose result may share memory with an input.
 
-Owns that one question, answered from the formulas: an operator with `view:` does, and a composite does whose result is an
-input, or what such an operator makes of one.  Such a composite has to run through the operators, which note what is a view.
+Decides this from the formulas: an operator with `view:` shares memory.  A composite shares memory if its result is an input, or
+a view of an input.  Such a composite must run through the operators, which record views.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..spec.model import Op
 
 
 def shared_inputs(op: Op, ops: Mapping[str, Op], above: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The inputs whose memory the result may be."""
+    """The inputs whose memory the result may share."""
     if op.view:
         return frozenset({op.view})
     if op.composite is None:
         return frozenset()
-    if op.name in above:  # it calls itself, and may hand back any argument of that call
+    if op.name in above:  # a recursive call, which may return any of its arguments
         return frozenset(argument.name for argument in op.signature.arguments)
     above |= {op.name}
 

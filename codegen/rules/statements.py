@@ -1,11 +1,11 @@
-"""Statements: in which order, and under which conditions, the parts of a formula are computed.
+"""Statements: schedule the parts of a formula, in order and under conditions.
 
-Owns one placement for forward, composite, vjp and jvp, which the generated code and the checker share.  A let stands before its
-first use.  If one branch of a conditional alone reads it, it stands inside that branch; if its readers are wanted under a
-condition, under that condition.  Terms of an absent cotangent or tangent are left out.
+Computes one placement of statements for forward, composite, vjp and jvp, which the generated code and the checker share.  A let
+is placed before its first use.  If only one branch of a conditional reads it, it is placed inside that branch.  If its readers
+are needed only under a condition, it is placed under the same condition.  Terms of an absent cotangent or tangent are skipped.
 
-A rule is linear in its cotangents or tangents, so it is a sum of terms.  Each term therefore reads one cotangent or tangent, or
-lets made of the same one, and is absent if that is.
+A rule is linear in its cotangents or tangents, so it is a sum of terms.  Each term therefore depends on one cotangent or tangent,
+directly or through lets, and is absent if that one is absent.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ RESULT = "return"
 
 @dataclass(frozen=True)
 class Assign:
-    """`name = value`; None where `present` is None, and added to what `name` holds where `adds`."""
+    """`name = value`; None if `present` is None; with `adds` the value is added to `name`."""
 
     name: str
     value: Expression
     present: str = ""
     adds: bool = False
-    subtracts: bool = False  # the value is a term that is taken away
+    subtracts: bool = False  # the value is a term with a negative sign
 
 
 @dataclass(frozen=True)
 class Unpack:
-    """What a node saved, under its name."""
+    """Read a saved value of the node into a local variable."""
 
     saved: Saved
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One of two blocks, by a static test."""
+    """One of two blocks, selected by a static test."""
 
     test: Expression
     body: tuple[Statement, ...]
@@ -51,7 +51,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A block for gradients of which at least one is wanted: those of `inputs`."""
+    """A block that runs if the gradient of at least one of `inputs` is wanted."""
 
     inputs: tuple[str, ...]
     body: tuple[Statement, ...]
@@ -59,7 +59,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Present:
-    """A block for terms of which at least one is there: of `names`, cotangents or tangents, one is not absent."""
+    """A block that runs if at least one of `names`, which are cotangents or tangents, is not absent."""
 
     names: tuple[str, ...]
     body: tuple[Statement, ...]
@@ -70,13 +70,13 @@ Statement = Assign | Unpack | Branch | Wanted | Present
 
 @dataclass(frozen=True)
 class Target:
-    """A name to compute, and for what: empty conditions mean that it is always wanted."""
+    """A name to compute and its conditions; it is always computed if they are empty."""
 
     name: str
     value: Expression | Saved
-    inputs: tuple[str, ...] = ()  # whose gradients it serves
+    inputs: tuple[str, ...] = ()  # inputs whose gradients need it
     present: tuple[str, ...] = ()  # the cotangents or tangents whose terms read it
-    is_branch: bool = False  # what it alone reads stands inside it
+    is_branch: bool = False  # definitions that only this target reads are placed inside it
 
     @property
     def absorbs(self) -> bool:
@@ -84,17 +84,17 @@ class Target:
 
 
 def forward_statements(op: Op) -> tuple[Statement, ...]:
-    """What computes the op: its forward or composite, else its kernel that writes in place."""
+    """The statements that compute the op: from its forward or composite, or from its in-place kernel."""
     formula = op.forward or op.composite or op.inplace
     return _Placement(op.let_expressions).block([Target(RESULT, formula.expression)])
 
 
 def vjp_statements(op: Op, inputs: Iterable[str] | None = None, unpack: bool = True, last: str = "") -> tuple[Statement, ...]:
-    """The cotangents `grad_<input>` of some inputs, of all that have a rule where None is given; that of `last` comes last."""
+    """The cotangents `grad_<input>` of `inputs`, or of all inputs that have a rule; the cotangent of `last` comes last."""
     rules = {name: rule for name, rule in op.derived.vjp.items() if inputs is None or name in set(inputs)}
     rules = dict(sorted(rules.items(), key=lambda item: item[0] == last))
     grads, arrays = grad_names(op), op.signature.arrays
-    # With a list of arrays the number of inputs is not known, and every gradient is computed.
+    # With a list of arrays the number of inputs is unknown, and all gradients are computed.
     several = [a.name for a in arrays] if len(arrays) > 1 and not any(a.type.is_list for a in arrays) else []
     targets = [Target(f"grad_{name}", rule, (name,) if several else ()) for name, rule in rules.items()]
     absent = grads if len(grads) > 1 else ()
@@ -109,7 +109,7 @@ def jvp_statements(op: Op) -> tuple[Statement, ...]:
 
 
 def check_terms(op: Op, what: str, rules: Mapping[str, Expression]) -> list[tuple[str, str, Location]]:
-    """What keeps written rules from being sums of terms that can be absent: (key of the formula, message, place)."""
+    """Violations of the rule that each term depends on one cotangent or tangent: (key of the formula, message, place)."""
     names = list(grad_names(op)) if what == "cotangent" else [f"{a.name}_t" for a in op.signature.arrays]
     placement = _Placement(op.let_expressions, names)
     used = {let for rule in rules.values() for let in lets_in(rule, op.let_expressions)}
@@ -134,27 +134,27 @@ def _leaves(rule: Expression) -> list[Expression]:
 
 
 class _Placement:
-    """Places what an op defines, the values that its node saved and its lets, around targets."""
+    """Places the definitions of an op, which are its saved values and its lets, before and inside the targets that read them."""
 
     def __init__(self, lets: Mapping[str, Expression], absent: Iterable[str] = (), inputs: Iterable[str] = (),
                  saved: Iterable[Saved] = ()):  # fmt: skip
         self.absent, self.inputs = tuple(absent), tuple(inputs)
         # Saved values first: lets read them.
         self.definitions: dict[str, Expression | Saved] = {s.field: s for s in saved} | dict(lets)
-        self._found: dict[int, tuple[Expression | Saved, set[str]]] = {}  # by identity, so each item is held
+        self._found: dict[int, tuple[Expression | Saved, set[str]]] = {}  # by identity, so the items are kept alive
 
-    # What may be absent.
+    # Absent cotangents and tangents.
 
     def absentees(self, rule: Expression) -> list[str]:
-        """What a rule reads directly that may be absent: a cotangent or tangent, or a let that is made of some."""
+        """The names in a rule that may be absent: cotangents or tangents, and lets that depend on them."""
         return [name for name in names_of(rule) if name in self.absent or self._roots(Name(name))]
 
     def origins(self, term: Expression) -> set[str]:
-        """What decides whether a term is absent."""
+        """The names whose absence makes a term absent."""
         return {self._origin(name) for name in self.absentees(term)}
 
     def _origin(self, name: str) -> str:
-        """A let of a single term is absent where what that reads is; a sum stands for itself."""
+        """The origin of a let that is a single term; a let that is a sum is its own origin."""
         parts = [term for leaf in _leaves(self.definitions[name]) for term in (terms(leaf),)] if name in self.definitions else []
         if parts and all(len(summands) == 1 for summands in parts):
             origins = {origin for ((term, _),) in parts for origin in self.origins(term)}
@@ -163,11 +163,11 @@ class _Placement:
         return name
 
     def _roots(self, rule: Expression | Saved) -> set[str]:
-        """The cotangents or tangents that something is made of."""
+        """The cotangents or tangents that an item depends on."""
         return self._parts(rule) & set(self.absent)
 
     def _read_under(self, name: str, reader: Target | None, rule: Expression) -> set[str]:
-        """The cotangents or tangents without which `rule` does not read `name`; all of them where it always does."""
+        """The cotangents or tangents whose terms in `rule` read `name`; all of them if `rule` always reads it."""
         if not self._roots(rule):
             return set(reader.present or self.absent if reader is not None else self.absent)
         if isinstance(rule, Conditional) and name in self._parts(rule.test):
@@ -175,10 +175,10 @@ class _Placement:
         read = [term for leaf in _leaves(rule) for term, _ in terms(leaf) if name in self._reads(term)]
         return set().union(*(self._roots(term) or self.absent for term in read))
 
-    # What needs what.
+    # Dependencies.
 
     def _reads(self, item: Expression | Saved) -> set[str]:
-        """What an item reads itself: definitions, and what may be absent."""
+        """The definitions and the possibly absent names that an item reads directly."""
         if id(item) not in self._found:
             self._found[id(item)] = item, set() if isinstance(item, Saved) else self._read_by(item)
         return self._found[id(item)][1]
@@ -189,7 +189,7 @@ class _Placement:
         return {n for n in _read(item) if n in self.definitions or n in self.absent} | lets
 
     def _parts(self, item: Expression | Saved, known: Iterable[str] = ()) -> set[str]:
-        """What an item needs, through lets too, beside what is known."""
+        """All names that an item depends on, directly or through lets, except `known` ones."""
         found: set[str] = set()
         pending = [item]
         while pending:
@@ -199,7 +199,7 @@ class _Placement:
         return found
 
     def _certain(self, item: Expression | Saved) -> set[str]:
-        """The definitions that an item needs whichever way its conditionals go."""
+        """The definitions that an item needs on every path through its conditionals."""
         if isinstance(item, Conditional):
             return self._certain(item.test) | (self._certain(item.body) & self._certain(item.orelse))
         read = [name for name in self._reads(item) if name in self.definitions]
@@ -208,11 +208,11 @@ class _Placement:
     # Placement.
 
     def block(self, targets: list[Target], known: frozenset[str] = frozenset()) -> tuple[Statement, ...]:
-        """The statements that compute the targets; what is `known` stands above them."""
+        """The statements that compute the targets; the definitions in `known` are already placed."""
         return self._placed([target.name for target in targets], self._level(targets, known), known)
 
     def _placed(self, names: Iterable[str], level: Mapping[str, Target], known: frozenset[str]) -> tuple[Statement, ...]:
-        """The statements of some items of a level, each after what it needs and as late as that allows."""
+        """The statements of some items of a level, each after its dependencies and as late as possible."""
         statements: list[Statement] = []
         placed = set(known)
 
@@ -232,9 +232,9 @@ class _Placement:
         return tuple(statements)
 
     def _level(self, targets: list[Target], known: frozenset[str]) -> dict[str, Target]:
-        """The targets and the definitions that stand beside them; others belong into the one conditional that reads them."""
+        """The targets and the definitions on the same level; a definition that one conditional alone reads is left to it."""
         level = {target.name: target for target in targets}
-        owners = {target.name: target for target in targets}  # item -> the item at this level that it stands with
+        owners = {target.name: target for target in targets}  # item -> the item at this level that contains it
         needed = {name for target in targets for name in self._parts(target.value, known)} - level.keys()
         items = {target.name: target.value for target in targets}
         for name in reversed(self.definitions):
@@ -259,7 +259,7 @@ class _Placement:
         return level
 
     def _one(self, target: Target, known: frozenset[str]) -> list[Statement]:
-        """The statements of one target, whatever its condition."""
+        """The statements of one target, without its condition."""
         value = target.value
         if isinstance(value, Saved):
             return [Unpack(value)]
@@ -277,9 +277,9 @@ class _Placement:
         return [first, *(replace(term, adds=True) for term in rest)]
 
     def _branch(self, target: Target, value: Conditional, known: frozenset[str]) -> list[Statement]:
-        """A conditional as two blocks; what the test or every way through both of them reads stands before it.
+        """A conditional as two blocks, after the definitions that the test or all paths read.
 
-        A let of arrays that some way does without is computed in the ways that read it, so that nothing is computed for nothing.
+        A let of arrays that some path does not read is computed only in the paths that read it.
         """
         inside = copy.copy(self)
         inside.inputs = ()
@@ -296,12 +296,12 @@ class _Placement:
 
 
 def _makes_arrays(item: Expression | Saved) -> bool:
-    """Whether it costs something to compute an item."""
+    """Whether computing an item has a cost."""
     return not isinstance(item, Saved) and item.kind != STATIC
 
 
 def _read(value: Expression) -> set[str]:
-    """The names, and the fields of metadata, that an expression reads."""
+    """The names and the metadata fields that an expression reads."""
     found = set()
     for node in walk(value):
         if isinstance(node, Name):
@@ -312,7 +312,7 @@ def _read(value: Expression) -> set[str]:
 
 
 def _append(statements: list[Statement], inputs: tuple[str, ...], present: tuple[str, ...], statement: Statement) -> None:
-    """Adds a statement under its conditions, to the last block where that has the same."""
+    """Append a statement under its conditions, or merge it into the last block if that has the same conditions."""
     for kind, condition in ((Present, present), (Wanted, inputs)):
         if condition:
             statement = kind(condition, (statement,))

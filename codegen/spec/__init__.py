@@ -1,1 +1,1 @@
-"""What is written: the model of the spec and the grammars that read it.  Knows YAML and positions, no mathematics."""
+"""Read the spec: the grammars, and the model that they produce.  Handles YAML and positions, no mathematics."""

@@ -1,7 +1,7 @@
-"""Calls of an entry: samples, those of its shape and of presets among them, examples and kinks.
+"""Calls of an entry: samples, examples and kinks.
 
-Owns which calls an entry has, how many of its own it shows, and those of the file of further samples.  Knows nothing of what a
-call makes.
+Decides which calls an entry has: its own, the calls of its shape and of presets, and the calls in the file of further samples.
+Limits how many an entry shows.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from .formula import parse_formula
-from .given import alike, fitting, repeated
+from .mapping_keys import Pairs
 from .model import Formula, Location, Op, Stated, Text
-from .pairs import Pairs
 from .ranks import own_call
+from .shape_samples import alike, fitting, repeated
 
-FURTHER_KEYS = ("samples", "examples")  # of which an entry shows SHOWN at most; the others stand in a file of the family
+FURTHER_KEYS = ("samples", "examples")  # an entry shows at most SHOWN of each; further ones are in a file of the family
 SHOWN = 3
-ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # a first line of `samples:`: nothing is given by the shape
+ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # as first item of `samples:`, it excludes the samples of the shape
 
 
 class CallReader(Pairs):
-    """Reads calls, and knows the presets."""
+    """Reads calls and resolves the names of presets."""
 
     def __init__(self, errors: ErrorList):
         super().__init__(errors)
         self.presets: dict[str, tuple[Formula, ...]] = {}
-        self.given: dict[str, tuple[Formula, ...]] = {}  # the samples of shapes, by what is alike in them
+        self.given: dict[str, tuple[Formula, ...]] = {}  # the samples of each shape, by its normal form
 
     def _samples(self, op: Op, node: yaml.Node) -> tuple[Formula, ...]:
-        """A preset, or calls; the name of a preset among the calls stands for all of its own."""
+        """The calls of a preset, or of a list; the name of a preset in the list is replaced by its calls."""
         if isinstance(node, yaml.SequenceNode):
             parts = [text for item in node.value if (text := self._call(op, item))]
             only = (ONLY,) if parts and parts[0].value == ONLY.source else ()
@@ -40,7 +40,7 @@ class CallReader(Pairs):
         return self._preset(self._text(node))
 
     def _all_samples(self, op: Op) -> tuple[Formula, ...]:
-        """What the shape gives, then what the entry writes; `only` in front of it stands for nothing but that."""
+        """The samples of the shape and the samples of the entry; after `only` just the latter."""
         if op.samples[:1] == (ONLY,):
             return op.samples[1:]
         given = fitting(self.given.get(alike(op.shape or "_"), ()), op)
@@ -68,7 +68,7 @@ class CallReader(Pairs):
         return tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)
 
     def _call(self, op: Op, node: yaml.Node) -> Text | None:
-        """The call of a sample or an example; an entry of several ranks writes it by name, and None is that of another."""
+        """The call of a sample or an example; in an entry of several ranks, None for a call of another rank."""
         text = self._text(node)
         return own_call(text, op.name, self.words) if self.words and text.file == op.location.file else text
 
@@ -78,7 +78,7 @@ class CallReader(Pairs):
             self.errors.add(message, places[SHOWN], op.name, key)
 
     def _further(self, op: Op, key: str, node: yaml.Node, shown: tuple[Formula | Stated, ...]) -> tuple[Formula | Stated, ...]:
-        """The samples or examples of a file, which follow those that the entry shows."""
+        """The samples or examples of the file of further samples; they follow the calls that the entry shows."""
         if key == "samples":
             return tuple(parse_formula(self._text(item)) for item in self._sequence(node))
         found, calls = self._stated(op, key, node), {stated.call.source for stated in shown}

@@ -1,7 +1,6 @@
 """Cases: a formula written as `condition: formula` pairs, which are tried in order, with `else:` last.
 
-Owns the one expression that they make, `a if c else b if d else e`, whose conditionals remember the case of the entry in an
-attribute `case`.  Knows nothing of YAML and of what a formula means.
+Builds one expression from them, `a if c else b if d else e`.  Its conditionals keep the case's text in the attribute `case`.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from .formula import names_in, parse_formula
 from .model import Formula, Location, Text
 
 ELSE = "else"
-Chosen = tuple[ast.expr, str]  # the formula of a case, and how the entry calls the case
+Chosen = tuple[ast.expr, str]  # the formula of a case, and the entry's name for the case
 
 
 def by_cases(pairs: Sequence[tuple[Text, Text]], at: Location) -> Formula:
-    """The formula of conditions and what holds under each."""
+    """The formula for pairs of a condition and the formula that holds under it."""
     *conditions, (last, otherwise) = pairs or [(Text("", at.file, ((at.line, at.column),)),) * 2]
     for number, (condition, _) in enumerate(conditions):
         if condition.value == ELSE:
@@ -43,12 +42,12 @@ def by_cases(pairs: Sequence[tuple[Text, Text]], at: Location) -> Formula:
 
 
 def case_of(node: ast.AST) -> str:
-    """The case that a conditional chooses, as the entry writes it; empty for one inside of a formula."""
+    """The text of the case that a conditional tests; empty for a conditional inside a formula."""
     return getattr(node, "case", "")
 
 
 def case_at(tree: ast.expr, at: Location) -> str:
-    """The case whose formula stands there; empty where none does."""
+    """The case whose condition or formula contains a place; empty if there is none."""
     while case := case_of(tree):
         if _holds(tree.body, at) or _holds(tree.test, at):
             return case
@@ -63,7 +62,7 @@ def _holds(node: ast.expr, at: Location) -> bool:
 
 
 def named(key: str, case: str) -> str:
-    """How a message calls a formula, or one of its cases."""
+    """The name of a formula, or of one of its cases, in messages."""
     return f"{key}: {case}" if case else key
 
 

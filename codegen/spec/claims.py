@@ -1,6 +1,6 @@
-"""The names of all entries: every name by which callers or formulas reach an operator is claimed by one entry.
+"""Claim names: assign each name of an operator, for callers and for formulas, to one entry.
 
-Owns which names an entry takes, and the table of their owners.  Must not know what an operator computes.
+Decides which names an entry claims, and holds the table of their owners.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Claim(NamedTuple):
 
 
 class Claims:
-    """Who owns which name: a table of the entries so far."""
+    """The table of names and their owners, over the entries so far."""
 
     def __init__(self) -> None:
         self.owners: dict[str, Claim] = {}
 
     def taken(self, op: Op) -> Iterator[tuple[Claim, Claim]]:
-        """The claims of an entry that come second, each with the first; the others are noted."""
+        """Add the claims of an entry; yield each claim of a name that has an owner, with the owner's claim."""
         for claim in claims(op):
             owner = self.owners.setdefault(claim.name, claim)
             if owner is not claim:
@@ -35,7 +35,7 @@ class Claims:
 
 
 def claims(op: Op) -> Iterator[Claim]:
-    """Every name of an entry: in formulas, as a method, in its namespace and in others, in place, as Python's operator."""
+    """Every name of an entry: in formulas, as a method, in namespaces, in place, and as Python's operator."""
     function = bool(op.namespace) and "function" in op.variants
     spellings = [(op.name, "op", op.location)] + [(name, "alias", place(op, name)) for name in op.aliases]
     for name, key, at in spellings:
@@ -53,11 +53,11 @@ def claims(op: Op) -> Iterator[Claim]:
 
 
 def is_function(op: Op, name: str) -> bool:
-    """Whether a name that an entry claims is that of a function: `gs.nn.relu`, and `gs.relu` where it is an alias, `.relu`."""
+    """Whether a claimed name is the name of a function: `gs.nn.relu`, or `gs.relu` through the alias `.relu`."""
     elsewhere = [f"{namespace}.{other}".removeprefix(".") for namespace, other in op.elsewhere]
     return "." in name or name in elsewhere or "function" in op.variants and not op.namespace and name in (op.name, *op.aliases)
 
 
 def place(op: Op, alias: str) -> Location:
-    """The place of an alias as it is written."""
+    """The place of an alias in the file."""
     return op.places.get(f"alias {alias}", op.location)

@@ -1,7 +1,6 @@
-"""Constants: `pi`, `e`, `inf`, `nan`, and what a formula computes from numbers alone.
+"""Constant folding: replace `pi`, `e`, `inf`, `nan` and expressions of numbers, such as `2 / sqrt(pi)`, by one number.
 
-Owns their names and values and the folding of `2 / sqrt(pi)` to one number.  Knows nothing of operators: the functions
-below are those of mathematics, on numbers.
+The functions below are functions of numbers, not operators.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 
 def folded(tree: ast.expr, names: Collection[str] = ()) -> ast.expr:
-    """The expression with a number in the place of each constant and of what is computed from constants.
+    """The expression with constants, and expressions of constants, replaced by numbers.
 
-    `names` are those that mean something else here.  Only what holds a float is computed: `2 * pi`, `sqrt(2)` and
-    `1 / 3`, but not `2 * 3`, nor what has no finite value.
+    `names` are names with another meaning here.  Only an expression with a float result is folded: `2 * pi`, `sqrt(2)`
+    and `1 / 3`, but not `2 * 3`.  An expression without a finite value is not folded.
     """
     return _Folding(names).visit(tree)
 

@@ -1,7 +1,7 @@
-"""The file as YAML: text to documents of nodes.
+"""Parse the file as YAML: from text to one node per document.
 
-Owns which part of YAML the spec uses (mappings, lists and plain or quoted text, a few levels deep) and the refusal of
-the rest: anchors, tags, block scalars, control characters.  Knows nothing of families and entries.
+Defines the subset of YAML in a spec: mappings, lists and plain or quoted text, a few levels deep.  Rejects the rest: anchors,
+tags, block scalars and control characters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import yaml
 from ..errors import SpecError
 from .model import Location
 
-_DEPTH = 10  # a list in an entry of `ops:` is at the fifth, and the value of an example may have five axes
+_DEPTH = 10  # a list in an entry of `ops:` is at level 5, and the value of an example may have five axes
 _REFUSED = re.compile("[^\\n\\t\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd\\U00010000-\\U0010ffff]")
 
 
@@ -28,7 +28,7 @@ def check_characters(source: str, file: str) -> None:
 
 
 def documents(source: str, file: str) -> Iterator[yaml.Node]:
-    """The documents of a text, empty ones left out; SpecError where it is not YAML of the kind that the spec uses."""
+    """The documents of a text, without empty ones; SpecError if the text is outside the spec's subset of YAML."""
     nodes = _quick(source, file)
     return (node for node in (_checked(source, file) if nodes is None else nodes) if node.start_mark.index != node.end_mark.index)
 
@@ -48,8 +48,8 @@ def _checked(source: str, file: str) -> Iterator[yaml.Node]:
 
 
 def _quick(source: str, file: str) -> list[yaml.Node] | None:
-    """All documents by libyaml; None where PyYAML lacks it, and where something is wrong, which PyYAML says in its own words."""
-    if not yaml.__with_libyaml__ or "\t" in source:  # tabs, of which libyaml takes more
+    """All documents, by libyaml; None if PyYAML lacks it, or on an error: PyYAML's own parser then gives the message."""
+    if not yaml.__with_libyaml__ or "\t" in source:  # libyaml accepts more tabs than PyYAML
         return None
     loader, nodes = _Quick(source, file), []
     try:
@@ -61,7 +61,7 @@ def _quick(source: str, file: str) -> list[yaml.Node] | None:
 
 
 class _Composed(yaml.composer.Composer):
-    """What makes nodes of events, and refuses what a spec does not use."""
+    """Composes nodes from events, and rejects constructs that a spec does not use."""
 
     _depth = 0
 
@@ -87,15 +87,15 @@ class _Composed(yaml.composer.Composer):
 
 
 class _Loader(_Composed, yaml.SafeLoader):
-    """PyYAML's own reading, whose words for what is wrong are those that users see."""
+    """PyYAML's own parser, whose error messages users see."""
 
     def __init__(self, source: str, file: str):
         super().__init__(source)
-        self.name = file  # of every mark
+        self.name = file  # the file name in every mark
 
 
 class _Quick(_Composed, yaml.resolver.Resolver):
-    """The events of libyaml, which takes a tenth of the time, with marks that know the text."""
+    """The events of libyaml, which takes a tenth of the time, with marks that hold the source text."""
 
     def __init__(self, source: str, file: str):
         yaml.composer.Composer.__init__(self)

@@ -1,7 +1,7 @@
-"""Elementwise operators: those whose result at a place depends on their arguments at that place alone.
+"""Elementwise operators: find operators whose result at a position depends only on their arguments at that position.
 
-Owns which entries are elementwise, and which of these have a value in NumPy's functions or in a `reference:`, which can be
-computed to any precision.  Reads resolved formulas; computes nothing.
+Also decides which of them have a value in NumPy's functions or in a `reference:`, which can be computed to any precision.  Reads
+resolved formulas and computes nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PLAIN = ("Array", "float", "Scalar", "int", "str")
 
 
 def is_elementwise(op: Op, ops: Mapping[str, Op]) -> bool:
-    """Whether an entry is a partial, or a composite of such, of arguments that are arrays, numbers and words."""
+    """Whether an entry is a partial, or a composite of partials, and takes only arrays, numbers and strings."""
     arguments = op.signature.arguments
     if any(a.type.base not in _PLAIN or a.type.is_list for a in arguments) or any(a.name == "axis" for a in arguments):
         return False
@@ -32,18 +32,18 @@ def is_elementwise(op: Op, ops: Mapping[str, Op]) -> bool:
 
 
 def has_value(op: Op, ops: Mapping[str, Op]) -> bool:
-    """Whether the value of an elementwise entry is one of NumPy's functions, of a `reference:`, or of such operators."""
+    """Whether an elementwise entry computes NumPy functions, has a `reference:`, or is a composite of such operators."""
     if op.composite is not None:
         return all(has_value(ops[name], ops) for name in called_by(op))
     if op.reference is not None or op.forward is None:
         return op.reference is not None
     parts = list(walk(op.forward.expression)) if op.forward.expression is not None else []
     kernels = {node.path[0] for node in parts if isinstance(node, Foreign) and node.root == "kernels"}
-    return kernels <= functions()  # a kernel of the name of a function of NumPy's is that function
+    return kernels <= functions()  # a kernel with the name of a NumPy function computes that function
 
 
 def called_by(op: Op) -> list[str]:
-    """The operators that a composite calls, its lets included."""
+    """The operators that a composite calls, directly or in its lets."""
     expressions = [op.composite.expression if op.composite else None, *op.let_expressions.values()]
     return [name for expression in expressions if expression is not None for name in _names(expression)]
 

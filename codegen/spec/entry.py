@@ -1,7 +1,6 @@
-"""One entry of the spec: its keys, their order, and what each says, defaults of the family applied.
+"""Read one entry of the spec: its keys, their order and their values, with the defaults of the family.
 
-Owns the grammar of an entry, the names that may stand only once, and the derivative form that an entry has.  Must not know what a
-formula means: that is analysis.
+Defines the grammar of an entry, and decides its derivative form.  Must not depend on the meaning of a formula: that is analysis.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from .cases import ELSE, by_cases
 from .claims import Claims
 from .constants import folded
 from .formula import names_in, parse_formula
-from .model import LAWS, NAMESPACES, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
+from .mapping_keys import PARTIAL, PARTIAL_KEY, Items, slot_of
+from .model import LAWS, NAMESPACES, TESTED, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .numpy_names import function_named, numpy_names
-from .pairs import PARTIAL, PARTIAL_KEY, Items, slot_of
 from .ranks import KEY
 from .results import parse_dtype
 from .shapes import parse_shape
@@ -36,7 +35,7 @@ ENTRY_KEYS = (
     "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "jet", "law", "breaks", "samples",
     "examples", "kinks",
 )  # fmt: skip
-PUBLIC_KEYS = {  # what users see
+PUBLIC_KEYS = {  # keys about the public function
     "args", "unlike", "factor", "cast", "pair", "alias", "numpy", "namespace", "operator", "variants",
 }  # fmt: skip
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
@@ -45,13 +44,13 @@ OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__"
 
 
 class EntryReader(CallReader):
-    """Reads entries one by one, and knows what those before have taken."""
+    """Reads entries one by one, and holds the names that earlier entries claimed."""
 
     def __init__(self, errors: ErrorList):
         super().__init__(errors)
         self.further: dict[str, Items] = {}  # family -> operator -> its further samples and examples
         self.claims = Claims()
-        self.names: set[str] = set()  # what means something of its own in the entry that is being read
+        self.names: set[str] = set()  # arguments, outputs and lets of the entry that is being read
 
     def entry(self, family: str, node: yaml.Node, defaults: Items, further: Items) -> Op:
         if not isinstance(node, yaml.MappingNode) or not node.value or node.value[0][0].value != "op":
@@ -70,7 +69,7 @@ class EntryReader(CallReader):
         form, own_form = "", [key for key in FORM_KEYS if key in own or key == PARTIAL and _partials(own)]
         with self.errors.catch(name):
             form = self._form(own, own_form, defaults, signature)
-        # A default that the entry states otherwise, or that its form or its privacy excludes, does not apply.
+        # A family default does not apply if the entry has its own form, or is private and the key is public.
         idle = {*(["nondifferentiable"] if own_form else []), *(PUBLIC_KEYS if name.startswith("_") else [])}
         items = {k: v for k, v in defaults.items() if k not in idle} | own
         for key in PUBLIC_KEYS & own.keys() if name.startswith("_") else ():
@@ -125,7 +124,7 @@ class EntryReader(CallReader):
         raise SpecError(f"more than one derivative form: {', '.join(keys)}", where)
 
     def _field(self, op: Op, key: str, node: yaml.Node, own: bool) -> dict[str, object]:
-        """The fields of Op that one key of an entry gives."""
+        """The fields of Op that one key of an entry sets."""
         match key:
             case "doc":
                 return {"doc": self._doc(node)}
@@ -195,7 +194,7 @@ class EntryReader(CallReader):
             case "law":
                 return {"laws": tuple(map(self._law, self._sequence(node)))}
             case "breaks":
-                items = self.items(node, LAWS, key=key, op=op.name)
+                items = self.items(node, (*LAWS, *TESTED), key=key, op=op.name)
                 return {key: {name: self._reason(value) for name, (_, value) in items.items()}}
             case "examples" | "kinks":
                 stated = self._stated(op, key, node)
@@ -205,7 +204,7 @@ class EntryReader(CallReader):
         return {}
 
     def _args(self, op: Op, lines: Items, own: Items) -> dict[str, str]:
-        """What each argument is, in the order of the signature: of the family's lines those that fit, and the entry's own."""
+        """The description of each argument, in the order of the signature, from the family's defaults and the entry."""
         known = [a.name for a in op.signature.arguments]
         for name in own.keys() - set(known):
             near = did_you_mean(name, known)
@@ -214,7 +213,7 @@ class EntryReader(CallReader):
         return {name: self._line(lines[name][1]) for name in known if name in lines}
 
     def _unlike(self, op: Op, node: yaml.Node) -> tuple[str, str]:
-        """`unlike: WORDS`, or `unlike: {argument: WORDS}` where they hold of calls without that argument."""
+        """`unlike: WORDS`, or `unlike: {argument: WORDS}` about calls without that argument."""
         if not isinstance(node, yaml.MappingNode):
             return "", self._line(node)
         arguments = [a.name for a in op.signature.arguments]
@@ -235,14 +234,14 @@ class EntryReader(CallReader):
         return name, self._array_input(op.signature, self._text(value))
 
     def _pair(self, op: Op, text: Text) -> str:
-        """`pair: maximum`: the operator of two arrays that is meant where the second argument is a tensor."""
+        """`pair: maximum`: the operator of two arrays that a call means if its second argument is a tensor."""
         arguments = op.signature.arguments
         if len(arguments) < 2 or not arguments[0].is_array or arguments[1].is_array:
             raise SpecError("is for an op of one array, whose second argument is none", text.location)
         return text.value
 
     def _jet(self, op: Op, text: Text) -> tuple[str, int]:
-        """`jet: _det_coefficients beyond 2`: the operator of all coefficients, and the last order that does without it."""
+        """`jet: _det_coefficients beyond 2`: the operator of all coefficients, and the last order that does not need it."""
         found = re.fullmatch(r"(\w+) beyond (\d+)", text.value)
         if found is None:
             raise SpecError("names an operator and an order: _det_coefficients beyond 2", text.location)
@@ -251,7 +250,7 @@ class EntryReader(CallReader):
         return found[1], int(found[2])
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
-        """`alias: [expit, nn.sigmoid, .relu]`: a second name, one in another namespace, and one in the main one."""
+        """`alias: [expit, nn.sigmoid, .relu]`: an alias, one in another namespace, and one in the main namespace."""
         elsewhere = []
         for text in words:
             namespace, dot, name = text.value.rpartition(".")
@@ -276,7 +275,7 @@ class EntryReader(CallReader):
         return formulas
 
     def _formula(self, node: yaml.Node) -> Formula:
-        """A formula of the entry that is being read, or one by cases, its constants folded."""
+        """A formula of the current entry, plain or by cases, with its constants folded."""
         if isinstance(node, yaml.MappingNode):
             formula = by_cases([(self._text(case), self._text(value)) for case, value in node.value], self._location(node))
         else:
@@ -300,7 +299,7 @@ class EntryReader(CallReader):
             raise SpecError(f"'{name}' is {taken[name]}", at)
 
     def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
-        """`jvp: FORMULA` where callers get one output, a formula for each where they get several."""
+        """`jvp: FORMULA` for one visible output, a formula for each output if there are several."""
         single = len(op.signature.visible) == 1
         by_output = isinstance(node, yaml.MappingNode) and ELSE not in [key.value for key, _ in node.value]
         if single and (by_output or isinstance(node, yaml.SequenceNode)) or not single and not by_output:
@@ -309,7 +308,7 @@ class EntryReader(CallReader):
         return {op.signature.outputs[0].name: self._formula(node)} if single else self._formulas(op, node, "jvp")
 
     def _reason(self, node: yaml.Node) -> Text:
-        """Words of one line, which must not be empty."""
+        """One line of text, which must not be empty."""
         self._line(node)
         return self._text(node)
 
@@ -325,7 +324,7 @@ class EntryReader(CallReader):
         return text.value
 
     def _variant(self, op: Op, text: Text, own: bool) -> str | None:
-        """The variant, or None where a family default does not fit this op."""
+        """The variant, or None if a family default does not fit this op."""
         name, signature = self._choice(text, VARIANTS, "variant"), op.signature
         first = signature.arguments[0].type if signature.arguments else None
         problem = ""
@@ -353,7 +352,7 @@ def _partials(items: Items) -> bool:
 
 
 def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:
-    """A method where the op only works in place, else a function unless it is bound; nothing where it is private."""
+    """The variants of an op: `method` if it is in place only, `function` unless it is bound or a property; none if private."""
     wanted = {*names, *(["method"] if op.inplace_only else [] if {"property", "bound"} & {*names} else ["function"])}
     wanted |= {"method"} if "bound" in wanted else set()
     return () if op.private else tuple(name for name in VARIANTS if name in wanted)

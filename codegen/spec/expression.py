@@ -1,8 +1,7 @@
-"""The resolved formula: an expression whose names, calls and operators are known.
+"""Resolved formulas: expressions whose names, calls and operators are known.
 
-Owns the nodes that every pass after resolution matches on, their kinds and places, and the walks over them.  An
-operator between arrays is a call of the op that it means; a call has every argument in the place of its parameter.
-Knows nothing of forms, of text or of how an expression is run.
+Defines the nodes of expressions, their kinds and places, and the walks over them.  An operator between arrays is a Call of the op
+that implements it.  A Call has one argument for each parameter of its op.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ ARRAY, ARRAYS, STATIC = "array", "arrays", "static"
 
 @dataclass(frozen=True)
 class Expression:
-    """Something that has a value: ARRAY, ARRAYS (a list or tuple of arrays) or STATIC (plain Python data)."""
+    """An expression whose value is an ARRAY, ARRAYS (a list or tuple of arrays) or STATIC (plain Python data)."""
 
     kind: str = field(default=STATIC, kw_only=True)
     at: Location | None = field(default=None, kw_only=True, compare=False)
@@ -47,16 +46,16 @@ class Metadata(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """An op; `arguments` follow its parameters and hold None where the default stands."""
+    """A call of an op; `arguments` are in the order of its parameters, with None for a default."""
 
-    op: str  # by Python name; empty for an operator that no entry has, which is then NumPy's
+    op: str  # by Python name; empty for NumPy's operator, if no entry has it
     arguments: tuple[Expression | None, ...]
-    operator: str = ""  # "*" where it is written so
+    operator: str = ""  # "*" if it is written as an operator
 
 
 @dataclass(frozen=True)
 class Helper(Expression):
-    """A function of static values."""
+    """A call of a helper, a function of static values."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -65,9 +64,9 @@ class Helper(Expression):
 
 @dataclass(frozen=True)
 class Foreign(Expression):
-    """A name below `np` or `kernels`, or an attribute of a value; called where `arguments` is not None.
+    """A name in `np` or `kernels`, or an attribute of a value; a call if `arguments` is not None.
 
-    Stands in `forward` and `inplace` only.  A `pointwise` one runs by inner loops, element by element.
+    Only `forward`, `inplace` and `placed` contain it.  A `pointwise` function runs in inner loops, element by element.
     """
 
     root: Expression | str
@@ -79,15 +78,15 @@ class Foreign(Expression):
 
 @dataclass(frozen=True)
 class Operation(Expression):
-    """Python's own operators on static values; a comparison may be a chain."""
+    """Python's own operators on static values, possibly a chain of comparisons."""
 
-    operators: tuple[str, ...]  # "not", "-", "+" before one operand; else one between each two
+    operators: tuple[str, ...]  # "not", "-", "+" with one operand; else one between two neighbours
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
 class Conditional(Expression):
-    """One of two values, by a static test."""
+    """One of two values, selected by a test that is static except in NumPy formulas."""
 
     test: Expression
     body: Expression
@@ -113,12 +112,12 @@ class Slice(Expression):
     bounds: tuple[Expression | None, Expression | None, Expression | None]
 
 
-# Every node: what resolution makes, and what evaluation and spelling have to know.
+# All node types, for passes that must handle each of them.
 NODES = (Name, Constant, Metadata, Call, Helper, Foreign, Operation, Conditional, Sequence, Item, Slice)
 
 
 def children(expression: Expression) -> list[Expression]:
-    """The expressions directly inside, in the order in which they are read."""
+    """The child expressions, in the order of the source."""
     found: list[Expression] = []
     for part in _parts(type(expression)):
         _add_expressions(getattr(expression, part), found)
@@ -127,7 +126,7 @@ def children(expression: Expression) -> list[Expression]:
 
 @functools.cache
 def _parts(node: type[Expression]) -> tuple[str, ...]:
-    """The fields of a kind of node, without those of every expression."""
+    """The fields of a node type, except the fields of every Expression."""
     return tuple(part.name for part in fields(node) if part.name not in ("kind", "at"))
 
 
@@ -140,7 +139,7 @@ def _add_expressions(value: Any, found: list[Expression]) -> None:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """The expression and all inside it, in the order in which they are read."""
+    """The expression and all its subexpressions, in the order of the source."""
     pending = [expression]
     while pending:
         expression = pending.pop()
@@ -149,12 +148,12 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def names_of(expression: Expression) -> list[str]:
-    """The names whose values are read, in order of first use; metadata is not among them."""
+    """The names whose values an expression reads, in order of first use, without names whose metadata alone is read."""
     return list(dict.fromkeys(node.name for node in walk(expression) if isinstance(node, Name)))
 
 
 def mapped(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The expression with `change` applied to each expression directly inside."""
+    """The expression with `change` applied to each child expression."""
 
     def inside(value: Any) -> Any:
         if isinstance(value, Expression):
@@ -165,7 +164,7 @@ def mapped(expression: Expression, change: Callable[[Expression], Expression]) -
 
 
 def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
-    """The expression with some names read as others."""
+    """The expression with some names replaced by other names."""
     if isinstance(expression, Name):
         return replace(expression, name=names.get(expression.name, expression.name))
     return mapped(expression, lambda part: renamed(part, names))
@@ -179,7 +178,7 @@ def substituted(expression: Expression, values: Mapping[str, Expression]) -> Exp
 
 
 def wider(*kinds: str) -> str:
-    """The kind of what is made of values of these kinds."""
+    """The kind of a value that is computed from values of the given kinds."""
     return next((kind for kind in (ARRAYS, ARRAY) if kind in kinds), STATIC)
 
 
@@ -196,7 +195,7 @@ def terms(expression: Expression) -> list[tuple[Expression, bool]]:
 
 
 def lets_in(expression: Expression, lets: Mapping[str, Expression]) -> tuple[str, ...]:
-    """The lets that an expression needs, those that its lets need included, in the order of their definition."""
+    """The lets that an expression needs, directly or through other lets, in the order of their definition."""
     needed: set[str] = set()
     pending = [expression]
     while pending:
@@ -208,7 +207,7 @@ def lets_in(expression: Expression, lets: Mapping[str, Expression]) -> tuple[str
 
 
 def values_in(expression: Expression, lets: Mapping[str, Expression]) -> list[tuple[str, str | None]]:
-    """What an expression reads, lets included: (name, attribute or None), in order of first use."""
+    """The values that an expression reads, directly or through lets: (name, attribute or None), in order of first use."""
     found: dict[tuple[str, str | None], None] = {}
     for part in [*(lets[name] for name in lets_in(expression, lets)), expression]:
         for node in walk(part):

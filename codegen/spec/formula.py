@@ -1,7 +1,7 @@
-"""Formulas: Python expressions parsed by `ast`, never pasted as text.
+"""Formulas: parse Python expressions with `ast`; a formula is never pasted as text.
 
-Owns which syntax a formula may hold, where each of its nodes stands in the file, which method of Python's each operator
-means, and the binding of calls to signatures.  Knows nothing of what names and calls mean: that is resolution.
+Defines the syntax of formulas, the positions of their nodes in the file, the Python method of each operator, and the binding of
+calls to signatures.  The meaning of names and calls is left to resolution.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import ast
 from collections.abc import Mapping
 
 from ..errors import SpecError, did_you_mean
+from .ast_walk import by_depth, in_order
 from .expression import ARRAY, ARRAYS, STATIC
 from .limits import parse_expression
 from .model import Argument, Formula, Op, Output, Signature, Text
-from .trees import by_depth, in_order
 
 METADATA = ("shape", "ndim", "dtype", "size")
-ROOTS = ("np", "kernels")  # names that only `forward` and `inplace` may look into
+ROOTS = ("np", "kernels")  # names that only `forward`, `inplace` and `placed` may use
 
-# How an operator is written, and the method that an entry names as its `operator:`.
+# The symbol of each operator, and the method that an entry names in `operator:`.
 BINARY: dict[type[ast.AST], tuple[str, str]] = {
     ast.Add: ("+", "__add__"), ast.Sub: ("-", "__sub__"), ast.Mult: ("*", "__mul__"), ast.Div: ("/", "__truediv__"),
     ast.FloorDiv: ("//", "__floordiv__"), ast.Mod: ("%", "__mod__"), ast.Pow: ("**", "__pow__"),
@@ -29,7 +29,7 @@ COMPARISON: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lt: ("<", "__lt__"), ast.LtE: ("<=", "__le__"), ast.Gt: (">", "__gt__"), ast.GtE: (">=", "__ge__"),
     ast.Eq: ("==", "__eq__"), ast.NotEq: ("!=", "__ne__"),
 }  # fmt: skip
-# Operators that stand between static values only.
+# Operators between static values only.
 PLAIN: dict[type[ast.AST], str] = {
     ast.Not: "not", ast.And: "and", ast.Or: "or", ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
@@ -48,7 +48,7 @@ _REFUSED = {
 
 
 def parse_formula(text: Text) -> Formula:
-    """Parses and relocates: afterwards the nodes carry lines and columns of the file."""
+    """Parse a formula and relocate its nodes to the lines and columns of the file."""
     if not text.value:
         raise SpecError("the formula is empty", text.location)
     tree = parse_expression(text)
@@ -70,7 +70,7 @@ def _relocate(node: ast.expr | ast.keyword, text: Text) -> None:
 
 
 def names_in(tree: ast.AST) -> list[str]:
-    """The names that an expression reads, in order of first use; functions called are not among them."""
+    """The names that an expression reads, in order of first use, without the names of called functions."""
     called = {id(node.func) for node in by_depth(tree) if isinstance(node, ast.Call)}
     names = [n for n in in_order(tree) if isinstance(n, ast.Name) and id(n) not in called and n.id not in ROOTS]
     return list(dict.fromkeys(node.id for node in names))
@@ -95,13 +95,13 @@ def formulas_of(op: Op) -> dict[str, Formula]:
 
 
 def called_by(op: Op) -> set[str]:
-    """The operators and helpers that an entry calls, as they are written."""
+    """The operators and helpers that an entry calls, by their written names."""
     named = {op.jet[0]} if op.jet else set()
     return named | {name for formula in formulas_of(op).values() for name in formula.calls}
 
 
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:
-    """The lets that a formula reads, through other lets too, in the order in which they are defined."""
+    """The lets that a formula reads, directly or through other lets, in the order of their definition."""
     needed: set[str] = set()
     pending = [formula]
     while pending:
@@ -112,7 +112,7 @@ def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:
 
 
 def bind_call(call: ast.Call, signature: Signature) -> dict[str, ast.expr]:
-    """Which expression each parameter of the callee is given; defaults are not filled in."""
+    """The expression for each parameter of the callee; defaults are not filled in."""
     name = ast.unparse(call.func)
     positional = [a for a in signature.arguments if not a.keyword_only]
     if len(call.args) > len(positional):
@@ -137,7 +137,7 @@ def bind_call(call: ast.Call, signature: Signature) -> dict[str, ast.expr]:
 
 
 def grad_names(op: Op) -> dict[str, str]:
-    """The name of each cotangent: `grad` where there is one output, else `grad_<output>`."""
+    """The name of each cotangent: `grad` if there is one output, else `grad_<output>`."""
     outputs = op.signature.visible
     if len(outputs) == 1:
         return {"grad": outputs[0].name} if outputs[0].differentiable else {}
@@ -145,7 +145,7 @@ def grad_names(op: Op) -> dict[str, str]:
 
 
 def declared_kind(item: Argument | Output) -> str:
-    """An Index given as argument is static: it may be a tuple of slices, and formulas only hand it on."""
+    """The kind of an argument or output; an Index argument is static, since it may be a tuple of slices and is only passed on."""
     if item.type.base not in ("Array", "Const", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
         return STATIC
     return ARRAYS if item.type.is_list else ARRAY

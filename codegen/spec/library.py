@@ -1,6 +1,6 @@
-"""What formulas may call that is not an op: helpers of runtime/formulas and kernels of runtime/kernels.
+"""Find the helpers of runtime/formulas and the kernels of runtime/kernels, which formulas may call beside ops.
 
-Owns finding them by reading their source, so that checking needs nothing built.  Knows nothing of the spec.
+Reads their source, so that a check needs no build.  Does not depend on the spec.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Library:
     kernels: frozenset[str]
     formulas: dict[str, str] = field(default_factory=dict)  # the text of each file of helpers
     kernels_folder: str = "runtime/kernels"
-    pointwise: frozenset[str] = frozenset()  # kernels that run by inner loops, element by element
-    unexported: frozenset[str] = frozenset()  # functions of kernels that their package does not hand on
+    pointwise: frozenset[str] = frozenset()  # kernels that run in inner loops, element by element
+    unexported: frozenset[str] = frozenset()  # functions of kernel modules that their package does not export
     where_to_export: str = ""
-    public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec, "tensor", "nn.Linear"
-    around: frozenset[str] = frozenset()  # of these the functions that stand around the operator of their name
-    attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
+    public: frozenset[str] = frozenset()  # public names that do not come from the spec, "tensor", "nn.Linear"
+    around: frozenset[str] = frozenset()  # the functions among them that wrap the operator with their name
+    attributes: frozenset[str] = frozenset()  # attributes of a tensor that do not come from the spec
     other_spec: str = ""  # the spec of a package that is not gradspec
 
     @property
@@ -92,7 +92,7 @@ def read_library(place: Package | Path) -> Library:
 
 
 def offered_kernels(package: Package) -> dict[str, tuple[str, ...]]:
-    """Module of kernels, as a file below their folder -> the names in its `__all__`."""
+    """The names in `__all__` of each kernel module, by its file below the kernels folder."""
     folder = package.path(package.kernels)
     paths = sorted(path for path in folder.glob("**/*.py*") if path.suffix in (".py", ".pyx"))
     found = {path.relative_to(folder).as_posix(): _ALL.search(_text(path)) for path in paths}
@@ -106,13 +106,13 @@ def _imported(module: ast.Module) -> set[str]:
 
 
 def _around(module: ast.Module) -> set[str]:
-    """The names that a module imports as themselves, `trace as trace`: functions that stand around the operator of their name."""
+    """The names that a module imports as themselves, `trace as trace`: functions that wrap the operator with their name."""
     imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
     return {alias.name for node in imports for alias in node.names if alias.asname == alias.name}
 
 
 def _listed(module: ast.Module) -> set[str]:
-    """The names that `__all__` of a module spells out."""
+    """The names in `__all__` of a module."""
     values = [n.value for n in module.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
     return {n.value for value in values for n in ast.walk(value) if isinstance(n, ast.Constant)}
 
@@ -122,7 +122,7 @@ def _text(path: Path) -> str:
 
 
 def _parsed(path: Path, root: Path) -> ast.Module:
-    """The tree of a source file; a slip of the pen in it is a refusal like any other."""
+    """The tree of a source file; a syntax error in it is reported like an error of the spec."""
     source, name = _text(path), path.relative_to(root).as_posix()
     try:
         return ast.parse(source)
@@ -146,7 +146,7 @@ def _called_in(source: str) -> frozenset[str]:
 
 
 def helper_texts(place: Package | Path, names: Iterable[str]) -> Iterator[tuple[str, int, str]]:
-    """File, line and text of the helpers of some names, and of those that these call."""
+    """File, line and text of the named helpers and of the helpers that they call."""
     package, wanted = Package.at(place), set(names)
     found: dict[str, tuple[str, ast.FunctionDef, str]] = {}
     for path in package.formulas_files:
@@ -163,7 +163,7 @@ def helper_texts(place: Package | Path, names: Iterable[str]) -> Iterator[tuple[
 
 
 def _signature(node: ast.FunctionDef, file: str) -> Signature:
-    """A helper's parameters; what type each has is not written, and all are static."""
+    """A helper's parameters; their types are not written, and all are static."""
     spec, static = node.args, Type("Scalar", optional=True)
     positional = [*spec.posonlyargs, *spec.args]
     defaults = [None] * (len(positional) - len(spec.defaults)) + spec.defaults

@@ -1,7 +1,7 @@
-"""Limits that keep a check of any text short: how long, deep and large an expression of the spec may be.
+"""Limits: bound the length, depth and size of the spec's expressions, so that a check of any text ends soon.
 
-Owns parsing within those limits and arithmetic that refuses a result without bounds before it is computed, so that
-`10 ** 10 ** 10 ** 10` is a message and not a hang.  Knows nothing of what an expression means.
+Parses within the limits, and rejects arithmetic with an unbounded result before it is computed: `10 ** 10 ** 10 ** 10` gives a
+message and does not hang.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import SpecError
+from .ast_walk import by_depth, children
 from .model import Text
-from .trees import by_depth, children
 
 LENGTH = 2000  # characters of an expression
-DEPTH = 100  # of its tree: what reads a tree calls itself for each level
-INTEGER = 2**64  # integers stay below, as those of arrays do
-ELEMENTS = 1000  # numbers in one array of a sample, and items of a sequence that is repeated
-MEMORY = 2**31  # bytes that a check may add to what the process has
+DEPTH = 100  # levels of an expression's tree: walks over it are recursive
+INTEGER = 2**64  # bound of integers, as in arrays
+ELEMENTS = 1000  # elements of one array of a sample, and items of a repeated sequence
+MEMORY = 2**31  # bytes that a check may add to the memory of the process
 _STRANGE = re.compile(r"[^\t\x20-\x7f]")
 
 
 def parse_expression(text: Text) -> ast.expr:
-    """The tree of a Python expression of bounded size; its positions are those of the text."""
+    """The tree of a Python expression of bounded size; its positions are offsets in the text."""
     if len(text.value) > LENGTH:
         raise SpecError(f"longer than {LENGTH} characters", text.at(LENGTH))
     if found := _STRANGE.search(text.value):
@@ -52,12 +52,12 @@ def parse_expression(text: Text) -> ast.expr:
 
 
 def literal(text: Text) -> Any:
-    """The value of a literal; ValueError where the expression is none."""
+    """The value of a literal; ValueError if the expression is not a literal."""
     return ast.literal_eval(parse_expression(text))
 
 
 def bounded(tree: ast.expr) -> ast.expr:
-    """A copy in which every operation whose result can be without bounds is a call of one of OPERATIONS."""
+    """A copy that calls one of OPERATIONS for each operation that can have an unbounded result."""
     return ast.fix_missing_locations(_Bounded().visit(copy.deepcopy(tree)))
 
 
@@ -90,14 +90,14 @@ _FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
 
 @contextlib.contextmanager
 def memory(headroom: int = MEMORY) -> Iterator[None]:
-    """Lets the process grow by `headroom` bytes and no further: what asks for more gets a MemoryError."""
+    """Let the process grow by at most `headroom` bytes: a larger allocation raises MemoryError."""
     try:
         import resource
 
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[5]) * resource.getpagesize()
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    except (ImportError, OSError):  # not on this system
+    except (ImportError, OSError):  # not available on this system
         yield
         return
     wanted = used + headroom
@@ -127,7 +127,7 @@ def _refuse_depth(tree: ast.expr, text: Text) -> None:
 
 
 def _problem(node: ast.AST) -> str:
-    """What is wrong with the size of one node; its parts are looked at on their own."""
+    """The problem with the size of one node, or ""; its child nodes are checked separately."""
     match node:
         case ast.Constant(int() as value) if not isinstance(value, bool) and value >= INTEGER:
             return "the number is too large: integers stay below 2**64"
@@ -148,7 +148,7 @@ def _problem(node: ast.AST) -> str:
 
 
 def _fold(tree: ast.expr) -> int | None:
-    """The value of an expression of integers, None for any other; OverflowError where it has no bounds."""
+    """The value of an expression of integers, else None; OverflowError if it exceeds the bounds."""
     match tree:
         case ast.Constant(int() as value):
             return int(value)

@@ -1,7 +1,7 @@
-"""What an entry of derivatives.yaml means, as plain frozen data.
+"""The model of derivatives.yaml, as plain frozen data.
 
-Owns the vocabulary of the spec: locations, types, arguments, formulas, operators and what analysis derives from
-them.  Knows nothing of YAML, of templates or of arrays.
+Defines locations, types, arguments, formulas, operators and the results of analysis.  Does not depend on YAML, on templates or on
+arrays.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondiffere
 WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
-LAWS = ("memory", "axes", "parts")  # that an entry may except
-# How an operator may take the batches of a vmap, where its entry says so: see docs/grammar.md.
+LAWS = ("memory", "axes", "parts")  # checks that an entry may exclude
+TESTED = ("numpy", "single")  # comparisons in the tests that an entry may exclude
+# Batching rules that an entry may state: see docs/grammar.md.
 VMAPS = (
     "along", "along-whole", "beside", "beside-2", "broadcast", "elements", "grouped", "images", "images-2", "images-3", "index",
     "inserted", "matrices", "order", "padded", "places", "reduced", "refused", "rows", "scattered", "summed", "taken", "widened",
@@ -55,7 +56,7 @@ class Span(Location):
 
 @dataclass(frozen=True)
 class Text:
-    """A string of the spec that remembers where each of its characters stands."""
+    """A string of the spec with the position of each of its characters."""
 
     value: str
     file: str
@@ -79,7 +80,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Type:
-    """`int[]?` is Type("int", is_list=True, optional=True); `int[2]` has length 2, and `int[2]|str` may be a word too."""
+    """`int[]?` is Type("int", is_list=True, optional=True); `int[2]` has length 2, and `int[2]|str` may be a string."""
 
     base: str
     is_list: bool = False
@@ -89,7 +90,7 @@ class Type:
 
     @property
     def is_array(self) -> bool:
-        """True where a value of this type can carry a gradient."""
+        """Whether a value of this type can carry a gradient."""
         return self.base == ARRAY
 
     def __str__(self) -> str:
@@ -101,7 +102,7 @@ class Type:
 class Argument:
     name: str
     type: Type
-    default: str | None = None  # Python source of the literal, None where the argument is required
+    default: str | None = None  # Python source of the literal; None for a required argument
     keyword_only: bool = False
     location: Location | None = None
     variadic: bool = False  # `*operands`: one list, or its items one by one
@@ -129,7 +130,7 @@ class Output:
 
     @property
     def differentiable(self) -> bool:
-        """Whether it can carry a gradient: what nobody is given gets none."""
+        """Whether the output can carry a gradient: a hidden output gets none."""
         return self.type.is_array and not self.hidden
 
 
@@ -148,12 +149,12 @@ class Signature:
 
     @functools.cached_property
     def generators(self) -> tuple[str, ...]:
-        """The names of the arguments that numbers are drawn with."""
+        """The names of the arguments that are random generators."""
         return tuple(a.name for a in self.arguments if a.type.base == "Generator")
 
     @functools.cached_property
     def visible(self) -> tuple[Output, ...]:
-        """The outputs that callers get."""
+        """The outputs that callers receive."""
         return tuple(o for o in self.outputs if not o.hidden)
 
     def argument(self, name: str) -> Argument | None:
@@ -165,25 +166,25 @@ class Signature:
 
 @dataclass(frozen=True)
 class Formula:
-    """A parsed expression; `tree` holds whitelisted nodes only, whose positions are those of the file."""
+    """A parsed expression; `tree` contains whitelisted nodes only, with positions in the file."""
 
     source: str
     tree: ast.expr
     location: Location
-    names: frozenset[str] = frozenset()  # every Name read, functions called excluded
-    expression: Expression | None = None  # what it means, once it is resolved
+    names: frozenset[str] = frozenset()  # every name that is read, without called functions
+    expression: Expression | None = None  # the resolved formula
 
     def is_of(self, op: Op) -> bool:
-        """Whether a sample is the entry's own: those of a shape or a preset stand above all entries."""
+        """Whether a sample is written in or below the entry; samples of a shape or a preset come from above all entries."""
         return self.location.file != op.location.file or self.location.line > op.location.line
 
     @functools.cached_property
     def calls(self) -> frozenset[str]:
-        """The operators and helpers that it calls, as they are written."""
+        """The operators and helpers that the formula calls, by their written names."""
         return frozenset(n.func.id for n in ast.walk(self.tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
 
     def __getattr__(self, name: str) -> ast.expr:
-        """The tree of a formula that was kept between runs: it is unpacked when something reads it."""
+        """The tree of a cached formula, which is unpacked when it is first read."""
         if name != "tree" or "packed" not in vars(self):
             raise AttributeError(f"a formula has no {name}")
         tree = vars(self)["tree"] = vars(self).pop("packed")()
@@ -192,7 +193,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Stated:
-    """A call, and what the entry says of it: its value, or its derivatives at a kink."""
+    """A call, and the entry's statement about it: its value, or its derivatives at a kink."""
 
     call: Formula
     value: Formula
@@ -211,12 +212,12 @@ class Saved:
 
     @classmethod
     def of(cls, name: str, attribute: str) -> Saved:
-        """Metadata, as a formula reads it: the size is known from the shape."""
+        """A saved piece of metadata: the size is computed from the shape."""
         return cls(name, "shape" if attribute == "size" else attribute)
 
     @property
     def is_variable(self) -> bool:
-        """Whether it may hold arrays, which can be written to."""
+        """Whether the value may contain arrays, which can be modified."""
         return self.kind in ("input", "output", "index")
 
     @property
@@ -226,10 +227,10 @@ class Saved:
 
 @dataclass(frozen=True)
 class Derived:
-    """What analysis adds to an entry with a derivative; all of it follows from the formulas."""
+    """The results of analysis for an entry with a derivative; all are derived from its formulas."""
 
     vjp: dict[str, Expression]  # array input -> its cotangent, before the reduction to the input's shape
-    saved_for: dict[str, tuple[Saved, ...]]  # array input -> what its formula names, lets included
+    saved_for: dict[str, tuple[Saved, ...]]  # array input -> the values that its formula reads, directly or through lets
     saved: tuple[Saved, ...]  # the union, in order of first use
     jvp: dict[str, Expression]  # differentiable output -> its tangent (empty for a jointly linear op)
     joint_linear: tuple[str, ...] = ()  # inputs of a `linear:` op: y_t = op(x_t...), absent tangents are zeros
@@ -237,7 +238,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Op:
-    """One entry, defaults of its family already applied."""
+    """One entry, with the defaults of its family applied."""
 
     family: str
     signature: Signature
@@ -245,47 +246,47 @@ class Op:
     doc: str
     location: Location
     aliases: tuple[str, ...] = ()
-    args: dict[str, str] = field(default_factory=dict)  # argument -> what it is, in one line
-    ref: str = ""  # where the formulas come from, in one line
-    unlike: tuple[str, str] | None = None  # what PyTorch's does otherwise, of calls without an argument: (argument or "", words)
+    args: dict[str, str] = field(default_factory=dict)  # argument -> its description, in one line
+    ref: str = ""  # the source of the formulas, in one line
+    unlike: tuple[str, str] | None = None  # difference from PyTorch, in calls without an argument: (argument or "", words)
     factor: tuple[str, str] | None = None  # a keyword of the public functions, and the array that it multiplies
-    cast: str = ""  # the array that the public functions take to a `dtype=` first
-    pair: str = ""  # the operator of two arrays that is meant where a tensor is the second argument
-    numpy: tuple[str, ...] = ()  # NumPy's functions that a public op answers to, "linalg.svd"
+    cast: str = ""  # the array that the public functions first convert to `dtype=`
+    pair: str = ""  # the operator of two arrays that a call means if its second argument is a tensor
+    numpy: tuple[str, ...] = ()  # the NumPy functions that a public op implements, "linalg.svd"
     elsewhere: tuple[tuple[str, str], ...] = ()  # (namespace, name) of the function in other namespaces
     namespace: str = ""  # "", "linalg", "nn", "special"
     operator: str | None = None  # "__add__"
     variants: tuple[str, ...] = ("function",)
     domain: Formula | None = None
     dtype: str = "any"  # "float" real or complex, "real", "complex", "any" integers too, "bool", "int"
-    result_dtypes: tuple[str | None, ...] = ()  # of each visible output, None by default; nothing where all are
+    result_dtypes: tuple[str | None, ...] = ()  # one per visible output, None for the default; empty if all are default
     shape: str | None = None
     view: str | None = None
     forward: Formula | None = None
-    over: tuple[str, ...] = ()  # inputs in whose memory the forward may put its result
-    inplace: Formula | None = None  # statement-like kernel call that writes into the first input
-    placed: Formula | None = None  # kernel call whose result a backward pass adds to a gradient that is there
+    over: tuple[str, ...] = ()  # inputs whose memory the forward may reuse for its result
+    inplace: Formula | None = None  # kernel call, used as a statement, that writes into the first input
+    placed: Formula | None = None  # kernel call whose result a backward pass adds to an existing gradient
     composite: Formula | None = None
-    reference: Formula | None = None  # the value in mpmath's functions, where forward does not say it
+    reference: Formula | None = None  # the value in mpmath's functions, if forward does not give it
     lets: dict[str, Formula] = field(default_factory=dict)
     partials: dict[tuple[str, str], Formula] = field(default_factory=dict)  # (output, input)
     linear: tuple[str, ...] = ()
     multilinear: tuple[str, ...] = ()
     vjp: dict[str, Formula] = field(default_factory=dict)
     jvp: dict[str, Formula] = field(default_factory=dict)
-    batched: bool = False  # the rules act on each row of cotangents with one more axis at the front
-    rows: Formula | None = None  # of a linear op: the same for each row of an `x` with one more axis at the front
-    vmap: str | None = None  # how it takes batches, where that does not follow from the entry
-    parts: Formula | None = None  # what it is made of for batches, where `vmap` says that
-    jet: tuple[str, int] | None = None  # the op that takes all coefficients of a series at once, and beyond which order
-    laws: tuple[Formula, ...] = ()  # equations that hold of real numbers
-    breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS -> why it does not hold
+    batched: bool = False  # the rules also apply to cotangents with one more axis at the front
+    rows: Formula | None = None  # for a linear op: the op on each row of an `x` with one more axis at the front
+    vmap: str | None = None  # the batching rule, if it does not follow from the entry
+    parts: Formula | None = None  # the decomposition for batches, if `vmap` gives one
+    jet: tuple[str, int] | None = None  # the op that takes all coefficients of a series, and the last order that does not need it
+    laws: tuple[Formula, ...] = ()  # equations that hold for real numbers
+    breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS or TESTED -> the reason why it does not hold
     samples: tuple[Formula, ...] = ()
     examples: tuple[Stated, ...] = ()  # calls and their values, one for each output
     kinks: tuple[Stated, ...] = ()  # calls and the derivatives of the sum of the outputs, one for each array input
-    places: dict[str, Location] = field(default_factory=dict, compare=False)  # key -> where its value stands
+    places: dict[str, Location] = field(default_factory=dict, compare=False)  # key -> the place of its value
     derived: Derived | None = None
-    loops: str = ""  # "np.exp" of the library's own operators, as other packages know them: what a forward by inner loops calls
+    loops: str = ""  # in the table for other packages: the function that a forward by inner loops calls, "np.exp"
 
     @property
     def name(self) -> str:
@@ -293,13 +294,13 @@ class Op:
 
     @property
     def called(self) -> str:
-        """What errors call it: `linalg.norm` where NumPy's name is an alias in the entry's own namespace."""
+        """The op's name in errors: `linalg.norm` if NumPy's name is an alias in the entry's own namespace."""
         own = [f"{place}.{name}" for place, name in self.elsewhere if place == self.namespace]
         return next((name for name in own if name in self.numpy), self.name)
 
     @property
     def private(self) -> bool:
-        """Whether formulas call it and users do not see it."""
+        """Whether only formulas call the op."""
         return self.name.startswith("_")
 
     @property
@@ -314,17 +315,17 @@ class Op:
 
     @property
     def takes_every_dtype(self) -> bool:
-        """`float` makes floats of integers and booleans, so it refuses as little as `any`."""
+        """Whether the op takes all dtypes: `float` converts integers and booleans to floats, so it rejects no more than `any`."""
         return self.dtype in ("any", "float")
 
     @property
     def let_expressions(self) -> dict[str, Expression]:
-        """What the lets mean, in the order of their definition."""
+        """The resolved lets, in the order of their definition."""
         return {name: formula.expression for name, formula in self.lets.items()}
 
     @property
     def claim(self) -> str:
-        """Which numbers it takes, as the runtime calls them; empty where it takes all."""
+        """The numbers that the op takes, by the runtime's name; empty if it takes all."""
         return {"real": "REALS", "complex": "COMPLEXES", "int": "INTEGERS", "bool": "BOOLEANS"}.get(self.dtype, "")
 
     @property
@@ -338,20 +339,20 @@ class Family:
     about: str
     ops: tuple[Op, ...]
     location: Location
-    small: bool = False  # what its operators do takes long beside their calls, whose code is compiled quickly
+    small: bool = False  # its kernels take much longer than their calls: the calls' code is compiled quickly
 
 
 @dataclass(frozen=True)
 class Spec:
     families: tuple[Family, ...]
-    file: str = "derivatives.yaml"  # as error messages name it
+    file: str = "derivatives.yaml"  # its name in error messages
     source: str = field(default="", repr=False)
     presets: dict[str, tuple[Formula, ...]] = field(default_factory=dict)  # lists of samples by name
-    further: dict[str, str] = field(default_factory=dict, repr=False)  # the files of further samples, with their texts
+    further: dict[str, str] = field(default_factory=dict, repr=False)  # the texts of the files of further samples, by file
 
     @functools.cached_property
     def ops(self) -> Mapping[str, Op]:
-        """Every operator by Python name, in reading order; aliases are not repeated here."""
+        """Every operator by Python name, in reading order, without aliases."""
         return MappingProxyType({op.name: op for family in self.families for op in family.ops})
 
     @property

@@ -1,8 +1,7 @@
-"""Names that an entry may give: to operators, arguments, outputs, aliases, lets and families.
+"""Check names that an entry may define: operators, arguments, outputs, aliases, lets and families.
 
-Owns the words that are no names, because Python or Cython reads them otherwise, and the reserved ones, which mean something in
-formulas or in the generated code.  Variables of the generated code need no list: locals end in `_`, and the fields of a node
-begin with `saved_` and `version_`.
+Holds the words that Python or Cython reads differently, and the reserved names, which have a meaning in formulas or in generated
+code.  Variables of generated code need no list: locals end in `_`, and fields of a node begin with `saved_` or `version_`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from .model import Argument, Location, Output
 
 _NAME = re.compile(r"_*[A-Za-z]\w*", re.ASCII)
 _LENGTH = 60
-# What Cython reads as the beginning of something else, and what it reads as the type of an argument.
+# Words that begin another construct in Cython, and words that Cython reads as the type of an argument.
 _KEYWORDS = {"DEF", "ELIF", "ELSE", "IF", "NULL", "cdef", "cimport", "cpdef", "ctypedef", "include", "sizeof"}
 _TYPES = {"Py_ssize_t", "bint", "char", "const", "double", "float", "int", "long", "short", "signed", "size_t", "unsigned",
           "void", "volatile"}  # fmt: skip
-# What a formula looks into, what generated code calls its modules, and what bindings add to a signature.
+# Roots of formulas, names of modules in generated code, and parameters that bindings add to a signature.
 _RESERVED = {"np", "kernels", "grad", "formulas", "math", "ops", "self", "out", "requires_grad"}
-# What generated code calls: the names that the templates import, and builtins.
+# Names that generated code calls: names that the templates import, and builtins.
 CALLED = frozenset(
     "BOOLEANS COMPLEXES DUAL LISTENING MAPPED "
     "Exception Forward1 Forward2 Forward3 Forward4 Forward5 Forward6 Forward7 Forward8 HAS_GRADIENT "
@@ -45,7 +44,7 @@ _METADATA = ("shape", "ndim", "dtype")
 
 
 def check_name(name: str, at: Location) -> None:
-    """Refuses what cannot be the name of an operator, a family or an alias."""
+    """Reject text that cannot be the name of an operator, a family or an alias."""
     if not _NAME.fullmatch(name) or keyword.iskeyword(name) or name in _KEYWORDS:
         raise SpecError(f"'{shortened(name)}' is not a name", at)
     if name.startswith("__"):
@@ -55,7 +54,7 @@ def check_name(name: str, at: Location) -> None:
 
 
 def check_value_name(name: str, at: Location, *, let: bool = False) -> None:
-    """Refuses what cannot be the name of an argument, an output or a let, which alone may end like a tangent."""
+    """Reject text that cannot name an argument, an output or a let; only a let may end like a tangent."""
     check_name(name, at)
     if name in _TYPES:
         raise SpecError(f"'{name}' is a type of C, not a name", at)
@@ -68,12 +67,12 @@ def check_value_name(name: str, at: Location, *, let: bool = False) -> None:
 
 
 def generated_names(named: Collection[Argument | Output]) -> dict[str, str]:
-    """What generated code calls the metadata of values: `x_shape` is x.shape."""
+    """The generated code's names for the metadata of values: `x_shape` is x.shape."""
     return {f"{i.name}_{word}": f"what the generated code calls {i.name}.{word}" for i in named for word in _METADATA}
 
 
 def check_metadata(named: Collection[Argument | Output]) -> None:
-    """Refuses `x_shape` beside `x`."""
+    """Reject `x_shape` beside `x`."""
     meant = generated_names(named)
     for item in named:
         if item.name in meant:

@@ -1,7 +1,4 @@
-"""Nodes of YAML as text whose characters know where they stand.
-
-Owns the way from a node to Text and Location.  Knows nothing of keys or of what they mean.
-"""
+"""Convert nodes of YAML to Text and Location, with the position of each character."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from .ranks import Words, filled
 
 
 class Nodes:
-    """Reads nodes; each knows its file and the text of it."""
+    """Reads nodes; each node holds its file and the file's text."""
 
-    words: Words = MappingProxyType({})  # what stands in the holes of an entry of several ranks
+    words: Words = MappingProxyType({})  # the words for the placeholders of an entry of several ranks
 
     def _sequence(self, node: yaml.Node) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode):
@@ -28,7 +25,7 @@ class Nodes:
         return [self._text(n) for n in (node.value if isinstance(node, yaml.SequenceNode) else [node])]
 
     def _doc(self, node: yaml.Node) -> str:
-        """Text that becomes part of docstrings."""
+        """Text for docstrings."""
         text = self._text(node)
         for part in ('"""', "\\"):
             if part in text.value:
@@ -38,7 +35,7 @@ class Nodes:
         return text.value
 
     def _line(self, node: yaml.Node) -> str:
-        """Text of docstrings that fits into one line of the file."""
+        """Text for docstrings that is on one line of the file."""
         value, text = self._doc(node), self._text(node)
         lines = {line for line, _ in text.places[:-1]}
         if len(lines) > 1 or "\n" in value:
@@ -46,13 +43,13 @@ class Nodes:
         return value.strip()
 
     def _text(self, node: yaml.Node) -> Text:
-        """A scalar with the place of each character; YAML folds a line break and its indentation to one blank."""
+        """A scalar with the position of each character; YAML folds a line break and its indentation into one blank."""
         if not isinstance(node, yaml.ScalarNode):
             raise SpecError("plain text is expected here", self._location(node))
         mark, places, source = node.start_mark, [], node.start_mark.buffer
         index, line, column = mark.index, mark.line + 1, mark.column + 1
         as_written = node.value.isprintable() and source.startswith(node.value, index)
-        if as_written:  # in one line and without quotes, as most are
+        if as_written:  # on one line and without quotes, like most scalars
             places = [(line, column + i) for i in range(len(node.value))]
             column += len(places)
         for char in "" if as_written else node.value:
@@ -70,7 +67,7 @@ class Nodes:
         return filled(text, self.words) if self.words else text
 
     def _written(self, node: yaml.Node) -> Text:
-        """The text of one line as it is written, also where YAML takes `[0, 1]` for a list."""
+        """The source text of a one-line node, even if YAML parses it as a list, such as `[0, 1]`."""
         start, end = node.start_mark, node.end_mark
         value = start.buffer[start.index : end.index].rstrip()
         return Text(value, start.name, tuple((start.line + 1, start.column + 1 + i) for i in range(len(value) + 1)))

@@ -1,8 +1,8 @@
-"""NumPy's functions that an operator answers to.
+"""Find the NumPy functions that an operator implements.
 
-Owns which function a dotted name is, and which functions follow from an entry: the one that its forward calls with the arguments
-as they are, and those with its names.  numpy_functions.txt has the functions of the oldest NumPy that gradspec runs with, so the
-generated code does not depend on the NumPy at hand.  Must not know what the operator is used for.
+Derives them from an entry: the function that its forward calls with unchanged arguments, and functions with the entry's names.
+The file numpy_functions.txt lists the functions of the oldest NumPy that gradspec supports, so the generated code does not depend
+on the installed NumPy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def functions() -> frozenset[str]:
 
 
 def function_named(text: Text) -> str:
-    """The name as it is written, refused where NumPy has no function of that name."""
+    """The name in a text; rejected if NumPy has no function of this name."""
     name = text.value
     if name not in functions():
         module, _, last = name.rpartition(".")
@@ -37,7 +37,7 @@ def function_named(text: Text) -> str:
 
 
 def numpy_names(op: Op, *, stated: bool) -> tuple[str, ...]:
-    """All of them for a public operator: the one that the entry states, else the one it calls, then those of its names."""
+    """The functions of a public operator: first the stated or the called function, then the functions with the op's names."""
     if op.private or stated and not op.numpy:
         return ()
     spelled = [(op.namespace, name) for name in (op.name, *op.aliases)] + list(op.elsewhere)
@@ -46,7 +46,7 @@ def numpy_names(op: Op, *, stated: bool) -> tuple[str, ...]:
 
 
 def _called(op: Op) -> list[str]:
-    """The function that the forward calls with each argument once, in order, or by keyword."""
+    """The function that the forward calls with each argument once, in order or by keyword."""
     call = op.forward and op.forward.tree
     if not isinstance(call, ast.Call):
         return []

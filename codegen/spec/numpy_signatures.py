@@ -1,8 +1,7 @@
-"""The parameters of NumPy's functions: what a call of `np.sum` may say.
+"""Read the parameters of NumPy's functions, such as the parameters of `np.sum`, from numpy_signatures.txt.
 
-Owns the table numpy_signatures.txt, one function a line, and its making from a NumPy at hand.  The table is committed, so the
-generated code does not depend on the NumPy of the day.  Knows nothing of operators.  `python -m codegen.spec.numpy_signatures`
-writes the table anew.
+The table has one function on each line and is committed, so the generated code does not depend on the installed NumPy.
+`python -m codegen.spec.numpy_signatures` writes the table from the installed NumPy.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 _FILE = Path(__file__).with_name("numpy_signatures.txt")
-_MODULES = ("", "linalg", "fft")  # whose functions ask their arguments, or one that is given as like=
+_MODULES = ("", "linalg", "fft")  # modules whose functions dispatch on their arguments, or on `like=`
 _HEAD = """\
 # The parameters of NumPy {version}'s functions, one a line: "*" as in Python, "?" for a default that is no plain value.
 # Universal functions have the numbers of their inputs and outputs.  `python -m codegen.spec.numpy_signatures` writes this file.
@@ -28,7 +27,7 @@ _HEAD = """\
 class Parameter:
     name: str
     kind: str  # "positional" (or by name), "keyword" (only), "*" or "**"
-    default: str | None = None  # Python source, "?" for none that can be written; None where it is required
+    default: str | None = None  # Python source, "?" for a default that cannot be written; None for a required parameter
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class NumpyFunction:
 
 @functools.cache
 def numpy_signatures() -> dict[str, NumpyFunction]:
-    """Each function by its dotted name: "linalg.svd"."""
+    """Each function by its dotted name, such as "linalg.svd"."""
     lines = _FILE.read_text().splitlines()
     return {f.name: f for f in (_parsed(line) for line in lines if line and not line.startswith("#"))}
 

@@ -1,8 +1,7 @@
-"""The order of entries and that of the lets of an entry.
+"""Order: check the order of the entries and of the lets of an entry.
 
-Entries are alphabetical inside a family, an adjoint below its operator, a private operator below the only one that calls it.
-
-Owns which entries stand wrong, the fewest whose removal leaves the others in order, and which lets.  Knows nothing of YAML.
+Entries are alphabetical in a family.  An adjoint follows its operator, and a private operator follows its only caller.  The
+reported entries are the fewest whose removal leaves the others in order.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ _OF = ("both modes", "the cotangents", "the tangents")
 
 
 def owners(ops: Iterable[Op]) -> dict[str, str]:
-    """The private operators that one operator calls, and that one of their family: each with the other's name."""
+    """The private operators whose only caller is in their family, each with the caller's name."""
     by_name = {op.name: op for op in ops}
     users: dict[str, set[str]] = {name: set() for name, op in by_name.items() if op.private}
-    first: dict[Location, str] = {}  # of the operators of one entry
+    first: dict[Location, str] = {}  # the first operator of each entry
     for op in by_name.values():
         entry = first.setdefault(op.location, op.name)
         for name in called_by(op) & users.keys() - {op.name}:
@@ -29,15 +28,16 @@ def owners(ops: Iterable[Op]) -> dict[str, str]:
 
 
 def misplaced(ops: Sequence[Op], owner_of: Mapping[str, str]) -> list[tuple[Op, str]]:
-    """The entries of a family that stand wrong, and where each belongs.
+    """The misplaced entries of a family, each with a message about its right place.
 
-    A private operator that one other calls stands below that one, and so do those that it calls alone.  An adjoint may stand
-    below its operator: each of the two calls the other in its vjp.  All others are alphabetical, a leading underscore apart.
+    A private operator with one caller is below its caller, together with the private operators that it alone calls.  An
+    adjoint may be below its operator: each of the two calls the other in its vjp.  All other entries are alphabetical,
+    ignoring a leading underscore.
     """
     leaders, found = [], []
-    above: list[Op] = []  # the entries that the last one stands below, and the last one
+    above: list[Op] = []  # the entries that own the last entry, and the last entry
     for before, op in zip([None, *ops], ops):
-        if before and before.location == op.location:  # another rank
+        if before and before.location == op.location:  # another rank of the same entry
             continue
         owner = owner_of.get(op.name)
         if owner:
@@ -70,7 +70,7 @@ def _out_of_order(leaders: list[Op]) -> list[tuple[Op, str]]:
 
 
 def misplaced_lets(op: Op) -> list[tuple[str, str]]:
-    """The lets that stand wrong, and what is wrong: those of both modes first, then those of `grad`, then those of `x_t`."""
+    """The misplaced lets, each with a message: first the lets of both modes, then those with `grad`, then those with `x_t`."""
     tangents = {f"{a.name}_t" for a in op.signature.arrays} - op.lets.keys()
     of: dict[str, int] = {}
     found, last = [], ""
@@ -89,7 +89,7 @@ def _place(op: Op) -> str:
 
 
 def _longest_rising(ops: list[Op]) -> list[Op]:
-    """The most entries that stand in alphabetical order; of two neighbours, the upper one."""
+    """A longest subsequence of entries in alphabetical order; of two neighbours it keeps the upper one."""
     lengths = [1] * len(ops)
     for i in range(len(ops) - 2, -1, -1):
         lengths[i] += max((lengths[j] for j in range(i + 1, len(ops)) if _place(ops[j]) >= _place(ops[i])), default=0)

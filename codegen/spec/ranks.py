@@ -1,7 +1,6 @@
-"""Ranks: one entry for the operators of one, two and three axes, `conv{n}d` with `ranks: 1..3`.
+"""Ranks: expand one entry into operators of one, two and three axes, such as `conv{n}d` with `ranks: 1..3`.
 
-Owns what stands for `{n}` and `{axes}` in the text of such an entry, and which of its calls are whose.  Knows nothing of what
-an entry may say.
+Fills the placeholders `{n}` and `{axes}` in the text of such an entry, and assigns its calls to the operators.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _RANGE = re.compile(r"([123])\.\.([123])")
 
 
 def words_of(ranks: Text, signature: Text) -> list[Words]:
-    """What the holes of an entry stand for, for each of its ranks."""
+    """The words for the placeholders of an entry, for each of its ranks."""
     found = _RANGE.fullmatch(ranks.value)
     first, last = map(int, found.groups()) if found else (1, 0)
     if first >= last:
@@ -34,7 +33,7 @@ def words_of(ranks: Text, signature: Text) -> list[Words]:
 
 
 def filled(text: Text, words: Words) -> Text:
-    """The text with words in its holes, each of which stands where its hole does."""
+    """The text with its placeholders filled; each word has the position of its placeholder."""
     value, places, end = "", (), 0
     for hole in _HOLE.finditer(text.value):
         word = words[hole[1]]
@@ -45,7 +44,7 @@ def filled(text: Text, words: Words) -> Text:
 
 
 def own_call(text: Text, name: str, words: Words) -> Text | None:
-    """A sample of an entry of several ranks: the call of all, `f(...)`, or that of one, by its name; None of another one's."""
+    """A call of an entry of several ranks: `f(...)` for all, `conv2d(...)` for one rank; None if it is for another rank."""
     called, paren, _ = text.value.partition("(")
     if not paren or called == "f":
         return text

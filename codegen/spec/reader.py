@@ -1,6 +1,6 @@
-"""Reads derivatives.yaml into the model: documents, presets, families and the order of their entries.
+"""Read derivatives.yaml into the model: documents, presets, families and the order of their entries.
 
-Owns what a family is made of, and which file holds its further samples.  What an entry says is read in entry.py.
+Defines the parts of a family, and finds the file of its further samples.  entry.py reads the entries.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from .documents import check_characters, documents
 from .entry import DEFAULT_KEYS, EntryReader
 from .formula import parse_formula
-from .given import alike
+from .mapping_keys import Items
 from .model import Family, Location, Op, Spec
 from .names import check_name
 from .order import misplaced, owners
-from .pairs import Items
 from .ranks import KEY, Words, words_of
+from .shape_samples import alike
+from .source_files import FOLDER, texts
 from .table import GRAMMAR, Table, given_calls
-from .texts import FOLDER, texts
 
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
-HEAD_KEYS = ("grammar", "presets", "shapes")  # of the first document, which may have none of them
+HEAD_KEYS = ("grammar", "presets", "shapes")  # keys of the first document, all optional
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
@@ -36,16 +36,16 @@ def read(path: str | os.PathLike[str]) -> Spec:
 
 
 class Stale(Exception):
-    """What was kept of some families does not go with what is read of others: all have to be read."""
+    """The families that were kept and the families that were read claim the same name: all must be read again."""
 
 
 def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str, str] = MappingProxyType({}),
               errors: ErrorList | None = None, kept: Mapping[range, Family] = MappingProxyType({}),
               progress: Callable[[str], None] = str, offered: Table | None = None) -> Spec:  # fmt: skip
-    """The spec of a text, and of the texts of further samples; the lines of families that are `kept` are not read again.
+    """The spec of a text and of the texts of further samples; the lines of families in `kept` are not read again.
 
-    Refusals are raised together, or added to `errors`; of an entry that is refused no more than the signature is then of use.
-    What a library has `offered` to a spec of another package gives it samples by shapes; such a spec states its grammar.
+    Errors are raised together, or added to `errors`; of a rejected entry only the signature is valid.  `offered` is gradspec's
+    table, for the spec of another package: its shapes give samples, and the spec must state its grammar.
     """
     given, errors = errors, ErrorList(file, source, further) if errors is None else errors
     spec = Spec((), file, source, further=dict(further))
@@ -63,7 +63,7 @@ def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str,
 
 
 def _without(source: str, kept: Mapping[range, Family]) -> str:
-    """The text with empty lines in the place of some."""
+    """The text with the lines of kept families replaced by empty lines."""
     if not kept:
         return source
     lines = source.split("\n")
@@ -75,10 +75,10 @@ def _without(source: str, kept: Mapping[range, Family]) -> str:
 class _Reader(EntryReader):
     """Reads a whole spec."""
 
-    states_grammar = False  # whether it has to
+    states_grammar = False  # whether the spec must state its grammar
 
     def offer(self, table: Table | None, file: str) -> None:
-        """Takes the samples of another spec's shapes, under the names of its presets."""
+        """Add the presets and the samples by shape from another spec's table."""
         if table is not None:
             self.states_grammar = True
             self.presets |= {name: given_calls(calls, file) for name, calls in table.presets.items()}
@@ -114,7 +114,7 @@ class _Reader(EntryReader):
         return Spec(tuple(families), file, source, self.presets, dict(further))
 
     def _known(self, family: Family, others: list[Family]) -> Family:
-        """A family that was read before, which takes its names again."""
+        """A family that was read before; it claims its names again."""
         if any(family.name == other.name for other in others):
             raise Stale(family.name)
         for op in family.ops:
@@ -123,7 +123,7 @@ class _Reader(EntryReader):
         return family
 
     def _file(self, source: str, file: str) -> Items:
-        """What a file of further samples holds: operator -> its samples and examples."""
+        """The content of a file of further samples: operator -> its samples and examples."""
         nodes = [*documents(source, file)]
         if len(nodes) != 1:
             raise SpecError("one document is expected: operators with 'samples:' and 'examples:'", Location(file, 1, 1))
@@ -133,7 +133,7 @@ class _Reader(EntryReader):
         return isinstance(node, yaml.MappingNode) and bool(node.value) and all(key.value in HEAD_KEYS for key, _ in node.value)
 
     def _check_grammar(self, node: yaml.Node, file: str) -> None:
-        """A spec of another package was written for some version of the grammar, and says which."""
+        """Check the stated version of the grammar; a spec of another package must state one."""
         pairs = node.value if isinstance(node, yaml.MappingNode) else []
         stated = next((value for key, value in pairs if key.value == "grammar"), None)
         if stated is None and self.states_grammar:
@@ -182,7 +182,7 @@ class _Reader(EntryReader):
         return Family(name.value, about, tuple(ops), name.location, small)
 
     def _ranks(self, entry: yaml.Node) -> list[Words]:
-        """What the holes of an entry stand for: nothing, or words for each of its ranks."""
+        """The words for the placeholders of an entry: none, or one mapping for each of its ranks."""
         keys = entry.value if isinstance(entry, yaml.MappingNode) else []
         ranks = next((value for key, value in keys if key.value == KEY), None)
         if ranks is None:
@@ -192,12 +192,12 @@ class _Reader(EntryReader):
         return []
 
     def _name_of(self, entry: yaml.Node) -> str:
-        """The name of the operator of an entry, also where the rest of it cannot be read."""
+        """The name of an entry's operator, even if the rest of the entry cannot be read."""
         first = entry.value[0][1] if isinstance(entry, yaml.MappingNode) and entry.value else None
         return re.match(r"\w*", self._text(first).value)[0] if isinstance(first, yaml.ScalarNode) else ""
 
     def _check_further(self, further: Items, names: list[str]) -> None:
-        """A file of further samples has the entries of its family in their order."""
+        """Report operators of a file of further samples that are unknown or not in the order of the family."""
         last = ""
         for name, (node, _) in further.items():
             if name not in names:
@@ -209,7 +209,7 @@ class _Reader(EntryReader):
                 last = name
 
     def _check_order(self, families: list[Family]) -> None:
-        """Who calls an operator is known where all entries could be read."""
+        """Report misplaced entries; the callers of private operators are known only if all entries could be read."""
         readable = not self.errors
         owner_of = owners(op for family in families for op in family.ops) if readable else {}
         for family in families:
@@ -224,7 +224,7 @@ class _Reader(EntryReader):
                 self.errors.add(f"no operator of the family has an argument '{name}'", at, "", "args", suggestion=near)
 
     def _check_nodes(self, ops: list[Op]) -> None:
-        """`f` and `_f` are two operators, and one name for a Node."""
+        """Report operators with the same Node name, such as `f` and `_f`."""
         owners: dict[str, Op] = {}
         for op in ops:
             owner = owners.setdefault(op.node, op)

@@ -1,16 +1,16 @@
 """Result dtypes: `dtype: float -> real(x), _`.
 
-Owns their grammar and what a result's dtype is:
+Defines their grammar and computes the dtype of a result:
 
-    dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers get)
-    OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" where the default holds)
+    dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers receive)
+    OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" for the default)
            | ("real" | "complex") "(" (NAME | "_" | "either") ")" | NAME
 
-By default a Mask is bool, an Index intp, and everything else the promotion of the Array inputs, in which Python numbers are
-weak.  `real(x)` is the real counterpart of the dtype of x, `complex(x)` the complex one, `real(_)` and `complex(_)` those of the
-default, `x` that dtype itself, and the name of a DType argument what is asked for, or the default where it is None.  Of
-integers alone an entry for `float` or `real` makes floats, as sin does; where it says `given` it makes integers, as dot does,
-and where it says `either`, or `real(either)`, it depends on other arguments.  Knows nothing of forwards.
+By default a Mask is bool and an Index intp.  All other outputs have the promoted dtype of the Array inputs; Python numbers are
+weak in it.  `real(x)` is the real counterpart of the dtype of x, `complex(x)` the complex one, and `x` the dtype of x itself.
+`real(_)` and `complex(_)` are the counterparts of the default.  The name of a DType argument is the requested dtype, or the
+default if the argument is None.  From integers alone, an entry with `float` or `real` computes floats, like sin.  With `given`
+it computes integers, like dot; with `either` or `real(either)` the dtype depends on other arguments.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .signature import split
 
 _FIXED = {"bool": np.dtype(np.bool_), "int": np.dtype(np.intp)}
 _OF_TYPE = {"Mask": "bool", "Index": "int"}
-_GIVEN, _EITHER = "given", "either"  # what becomes of integers alone, beside the default
+_GIVEN, _EITHER = "given", "either"  # results of integer inputs, other than the default
 _COUNTERPART = re.compile(r"(real|complex)\((\w+)\)$", re.ASCII)
 
 
 def parse_dtype(text: Text, signature: Signature) -> tuple[str, tuple[str | None, ...]]:
-    """What the inputs may be, and the result dtypes that are stated, one for each visible output; none, no tuple."""
+    """The input dtypes, and the stated result dtypes, one for each visible output; an empty tuple if none is stated."""
     arrow = text.value.find("->")
     taken = text.part(0, arrow if arrow >= 0 else len(text.value))
     if taken.value not in DTYPES:
@@ -77,25 +77,25 @@ def _counterparts(names: list[str]) -> list[str]:
 
 
 def choices(op: Op) -> list[str]:
-    """What `->` may say of a result of this op."""
+    """The words that may follow `->` for a result of this op."""
     arrays = [a.name for a in op.signature.arrays]
     words = [_GIVEN] if op.dtype in ("float", "real") else []
     return [*_asked(op.signature), *arrays, *_counterparts([*arrays, "_"]), *words, *_FIXED]
 
 
 def result_dtype(op: Op, index: int, inputs: Mapping[str, Any], statics: Mapping[str, Any]) -> np.dtype | None:
-    """The dtype of one output of a call, None where none is promised.
+    """The dtype of one output of a call; None if none is promised.
 
     Parameters
     ----------
     op : Op
     index : int
-        Which output.
+        Index of the output.
     inputs : mapping
-        Of each Array, Index or Mask argument by name its dtype, the number itself where it is a Python one, a list of these
-        where the argument is a list, or None.
+        For each Array, Index or Mask argument by name: its dtype, a Python number itself, a list of such values for
+        a list argument, or None.
     statics : mapping
-        The other arguments by name; only those of the types DType and Scalar count.
+        The other arguments by name; only DType and Scalar arguments matter.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def result_dtype(op: Op, index: int, inputs: Mapping[str, Any], statics: Mapping
 
 
 def dtype_of(op: Op, stated: str | None, inputs: Mapping[str, Any], statics: Mapping[str, Any]) -> np.dtype | None:
-    """The dtype that a word after `->`, or the default where it is None, stands for in a call."""
+    """The dtype that a word after `->` means in a call; None means the default."""
     if stated in _FIXED:
         return _FIXED[stated]
     if stated in inputs:
@@ -140,7 +140,7 @@ def _promoted(values: list[Any]) -> np.dtype:
 
 
 def _promised(op: Op, dtype: np.dtype) -> np.dtype | None:
-    """The dtype itself, floats for the integers of an entry that has no integers; of short ones some float."""
+    """The dtype, or float64 for 64-bit integers if the entry computes floats; None for shorter integers, whose float is open."""
     if op.dtype not in ("float", "real") or dtype.kind not in "iub":
         return dtype
     return np.dtype(np.float64) if dtype.itemsize == 8 else None

@@ -1,10 +1,11 @@
-"""Samples: the arrays that an entry's `samples:` calls stand for.
+"""Samples: create the arrays that the calls in an entry's `samples:` mean.
 
-Owns the makers (`x(3, 4)`, `pos(2)`, `psd(3)`, ...), their seeding and the domain.  Used by `check` and, through the
-generated op_info, by the test-suite: knows nothing of the spec beyond plain strings, and only of NumPy.
+Defines the makers (`x(3, 4)`, `pos(2)`, `psd(3)`, ...), their seeds and the domain.  `check` uses it, and so does the test suite,
+through the generated op_info.  It depends on NumPy and on plain strings only.
 
-Values are the same for the same seed.  Default values keep 0.1 off every multiple of 0.5 and off one another, so that
-sign, floor, round and maximum are smooth there, and comparisons of a domain hold by a margin that differences stay in.
+The same seed gives the same values.  Default values are distinct and at least 0.1 away from every multiple of 0.5, so that
+sign, floor, round and maximum are smooth there.  Comparisons of a domain hold by a margin that is larger than the steps of
+differences.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from .constants import CONSTANTS, FUNCTIONS
 from .limits import ELEMENTS, OPERATIONS, bounded
 
 MARGIN = 0.05
-_TRIES = 200  # the entry that takes most redraws takes 26
+_TRIES = 200  # the most redraws that an entry needs are 26
 Sampled = tuple[tuple[Any, ...], dict[str, Any]]
 DOMAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "real": np.real, "imag": np.imag, "floor": np.floor, "round": np.round, "min": np.min, "max": np.max,
     "isfinite": np.isfinite, "mH": lambda x: np.conj(np.swapaxes(x, -2, -1)),
 }  # fmt: skip
-STATED = {**CONSTANTS, **FUNCTIONS, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}  # names of what examples and kinks state
+STATED = {**CONSTANTS, **FUNCTIONS, "sin": math.sin, "cos": math.cos, "tanh": math.tanh}  # names in values of examples and kinks
 _LITERALS = {"slice": slice, "Ellipsis": ..., **CONSTANTS}
 
 
@@ -41,7 +42,7 @@ def seed_of(op: str, index: int) -> int:
 
 def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.float64, seed: int = 0,
                     parameters: Sequence[str] = (), defaults: Mapping[str, Any] | None = None) -> Sampled:  # fmt: skip
-    """The arguments of a sample call; the domain finds them by `parameters`, the positional ones, and by their defaults."""
+    """The arguments of a sample call; `parameters`, the positional ones, and `defaults` give the names for the domain."""
     makers = _Makers(np.dtype(dtype), seed)
     names: dict[str, Any] = {name: _small(name, getattr(makers, name)) for name in _MAKER_NAMES}
     names |= {"f": lambda *args, **kwargs: (args, kwargs), **_LITERALS}
@@ -52,7 +53,7 @@ def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.floa
     return args, kwargs
 
 
-# A text is compiled once: a check evaluates each for every dtype, and a mutation run for every mutant.
+# Each text is compiled once: a check evaluates it for every dtype, and a mutation run for every mutant.
 
 
 @functools.lru_cache(maxsize=4096)
@@ -76,7 +77,7 @@ def _condition(node: ast.expr) -> CodeType:
 
 
 def _small(name: str, make: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    """A maker that refuses to make more numbers than a sample is good for."""
+    """A maker that rejects shapes with too many numbers for a sample."""
 
     def maker(*shape: int, **options: int) -> np.ndarray:
         count = math.prod(shape) * (max(shape[-2:], default=1) if name in _MATRICES else 1)
@@ -94,7 +95,7 @@ def evaluate_stated(source: str, count: int) -> tuple[Any, ...]:
 
 
 class _Makers:
-    """Makers of one sample: each call draws on."""
+    """The makers of one sample: each call continues the random sequence."""
 
     def __init__(self, dtype: np.dtype, seed: int):
         self.dtype = dtype
@@ -115,7 +116,7 @@ class _Makers:
         return np.asarray(scale * self._typed(lambda: self._off_kinks(shape)), self.dtype)
 
     def distinct(self, *shape: int) -> np.ndarray:
-        """Values in random order that are at least 0.3 apart."""
+        """Values in random order, at least 0.3 apart."""
         order = self.random.permutation(int(np.prod(shape, dtype=int))).reshape(shape)
         if self.dtype.kind in "iub":
             return order.astype(self.dtype)
@@ -143,12 +144,12 @@ class _Makers:
         return np.asarray(self.random.integers(low, high, shape))
 
     def mask(self, *shape: int) -> np.ndarray:
-        """Both values, wherever there is room for both."""
+        """Both truth values, if there are at least two elements."""
         size = int(np.prod(shape, dtype=int))
         return self.random.permutation(np.arange(size) % 2 == 0).reshape(shape)
 
     def tied(self, *shape: int) -> np.ndarray:
-        """Small integers, zeros among them: elements are equal to one another, and to some of a second array."""
+        """Small integers with zeros and repetitions, so that elements also equal elements of a second array."""
         size = int(np.prod(shape, dtype=int))
         real = np.resize([0, 1, -1, 1, 2], size).astype(float)
         return self.random.permutation(np.abs(real) if self.dtype.kind == "u" else real).reshape(shape).astype(self.dtype)
@@ -166,7 +167,7 @@ class _Makers:
         return np.zeros(shape, self.dtype)
 
     def redraw(self, values: np.ndarray, where: np.ndarray) -> None:
-        """Draws new values, more widely spread, into part of an array."""
+        """Draw new values, more widely spread, for part of an array."""
         count = int(np.count_nonzero(where))
         spread = self.random.choice([0.4, 1.0, 3.0], count)
         values[where] = (self._typed(lambda: self._off_kinks((count,))) * spread).astype(values.dtype)
@@ -183,7 +184,7 @@ class _Makers:
         return draw().astype(self.dtype)
 
     def _off_kinks(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Steps by the golden section, in random order: they stay apart from all others that this sample draws."""
+        """Steps of the golden section in random order: they differ from all other values of the sample."""
         count = int(np.prod(shape, dtype=int))
         steps = (self._drawn + np.arange(count)) * (5**0.5 - 1) / 2
         self._drawn += count
@@ -202,14 +203,14 @@ class _Makers:
 _MAKER_NAMES = (
     "x", "pos", "unit", "distinct", "mat", "psd", "tril", "ints", "mask", "tied", "perm", "generator", "ones", "zeros",
 )  # fmt: skip
-_MATRICES = ("mat", "psd", "tril")  # made by way of square ones
+_MATRICES = ("mat", "psd", "tril")  # computed from square matrices
 MAKERS = (*_MAKER_NAMES, "slice")
-ARRAY_PARTS = ("T", "mT", "real", "imag")  # what a sample can take of an array, besides a slice
+ARRAY_PARTS = ("T", "mT", "real", "imag")  # attributes of an array that a sample can use, besides a slice
 MAKER_CONSTANTS = tuple(_LITERALS)
 
 
 def _move_into_domain(domain: ast.expr, arguments: dict[str, Any], makers: _Makers) -> None:
-    """Redraws, in place, what lies outside; a condition on several arguments redraws the first of their arrays."""
+    """Redraw, in place, values outside the domain; a condition on several arguments redraws the first of their arrays."""
     conditions = domain.values if isinstance(domain, ast.BoolOp) and isinstance(domain.op, ast.And) else [domain]
     targets = [(c, array) for c in conditions if (array := _target(c, arguments, makers.dtype)) is not None]
     for _ in range(_TRIES):
@@ -229,7 +230,7 @@ def _target(condition: ast.expr, arguments: dict[str, Any], dtype: np.dtype) -> 
 
 
 def _within(outside: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Which elements of an array of `shape` take part where a broadcast condition fails."""
+    """The elements of an array of `shape` that take part in a failure of a broadcast condition."""
     extra = max(outside.ndim - len(shape), 0)
     outside = outside.any(axis=tuple(range(extra)))
     outside = outside.reshape((1,) * (len(shape) - outside.ndim) + outside.shape)
@@ -238,7 +239,7 @@ def _within(outside: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def satisfied(domain: ast.expr, arguments: dict[str, Any]) -> Any:
-    """The domain element by element; comparisons of floats must hold by MARGIN."""
+    """The domain, element by element; comparisons of floats must hold by MARGIN."""
 
     def value(node: ast.expr) -> Any:
         match node:

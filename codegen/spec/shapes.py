@@ -1,18 +1,17 @@
 """Shapes: `(..., m, k), (..., k, n) -> (..., m, n)`.
 
-Owns their grammar:
+Defines their grammar:
 
     shape   := "_" | [pattern {"," pattern}] "->" result {"," result}
-    pattern := (NAME | "_" | "(" [dim {"," dim}] ")") ["[]"]  one for each Array, Index or Mask argument; "[]" of a list
+    pattern := (NAME | "_" | "(" [dim {"," dim}] ")") ["[]"]  one for each Array, Index or Mask argument; "[]" for a list
     dim     := NAME ["?"] | INTEGER | "_" | "..."             "_" is any size; "..." only at the front
     result  := pattern | ("broadcast" | "reduce") "(" NAME {"," NAME} ")"
 
-A bare NAME stands for a whole shape, `_` for any, and for what depends on values: `_` alone is a shape of which nothing
-can be said.  The "..." of all inputs broadcast together.  A dim `m?` is left out where the operand has too few axes, as
-in `(..., m?, k), (..., k, n?) -> (..., m?, n?)`.  In a result a NAME that no input binds is an argument: an `int[]` one is
-a whole shape, an `int` one is a dim.  `reduce(x)` is the shape of x after the op's `axis` and `keepdims`, `reduce(a, b)`
-that of both broadcast.  A shape is a tuple of dims, numbers when checked against samples and symbols when formulas are
-checked before anything runs.  Knows nothing of arrays.
+A bare NAME is a whole shape.  `_` is any shape, or a shape that depends on values; `_` alone declares no shape.  The "..." of all
+inputs broadcast together.  A dim `m?` is left out if the operand has too few axes, as in `(..., m?, k), (..., k, n?) ->
+(..., m?, n?)`.  A NAME in a result that no input binds is an argument: an `int[]` argument is a whole shape, an `int` one is a
+dim.  `reduce(x)` is the shape of x after the op's `axis` and `keepdims`; `reduce(a, b)` is the same for the broadcast shape.  A
+shape is a tuple of dims: numbers in the check of samples, symbols in the check of formulas before anything runs.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ _FUNCTION = re.compile(r"(broadcast|reduce)\((.*)\)$", re.DOTALL)
 
 
 class Mismatch(Exception):
-    """Shapes that cannot be; the message says which."""
+    """Incompatible shapes; the message names them."""
 
 
 class Unknown(Exception):
-    """A shape that is not known before the program runs."""
+    """A shape that is unknown before the program runs."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def parse_shape(text: Text, signature: Signature) -> Shape:
 
 
 def shape_of(op: Op) -> Shape:
-    """What an entry says of shapes; `_` where it says nothing."""
+    """The declared shapes of an entry; `_` if it declares none."""
     at = op.places.get("shape", op.location)
     return parse_shape(Text(op.shape or "_", at.file, ((at.line, at.column),)), op.signature)
 
@@ -149,7 +148,7 @@ def _plain(dim: Dim) -> Dim:
 
 
 def results(shape: Shape, inputs: Sequence[Dims | None], statics: Mapping[str, object]) -> list[Dims]:
-    """The shapes of the outputs, all of them known; an input that is absent has None."""
+    """The shapes of the outputs, all of them known; the shape of an absent input is None."""
     found = partial_results(shape, inputs, statics)
     if any(dims is None or "_" in dims for dims in found):
         raise Unknown
@@ -157,9 +156,9 @@ def results(shape: Shape, inputs: Sequence[Dims | None], statics: Mapping[str, o
 
 
 def partial_results(shape: Shape, inputs: Sequence[Any], statics: Mapping[str, object]) -> list[Dims | None]:
-    """The shapes of the outputs as far as they are known: None and `_` where not.
+    """The known parts of the outputs' shapes: an unknown shape is None, an unknown dim `_`.
 
-    An input that is absent has None; of a list, each array has a shape.
+    The shape of an absent input is None; a list input has a list of shapes.
     """
     bound: dict[str, Dims] = {}
     for pattern, dims in zip(shape.inputs, inputs):
@@ -250,7 +249,7 @@ def broadcast(*shapes: Dims) -> Dims:
 
 
 def symbolic(shape: Shape, signature: Signature) -> dict[str, Dims]:
-    """The shape of each input and output in the symbols of its own pattern; one that is computed has none."""
+    """The symbolic shape of each input and output, in the symbols of its own pattern; computed shapes are left out."""
     names = [*(a.name for a in shaped(signature)), *(o.name for o in signature.outputs)]
     bound = {name for pattern in shape.inputs for name in pattern.whole}
     return {
@@ -280,7 +279,7 @@ def infer(value: Expression, known: Mapping[str, Dims], callee: Callable[[str], 
 
 
 def reduces_to(dims: Dims, target: Dims) -> bool:
-    """Whether summing over broadcast axes can turn `dims` into `target`; open shapes are compared where they can be."""
+    """Whether a sum over broadcast axes can turn `dims` into `target`; open shapes are compared as far as possible."""
     if len(dims) < len(target) and not any(map(_is_open, (*dims, *target))):
         return False
     pairs = zip(reversed(dims), reversed(target))
@@ -288,5 +287,5 @@ def reduces_to(dims: Dims, target: Dims) -> bool:
 
 
 def _is_open(dim: Dim) -> bool:
-    """Whether a symbol stands for any number of axes."""
+    """Whether a symbol represents any number of axes."""
     return isinstance(dim, str) and dim.endswith("...")

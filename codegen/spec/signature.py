@@ -1,17 +1,15 @@
 """Signatures: `sum(x, int[]? axis=None, bool keepdims=False) -> y`.
 
-Owns their grammar:
+Defines their grammar:
 
     signature := ["_"] name "(" [argument {"," argument}] ")" "->" output {"," output}
-    argument  := [type] name ["=" literal]  |  "*"            (what follows "*" is keyword-only)
+    argument  := [type] name ["=" literal]  |  "*"            (arguments after "*" are keyword-only)
                | type "[]" "*" name                           (a list, or its items one by one)
     output    := [type] ["_"] name                            (hidden ones last)
     type      := base ["[" [length] "]"] ["|str"] ["?"]       (no type means Array)
 
-A leading underscore is private: an operator that formulas call and users do not see, an output that is computed and
-saved but not returned.
-
-Knows nothing of formulas or families.
+A leading underscore means private: an operator that only formulas call, or an output that is computed and saved but not
+returned.
 """
 
 from __future__ import annotations
@@ -157,7 +155,7 @@ def _check_default(text: Text, type_: Type) -> None:
 
 
 def _check_hidden(arguments: tuple[Argument, ...], outputs: tuple[Output, ...]) -> None:
-    """A leading underscore hides an output; not all of them, and the hidden ones stand last."""
+    """Check outputs with a leading underscore, which are hidden: at least the first is visible, and hidden ones are last."""
     for argument in arguments:
         if argument.name.startswith("_"):
             raise SpecError(f"'{argument.name}': an underscore hides an output, not an argument", argument.location)

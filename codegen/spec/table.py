@@ -1,7 +1,7 @@
-"""The operators of the library as another package's formulas call them, from generated/library.json.
+"""Load gradspec's operators from generated/library.json, for the formulas of other packages.
 
-Owns the version of the grammar, and how a line of the table becomes an operator without formulas.  Reads a file that stands
-beside this program wherever that is installed, and imports nothing of the library.
+Defines the version of the grammar, and turns each record of the table into an operator without formulas.  The file is installed
+with this program, so nothing of the runtime is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .formula import parse_formula
 from .model import Formula, Location, Op, Text
 from .signature import parse_signature
 
-GRAMMAR = 1  # of a spec: `grammar: 1` is its first line; raised when a spec that was right no longer is, or means something else
+GRAMMAR = 1  # version, stated as `grammar: 1`; raised when a valid spec becomes invalid or changes its meaning
 FIELDS = ("signature", "form", "shape", "aliases", "operator", "view", "dtype", "family", "loops")
 FILE = Path(__file__).parents[2] / "generated" / "library.json"
 OWNER = "gradspec"
@@ -26,12 +26,12 @@ class Table:
     operators: dict[str, Op]  # the public ones, by name and by alias
     private: frozenset[str]
     presets: dict[str, tuple[str, ...]]
-    shapes: dict[str, tuple[str, ...]]  # a shape -> the presets that it gives
+    shapes: dict[str, tuple[str, ...]]  # a shape -> the presets with its samples
 
 
 @functools.cache
 def table() -> Table:
-    """What the library of this program offers."""
+    """The operators, presets and shapes of gradspec."""
     data = json.loads(FILE.read_text(encoding="utf-8"))
     found: dict[str, Op] = {}
     for line, (name, record) in enumerate(data["operators"].items(), 1):
@@ -45,7 +45,7 @@ def table() -> Table:
 
 
 def given_calls(calls: tuple[str, ...], file: str) -> tuple[Formula, ...]:
-    """Samples of the library's presets, as if they stood above the first line of a file."""
+    """Calls of gradspec's presets as samples, placed above the first line of a file."""
     return tuple(parse_formula(Text(call, file, ((0, 1),) * (len(call) + 1))) for call in calls)
 
 

@@ -1,1 +1,1 @@
-"""Whether it is true: formulas run on NumPy arrays and compared with differences.  Nothing has to be built."""
+"""Verify the spec: run formulas on NumPy arrays and compare derivatives with finite differences.  Needs no build."""

@@ -1,7 +1,7 @@
-"""What an entry says of batches.  `batched: true`: the rules also work on cotangents and tangents with an extra leading axis,
-and give the result for each row.  `rows:` is the op's result for each row of such an array, one under `vmap:` the result.
+"""Check an entry's statements about batches against its rows, one by one.
 
-Owns the comparison with the rows, one by one.
+`batched: true`: the rules also take cotangents and tangents with an extra leading axis, and give the result for each row.
+`rows:` is the op's result for each row of such an array.  A formula under `vmap:` is the result itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ROWS = 3
 
 
 def check_batched(case: Case) -> None:
-    """Reports the first rule that does something else with a batch than with its rows."""
+    """Report the first rule that gives a different result for a batch than for its rows."""
     grads = [[numeric.random_like(case.outputs[i], case.random) for i in case.differentiable] for _ in range(_ROWS)]
     batches: list[Value] = [np.stack(rows) for rows in zip(*grads)]
     for name, value in case.inputs.items():
@@ -35,7 +35,7 @@ def check_batched(case: Case) -> None:
 
 
 def _check_tangents(case: Case) -> None:
-    """The same of the jvp, where no input has more axes than the output; rows of fewer are aligned with its last ones."""
+    """Check the jvp in the same way, if no input has more axes than the output; smaller rows are aligned with its last axes."""
     ndim = np.ndim(case.outputs[0])
     if any(np.ndim(value) > ndim for value in case.inputs.values()):
         return
@@ -52,7 +52,7 @@ def _check_tangents(case: Case) -> None:
 
 
 def check_rows(case: Case) -> None:
-    """Reports a `rows` that is something else than the op of each row."""
+    """Report a `rows` that differs from the op on each row."""
     for name, value in case.inputs.items():
         rows = [numeric.random_like(value, case.random) for _ in range(_ROWS)]
         known = {**case.arguments, name: np.stack(rows)}
@@ -66,7 +66,7 @@ def check_rows(case: Case) -> None:
 
 
 def check_parts(case: Case) -> None:
-    """Reports a formula under `vmap` that gives something else than the op."""
+    """Report a formula under `vmap` that differs from the op."""
     formula = case.op.parts
     whole = substituted(formula.expression, case.op.let_expressions)
     got = case.run(lambda: case.evaluator.value(whole, dict(case.arguments)), "vmap", formula)

@@ -1,6 +1,6 @@
-"""Cases: one op at one call, its values and the derivatives that its rules give there.
+"""Cases: run an op at one call, with its values and the derivatives that its rules compute.
 
-Owns what a sample becomes, how a rule is run at it and where an exception is reported.  Does not judge the numbers.
+Converts samples to calls, runs rules at them and reports exceptions.  Does not judge the numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .numeric import Value
 
 @dataclass(frozen=True)
 class BoundCall:
-    """One call of an op: every argument by name, defaults included."""
+    """One call of an op: every argument by name, with defaults."""
 
     source: str
     dtype: np.dtype
@@ -41,7 +41,7 @@ class BoundCall:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """A NumPy warning is either refused or intended."""
+    """Suppress NumPy's warnings, which are either reported as errors or intended, and limit memory."""
     with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
         warnings.simplefilter("ignore")
         yield
@@ -61,7 +61,7 @@ def make_call(op: Op, source: str, dtype: Any, domain: str | None = None, seed: 
 
 
 def dtypes_of(op: Op) -> list[type]:
-    """The dtypes that a check runs an op in."""
+    """The dtypes of an op's checks."""
     if op.dtype in ("int", "bool"):
         return [np.int64 if op.dtype == "int" else np.bool_]
     if op.dtype == "complex":
@@ -70,13 +70,13 @@ def dtypes_of(op: Op) -> list[type]:
 
 
 class Stop(Exception):
-    """The call has been reported; nothing more is to be learnt from it."""
+    """The call has an error that is reported; the rest of its checks is skipped."""
 
 
 class Report:
-    """The errors of one op; each formula is reported once, at the first call that shows it wrong."""
+    """The errors of one op; each formula is reported once, at the first call that fails."""
 
-    hints = True  # whether anybody reads what a mistake looks like
+    hints = True  # whether a user reads the hint at a likely mistake
 
     def __init__(self, op: Op, errors: ErrorList, record: Record | None = None):
         self.op, self.errors, self.record = op, errors, record or Record()
@@ -126,7 +126,7 @@ class Case:
         return [outputs[i] for i in self.differentiable]
 
     def differences(self, name: str, direction: Value, step: float = numeric.STEP) -> list[Value]:
-        """How the differentiable outputs change when one input moves."""
+        """The derivative of the differentiable outputs when one input moves, by differences."""
         return numeric.derivative(lambda moved: self.at({name: moved}), self.inputs[name], direction, step)
 
     def settles(self, name: str, direction: Value, change: list[Value]) -> bool:
@@ -134,16 +134,16 @@ class Case:
         return numeric.worst(change, self.differences(name, direction, numeric.STEP / 8), 10 * numeric.TOLERANCE) is None
 
     def unsettled(self, name: str) -> None:
-        """Reports a call whose differences do not settle."""
+        """Report a call whose differences do not settle."""
         self.report(f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?", "samples")
 
     def known(self, extra: Mapping[str, Any]) -> dict[str, Any]:
-        """What the formulas of a derivative may name."""
+        """The values that formulas of a derivative may read."""
         outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}
         return {**self.arguments, **outputs, **extra}
 
     def run(self, function: Callable[[], Any], key: str, formula: Formula | None) -> Any:
-        """Calls what a formula computes; an exception is an error of that formula."""
+        """Call the function that computes a formula; an exception is an error of the formula."""
         try:
             return function()
         except Exception as error:
@@ -168,15 +168,15 @@ class Case:
         return self.tangent(directions, output)
 
     def tangent(self, directions: Mapping[str, Value], output: int) -> Value:
-        """The same by the formulas of the entry."""
+        """The tangent of one output by the formulas of the entry."""
         known = self.known({f"{name}_t": direction for name, direction in directions.items()})
         found = self.evaluator.jvp(self.op, known)[self.op.signature.outputs[output].name]
         return numeric.scaled(0.0, self.outputs[output]) if found is None else numeric.numbers(found)
 
     def vjp(self, name: str, grads: list[Value | None]) -> Value | None:
-        """The cotangent of one input, before it is reduced to its shape, given those of the differentiable outputs.
+        """The cotangent of one input, before it is reduced to the input's shape, for cotangents of the differentiable outputs.
 
-        None stands for a cotangent that is absent, as that of an output which nobody uses.
+        A cotangent that is None is absent, like the cotangent of an unused output.
         """
         found = self.evaluator.vjp(self.op, name, self.known(self.cotangents(grads)))
         return None if found is None else numeric.numbers(found)
@@ -186,13 +186,13 @@ class Case:
         return {named[self.op.signature.outputs[i].name]: grad for i, grad in zip(self.differentiable, grads)}
 
     def jvp_rule(self, name: str, output: int) -> tuple[str, Formula]:
-        """Key and formula of what `jvp` computes."""
+        """Key and formula of the rule that `jvp` runs."""
         declared = self.op.signature.outputs[output].name
         key = f"d{declared}/d{name}" if self.op.form == "partial" else f"jvp: {declared}"
         return key, self.op.partials.get((declared, name)) or self.op.jvp.get(declared) or self.forward_formula
 
     def vjp_rule(self, name: str) -> tuple[str, Formula]:
-        """Key and formula of what `vjp` computes."""
+        """Key and formula of the rule that `vjp` runs."""
         if self.op.form == "partial":
             return next((f"d{output}/d{i}", formula) for (output, i), formula in self.op.partials.items() if i == name)
         return f"vjp: {name}", self.op.vjp[name]

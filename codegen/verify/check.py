@@ -1,7 +1,7 @@
-"""Numeric verification: every derivative is compared with differences on the entry's own samples.
+"""Check derivatives numerically: compare every rule with differences on the entry's own samples.
 
-Owns what counts as wrong and the hint that goes with it.  Runs on NumPy alone, so that a wrong formula is refused
-before anything is compiled; what needs kernels that are not built is left for later and reported as deferred.
+Decides which results are errors, and the hint for each.  Runs on NumPy alone, so a wrong formula is rejected before anything is
+compiled.  Checks that need kernels which are not built are reported as deferred.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ..spec.formula import calls_in
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
 from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
+from .alternate_kernels import check_inplace, check_placed
 from .batched import check_batched, check_parts, check_rows
-from .beside import check_inplace, check_placed
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, quiet, what
 from .composites import check_composite, holds_together
 from .evaluate import Evaluator
+from .exercised import check_shown, check_tried
 from .forms import one_rank, other_axes, other_ranks, other_shapes
 from .laws import MOST, check_laws, kind_of
 from .numeric import TOLERANCE, Value
-from .passed import Passed
 from .points import check_points
 from .promises import check_generators, check_integers, check_promises
-from .stated import check_stated
-from .tried import check_shown, check_tried
+from .result_cache import Passed
+from .stated_values import check_stated
 
 Progress = Callable[[int, int, str], None]
 
@@ -41,10 +41,10 @@ Progress = Callable[[int, int, str], None]
 def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None, kernels: ModuleType | None = None,
           integers: bool = True, passed: Passed | None = None, errors: ErrorList | None = None,
           names: Collection[str] | None = None, shown: bool = False) -> list[str]:  # fmt: skip
-    """Checks an analysed spec, or some of its entries; returns those that are unproved, for want of kernels as they are written.
+    """Check an analysed spec, or some of its entries; return the unproved entries, whose kernels are not built as written.
 
-    Refusals are raised together, or added to `errors`.  `integers` says whether an entry for floats is held to what it makes of
-    integers too, `shown` whether each function needs an example; what holds in `passed` is left out.
+    Errors are raised together, or added to `errors`.  With `integers`, an entry for floats is also checked for its results
+    from integers.  With `shown`, each function needs an example.  Entries that `passed` holds are skipped.
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
     given, errors = errors, ErrorList(spec.file, spec.source, spec.further) if errors is None else errors
@@ -68,7 +68,7 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
 
 
 def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False, shown: bool = False) -> None:
-    """Adds to `errors` what is wrong with one op."""
+    """Add the errors of one op to `errors`."""
     report = Report(op, errors, evaluator.record)
     evaluator.record.clear()
     calls = check_calls(op, evaluator, report)
@@ -87,7 +87,7 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = F
 
 
 def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
-    """Reports what samples and kinks show to be wrong; returns the calls that were made."""
+    """Report the errors at samples and kinks; return the calls that were made."""
     calls, kinds = [], set()
     for index in range(len(op.samples)):
         for dtype in dtypes_of(op):
@@ -96,7 +96,7 @@ def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]
             except Exception as error:
                 sample = op.samples[index]
                 report(f"{sample.source} in {np.dtype(dtype)}: {what(error)}", "samples", sample if sample.is_of(op) else None)
-                return  # what keeps one sample from being drawn keeps the others, and takes its time
+                return  # the other samples would fail in the same way, and each takes time
             calls.append(call)
             try:
                 _Check(op, evaluator, report, call).run_all()
@@ -110,8 +110,10 @@ def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]
 
 
 def _check_forms(op: Op, evaluator: Evaluator, report: Report, call: BoundCall, is_new: bool) -> None:
-    """Calls of other ranks, of other shapes if the kind of call is new to an op that takes batches, and with axes from the other
-    end; those that the forward refuses are no calls."""
+    """Check other forms of a call: other ranks, axes counted from the other end, and other shapes if `is_new`.
+
+    Calls that the forward rejects are skipped.
+    """
     calls = [call]
     if op.form in ("linear", "multilinear", "vjp_jvp"):
         calls += other_ranks(op, call)
@@ -128,7 +130,7 @@ def _check_forms(op: Op, evaluator: Evaluator, report: Report, call: BoundCall, 
 
 
 def _form(op: Op, evaluator: Evaluator, report: Report, call: BoundCall) -> _Form | None:
-    """A call whose rules have been checked, None where it is no call of the op."""
+    """A call whose rules were checked; None if it is not a call of the op."""
     try:
         outputs = evaluator.forward(op, call.arguments)
         if [] in (y for y in outputs if isinstance(y, list)) or not all(map(numeric.is_finite, outputs)):
@@ -146,7 +148,7 @@ class _Check(Case):
     """The checks of one op at one sample."""
 
     last: tuple[Value, list[Value]] | None = None  # a direction, and the change along it
-    at_once = False  # whether the inputs of a composite move one by one only where they are wrong together
+    at_once = False  # whether the inputs of a composite move one by one only if the check of all together fails
 
     def run_all(self) -> None:
         self.check_forward()
@@ -230,7 +232,7 @@ class _Check(Case):
             self._check_absent()
 
     def _check_absent(self) -> None:
-        """What is absent counts as zeros: the cotangent of each of several outputs in turn."""
+        """Check that an absent cotangent counts as zeros, for each of several outputs in turn."""
         grads = [numeric.random_like(self.outputs[i], self.random) for i in self.differentiable]
         for place in range(len(grads)) if len(grads) > 1 else ():
             absent, zeros = [*grads], [*grads]
@@ -247,7 +249,7 @@ class _Check(Case):
         self._check_together()
 
     def _check_together(self) -> None:
-        """The tangents of all inputs together give the sum of what each gives while the others are absent."""
+        """Check that the tangents of all inputs together give the sum of the results of each one alone."""
         if len(self.inputs) < 2 or self.op.derived.joint_linear:
             return
         directions = {name: numeric.direction_like(value, self.random) for name, value in self.inputs.items()}
@@ -261,7 +263,7 @@ class _Check(Case):
                 self.report(f"tangents together do not give the sum of what each gives at {self.call}", key, formula)
 
     def change(self, name: str, direction: Value) -> list[Value]:
-        """How the outputs change when one input moves, by differences."""
+        """The change of the outputs when one input moves, by differences."""
         if self.last is not None and self.last[0] is direction:
             return self.last[1]
         change = self.differences(name, direction)
@@ -321,7 +323,7 @@ class _Check(Case):
             self._report_wrong(key, formula, name, wrong, hint)
 
     def _gradient(self, name: str, grads: list[Value]) -> Value:
-        """What the whole cotangent of an input should be, by differences along every element; for the hint."""
+        """The correct cotangent of an input, by differences along every element; for the hint."""
         value = self.inputs[name]
         if isinstance(value, list) or value.size > 100 or not self.report.hints:
             return np.zeros(0)
@@ -334,7 +336,7 @@ class _Check(Case):
         return expected
 
     def hermitian(self, name: str) -> bool:
-        """Whether the domain keeps an input to Hermitian matrices."""
+        """Whether the domain restricts an input to Hermitian matrices."""
         domain = self.op.domain
         return domain is not None and name in domain.names and any(c.func.id == "mH" for c in calls_in(domain.tree))
 
@@ -342,7 +344,7 @@ class _Check(Case):
         return np.float64(numeric.inner(numeric.reduced(got, direction), direction))
 
     def _others(self, name: str, rule: Callable[[str], Value]) -> dict[str, Value]:
-        """What the rules of the other inputs give in the place of this one's, for the hint; many do not even run."""
+        """The results of the other inputs' rules in place of this one, for the hint; many of them fail."""
         found = {}
         for other in self.inputs.keys() - {name}:
             try:
@@ -360,7 +362,7 @@ class _Check(Case):
 
 
 class _Form(_Check):
-    """The checks of one op at another form of a sample: fewer differences, for it seldom says anything new."""
+    """The checks of one op at another form of a sample: with fewer differences, because these checks rarely find an error."""
     at_once = True
 
     def check_derivatives(self) -> None:
@@ -374,7 +376,7 @@ class _Form(_Check):
         return self.found
 
     def _report_wrong(self, key: str, formula: Formula | None, name: str, wrong: tuple[Any, Any], hint: str) -> None:
-        """Unless the form stands on a kink, where the sample does not."""
+        """Report the error, unless the form is at a kink; the sample itself is not."""
         super().change(name, numeric.direction_like(self.inputs[name], self.random))
         super()._report_wrong(key, formula, name, wrong, hint)
 
@@ -383,12 +385,12 @@ class _Form(_Check):
 
 
 def _shape_of(pattern: Pattern, value: Any) -> Any:
-    """The shape of an argument, of each array of a list; None where nothing is said of it, which may be no array."""
+    """The shape of an argument, or of each array of a list; None if the pattern says nothing about it."""
     if value is None or pattern.is_any:
         return None
     try:
         return [np.shape(item) for item in value] if pattern.is_list else np.shape(value)
-    except ValueError:  # of a list of arrays in the place of one
+    except ValueError:  # a list of arrays instead of one array
         raise Mismatch(f"{show(tuple(map(np.shape, value)))} is no shape") from None
 
 

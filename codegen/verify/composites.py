@@ -1,8 +1,8 @@
-"""Composites: the derivative that the calls of a composite give, beside how its value changes.
+"""Composites: check the derivative that a composite's calls give against the change of its value.
 
-Owns how tangents go forward through the statements of a composite, by the rules of the operators that it calls, and how
-cotangents go back.  At each call it also proves that the operator's cotangents belong to its tangents: a composite may call an
-operator at ranks that the operator's own samples never try.
+Pushes tangents forward through the statements of a composite, by the rules of the operators that it calls, and pulls cotangents
+back.  At each call it also checks that the operator's vjp and jvp are consistent: a composite may call an operator at ranks that
+the operator's own samples do not have.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..errors import ErrorList
 from ..rules.statements import RESULT
 from ..spec.expression import Call, Conditional, Expression, Item, Name, Sequence
 from ..spec.model import Formula, Op
-from . import borrowed, numeric
+from . import library_operators, numeric
 from .case import BoundCall, Case, Report, what
 from .evaluate import ArrayList, Evaluator, as_arrays
 from .numeric import TOLERANCE, Value
 
 
 class Wrong(Exception):
-    """A rule does not hold at a call; `at` is where the call stands."""
+    """A rule does not hold at a call; `at` is the place of the call."""
 
     def __init__(self, message: str, at: Any):
         super().__init__(message)
@@ -35,18 +35,28 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Moving:
-    """A value, and how it changes."""
+    """A value and its tangent."""
 
     value: Value
     tangent: Value
-    part: tuple[Moving, Any] | None = None  # the list that it is an item of, and which
-    items: Any = None  # the moving values that a list is made of
+    part: tuple[Moving, Any] | None = None  # the list that contains it, and its index
+    items: Any = None  # the moving values in a list
 
     def __getitem__(self, index: Any) -> Moving:
         return Moving(self.value[index], self.tangent[index], (self, index))
 
     def __bool__(self) -> bool:
         return bool(self.value)
+
+    __array_ufunc__ = None  # an ndarray on the left leaves a sum to __radd__
+
+    def __add__(self, other: Any) -> Moving:
+        return Moving(self.value + _still(other), self.tangent + other.tangent if isinstance(other, Moving) else self.tangent)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Moving:
+        return Moving(-self.value, -self.tangent)
 
 
 class Tangents(Evaluator):
@@ -56,7 +66,7 @@ class Tangents(Evaluator):
         vars(self).update(vars(evaluator))
 
     def composite(self, op: Op, arguments: Mapping[str, Any]) -> list[Value | Moving]:
-        """The outputs of a composite, those that change as moving values."""
+        """The outputs of a composite; outputs that change are moving values."""
         still = as_arrays(op, {name: _still(value) for name, value in arguments.items()})
         moving = {name: value if isinstance(value, Moving) else Moving(still[name], tangent, items=value)
                   for name, value in arguments.items() if (tangent := _tangent(value)) is not None}  # fmt: skip
@@ -91,14 +101,14 @@ class Tangents(Evaluator):
         return outputs[0] if len(op.signature.visible) == 1 else tuple(outputs[: len(op.signature.visible)])
 
     def visited(self, case: Case, given: dict[str, Any], outputs: list[Value | Moving]) -> None:
-        """Called at each call by rules, with what moves of what it was given and what it gave."""
+        """Called at each call that runs rules, with its moving arguments and its outputs."""
 
-    def _by_rules(self, op: Op, arguments: dict[str, Any], call: Call) -> list[Value | Moving]:
+    def _by_rules(self, op: Op, arguments: dict[str, Any], call: Call | None) -> list[Value | Moving]:
         still = {name: _still(value) for name, value in arguments.items()}
         shapes = ", ".join(f"{a.name} of shape {np.shape(still[a.name])}" for a in op.signature.arrays if not a.type.is_list)
-        case = Case(op, self, _Wrong(op, call.at), BoundCall(f"{op.name}({shapes})", np.dtype(float), still))
+        case = Case(op, self, _Wrong(op, call and call.at), BoundCall(f"{op.name}({shapes})", np.dtype(float), still))
         if op.signature.generators:
-            self._forward(op, still)  # which draws what the case has drawn of a copy
+            self._forward(op, still)  # draws the numbers that the case drew from a copy of the generator
         directions = {name: tangent for name in case.inputs if (tangent := _tangent(arguments[name])) is not None}
         outputs = list(case.outputs)
         for i in case.differentiable if directions else ():
@@ -113,7 +123,7 @@ class Tangents(Evaluator):
         return outputs
 
     def _by_differences(self, call: Call, given: list[Any]) -> Value | Moving:
-        """An operator that no entry has, and which therefore has no rule that could be wrong."""
+        """An operator without an entry: it has no rule to check."""
         still = [_still(value) for value in given]
         value = super()._call(call, [(value,) for value in still])
         if not numeric.is_inexact(np.asarray(value)):
@@ -127,9 +137,9 @@ class Tangents(Evaluator):
         return Moving(value, numeric.derivative(moved, np.zeros(()), np.ones(()))[0])
 
     def _by_library(self, call: Call, given: list[tuple[Any] | None]) -> Any:
-        """An operator of the library, whose rules are proved there."""
+        """An operator of gradspec, whose rules gradspec's own check proves."""
         still = [value and (_still(value[0]),) for value in given]
-        found = borrowed.tangent(call.op, still, [_tangent(value[0]) if value else None for value in given])
+        found = library_operators.tangent(call.op, still, [_tangent(value[0]) if value else None for value in given])
         values = super()._call(call, still)
         if isinstance(values, (list, tuple)):
             return type(values)(v if t is None else Moving(v, t) for v, t in zip(values, found))
@@ -151,7 +161,7 @@ class Tangents(Evaluator):
 
 
 def check_composite(case: Case, name: str, direction: Value) -> None:
-    """What the composite calls gives the derivative of its value when one input moves."""
+    """Check that the composite's calls give the derivative of its value when one input moves."""
     change = case.differences(name, direction)
     try:
         tangents = tangents_of(case, {name: direction})
@@ -176,9 +186,9 @@ def check_composite(case: Case, name: str, direction: Value) -> None:
 
 
 def holds_together(case: Case) -> bool:
-    """Whether what the composite calls gives the derivative of its value when all inputs move at once.
+    """Whether the composite's calls give the derivative of its value when all inputs move at once.
 
-    Derivatives are linear: what is wrong where one input moves is so where all do, but for directions of probability 0.
+    Derivatives are linear: an error in one input also appears when all move, except for directions of probability 0.
     """
     names, inputs = [*case.inputs], [*case.inputs.values()]
     directions = [numeric.direction_like(value, case.random) for value in inputs]
@@ -191,7 +201,7 @@ def holds_together(case: Case) -> bool:
 
 
 def tangents_of(case: Case, directions: Mapping[str, Value]) -> list[Value]:
-    """How the differentiable outputs change, as the calls of the composite have it."""
+    """The tangents of the differentiable outputs, by the calls of the composite."""
     moving = {name: Moving(case.inputs[name], direction) for name, direction in directions.items()}
     outputs = _moved(Tangents(case.evaluator), case, moving)
     tangents = [_tangent(outputs[i]) for i in case.differentiable]
@@ -200,9 +210,9 @@ def tangents_of(case: Case, directions: Mapping[str, Value]) -> list[Value]:
 
 
 def cotangent_of(case: Case, name: str, grads: list[Value]) -> Value | None:
-    """The cotangent of one input that the calls of the composite give, as the engine adds it up.
+    """The cotangent of one input by the calls of the composite, accumulated as in the engine.
 
-    None where one of the calls has no rule: an operator that no entry has.
+    None if one of the calls has no rule: an operator without an entry.
     """
     moving = Moving(case.inputs[name], _zeros(case.inputs[name]))
     calls = _Calls(case.evaluator)
@@ -216,9 +226,9 @@ def cotangent_of(case: Case, name: str, grads: list[Value]) -> Value | None:
 
 
 def bend_of(case: Case, name: str, output: int) -> tuple[Value, Value] | None:
-    """The derivative of a partial where its input moves, by what the rule calls: forward and in reverse mode.
+    """The derivative of a partial when its input moves, by the calls in its rule, in forward and in reverse mode.
 
-    None where it does not change, or one of the calls has no rule, or one whose kernels are not built.
+    None if it is constant, if one of the calls has no rule, or if one needs kernels that are not built.
     """
     if case.evaluator.defers_rules(case.op):
         return None
@@ -234,8 +244,51 @@ def bend_of(case: Case, name: str, output: int) -> tuple[Value, Value] | None:
     return (found.tangent, calls.found.get(id(moving), 0.0)) if calls.ruled else None
 
 
+def slopes_of(case: Case, directions: Mapping[str, Value], weights: Mapping[int, Value], squared: bool) -> tuple[float, float]:
+    """How the derivative along some directions changes along them, by the jvp and by the vjps of an entry.
+
+    It is that of the outputs times their weights, added up, or of the squares of the outputs.
+    """
+    op, rules = case.op, _Unproved(case.evaluator)
+    inputs = {name: Moving(case.inputs[name], direction) for name, direction in directions.items()}
+    outputs = rules.outputs_of(case, inputs)
+    known = {**case.known({}), **inputs, **{o.name: y for o, y in zip(op.signature.outputs, outputs)}}
+    grads: dict[int, Any] = dict(weights)
+    if squared:
+        grads = {i: Moving(2 * w * outputs[i].value, 2 * w * outputs[i].tangent) for i, w in weights.items()}
+    tangents = {f"{a.name}_t": directions.get(a.name) for a in op.signature.arrays}
+    moved = rules.run(rules._plan(op, "jvp"), {**known, **tangents})
+    forward = sum(_product(grads[i], moved[f"{op.signature.outputs[i].name}_t"], case.outputs[i]) for i in weights)
+    given = case.cotangents([grads.get(i) for i in case.differentiable])
+    reverse = 0.0
+    for name, direction in directions.items():
+        found = rules.run(rules._plan(op, f"vjp: {name}"), {**known, **given})[f"grad_{name}"]
+        if isinstance(found, Moving):
+            reverse += numeric.inner(numeric.reduced(found.tangent, case.inputs[name]), direction)
+    return forward, reverse
+
+
+def _product(grad: Any, tangent: Any, output: Value) -> float:
+    """How the inner product of two values changes, either of which may move."""
+    found = 0.0
+    for left, right in ((_still(grad), _tangent(tangent)), (_tangent(grad), _still(tangent))):
+        if left is not None and right is not None:
+            found += numeric.inner(numeric.expanded(left, output), numeric.expanded(right, output))
+    return found
+
+
+class _Unproved(Tangents):
+    """Runs formulas on moving values where the rules that they call may be conventions."""
+
+    def outputs_of(self, case: Case, inputs: Mapping[str, Moving]) -> list[Value | Moving]:
+        return self._by_rules(case.op, {**case.arguments, **inputs}, None)
+
+    def _prove(self, case: Case, directions: dict[str, Value], outputs: list[Value | Moving], call: Call) -> None:
+        pass
+
+
 class _Calls(Tangents):
-    """Runs formulas on moving values, and back through the calls that made them."""
+    """Runs formulas on moving values, and backward through the recorded calls."""
 
     def __init__(self, evaluator: Evaluator):
         super().__init__(evaluator)
@@ -262,7 +315,7 @@ class _Calls(Tangents):
                     self.add(value, numeric.reduced(grad, case.inputs[name]))
 
     def add(self, value: Any, grad: Value) -> None:
-        """Adds to the cotangent of a value, of what moves in a list, and of the list that it is an item of."""
+        """Add to the cotangent of a value, of the moving items of a list, and of the list that contains the value."""
         if isinstance(value, (list, tuple)):
             for item, part in zip(value, grad):
                 self.add(item, part)
@@ -281,18 +334,18 @@ class _Calls(Tangents):
 
 
 def _zeros(value: Value) -> Value:
-    """Zeros like a value, which may be infinite or NaN."""
+    """Zeros with the shape of a value, which may have infinities or NaNs."""
     return ArrayList(map(_zeros, value)) if isinstance(value, list) else np.zeros_like(value)
 
 
 def _moved(tangents: Tangents, case: Case, moving: Mapping[str, Moving]) -> list[Value | Moving]:
-    """The outputs of a composite some of whose inputs move."""
+    """The outputs of a composite with some moving inputs."""
     drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in case.op.signature.generators}
     return tangents.composite(case.op, {**case.arguments, **drawn, **moving})
 
 
 class _Wrong(Report):
-    """An error of what is called, which is one of the call."""
+    """An error of a called operator, reported at the call."""
 
     hints = False
 
@@ -313,7 +366,7 @@ def _still(value: Any) -> Any:
 
 
 def _tangent(value: Any) -> Value | None:
-    """How a value changes, None where it does not."""
+    """The tangent of a value; None if it does not move."""
     if isinstance(value, Moving):
         return value.tangent
     if isinstance(value, (list, tuple)) and any(isinstance(item, Moving) for item in value):
@@ -322,7 +375,7 @@ def _tangent(value: Any) -> Value | None:
 
 
 def _described(value: Any) -> Any:
-    """What tells one form of an argument from another."""
+    """A key for the form of an argument: shapes and dtypes, or the value."""
     if isinstance(value, (list, tuple)) and any(isinstance(item, np.ndarray) for item in value):
         return tuple(map(_described, value))
     return (value.shape, value.dtype) if isinstance(value, np.ndarray) else repr(value)

@@ -1,8 +1,8 @@
-"""Coverage: what the samples of an entry have not tried, in the words of the entry.
+"""Coverage: find the parts of an entry that no sample tries.
 
-Owns the record of a run (the side that each conditional took, the outcome of each condition on arrays) and the list of what has
-to be tried: every argument away from its default, every branch, every word that a string argument knows, every condition on
-arrays both ways, and every comparison at equal sides.  Must not know what a derivative is.
+Records a run: the side that each conditional took, and the outcomes of each condition on arrays.  The parts to try are arguments
+with other values than their defaults, branches, the words of string arguments, conditions on arrays both ways, and comparisons
+at equality.  Must not depend on derivatives.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from ..spec.cases import ELSE, Chosen, case_of
 from ..spec.model import Op, Span
 
 SHOWN = 40  # characters of a branch that a message shows
-Place = tuple[int, int, int, int]  # where a node starts and ends
+Place = tuple[int, int, int, int]  # the first and last position of a node
 
 
 class Record:
-    """What formulas did since `clear`; nodes are told apart by where they stand in the file."""
+    """The outcomes in formulas since `clear`; a node is identified by its place in the file."""
 
     def __init__(self) -> None:
-        self.seen: dict[Place, set[bool]] = {}  # conditionals, and conditions on arrays: what they came to
-        self.last: dict[Place, bool] = {}  # conditionals: the side that each took last
-        self.level: set[Place] = set()  # comparisons of arrays whose sides were equal somewhere
+        self.seen: dict[Place, set[bool]] = {}  # the outcomes of conditionals and of conditions on arrays
+        self.last: dict[Place, bool] = {}  # the last side that each conditional took
+        self.level: set[Place] = set()  # comparisons of arrays with an equal pair of elements
 
     def clear(self) -> None:
         self.seen.clear()
         self.level.clear()
 
     def took(self, at: Span, test: Any) -> bool:
-        """Notes on which side a conditional goes on."""
+        """Record the side that a conditional takes, and return it."""
         side = bool(test)
         self.seen.setdefault(_span(at), set()).add(side)
         self.last[_span(at)] = side
         return side
 
     def chosen(self, tree: ast.expr) -> Chosen:
-        """The case of a formula that was taken last, and its name; nothing of one without cases."""
+        """The case of a formula that was taken last, and its name; the name is empty without cases."""
         found = (tree, "")
         while case := case_of(tree):
             side = self.last.get(_place(tree))
@@ -50,14 +50,14 @@ class Record:
         return found
 
     def came_to(self, at: Span | None, value: Any) -> Any:
-        """Notes which values an array of booleans holds."""
+        """Record the values in an array of booleans."""
         if isinstance(at, Span) and _is_condition(value):
             seen = self.seen.setdefault(_span(at), set())
             seen.update(side for side in (False, True) if side not in seen and np.any(value == side))
         return value
 
     def compared(self, at: Span | None, value: Any, left: Any, right: Any) -> Any:
-        """Notes what a comparison of arrays came to, and whether its sides are equal somewhere."""
+        """Record the outcomes of a comparison of arrays, and whether some elements are equal."""
         self.came_to(at, value)
         if isinstance(at, Span) and _is_condition(value) and np.any(np.equal(left, right)):
             self.level.add(_span(at))
@@ -73,7 +73,7 @@ def _span(at: Span) -> Place:
 
 
 class Word(str):
-    """A string argument that no op knows, and that notes what it is compared with."""
+    """A string argument that no op knows; it records the strings that it is compared with."""
 
     def __new__(cls) -> Word:
         word = super().__new__(cls, "?")
@@ -92,14 +92,14 @@ class Word(str):
 
 
 def still(value: Any, default: Any) -> bool:
-    """Whether an argument is what it would be if it were not given."""
+    """Whether an argument equals its default."""
     if isinstance(value, np.ndarray) or isinstance(default, np.ndarray):
         return False
     return value is default or type(value) is type(default) and value == default or _same_number(value, default)
 
 
 def untried(tree: ast.expr, record: Record) -> Iterator[tuple[ast.expr, str]]:
-    """What of an expression no run tried: a node, and the message that says so."""
+    """The parts of an expression that no run tried: each with its node and the message."""
     for node in ast.walk(tree):
         seen = record.seen.get(_place(node), set()) if isinstance(node, ast.expr) else set()
         if case := case_of(node):

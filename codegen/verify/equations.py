@@ -1,7 +1,7 @@
-"""Equations: what an entry states of itself under `law:`, as `exp(-x) == 1 / exp(x)`.
+"""Equations: check the laws that an entry states under `law:`, such as `exp(-x) == 1 / exp(x)`.
 
-Owns the check of them at the entry's samples and at other values of its domain, and the refusal of one that says nothing: it has
-to fail if the op gives something else.  A law is of real numbers, in which `c` is any positive one.
+Checks them at the entry's samples and at other values of its domain.  Rejects a law that would also hold for a different op.  A
+law is about real numbers, and `c` is any positive number.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from . import numeric
 from .case import BoundCall, Report, dtypes_of, make_call, what
 from .evaluate import ArrayList, Evaluator, as_arrays
 
-_MOST = 2  # samples of an entry
-_ANY = (0.75, 2.5, 1.25)  # what `c` is at each, and at other values for the first
+_MOST = 2  # samples of an entry that are used
+_ANY = (0.75, 2.5, 1.25)  # the value of `c` at each sample, and at other values for the first sample
 
 
 def check_equations(op: Op, evaluator: Evaluator, report: Report) -> None:
-    """Reports the laws that do not hold, and those that would hold of another op as well."""
+    """Report the laws that do not hold, and the laws that would also hold for a different op."""
     calls = [*_calls(op)] if op.laws else []
     for law in op.laws:
         key = f"law: {law.source}"
@@ -42,7 +42,7 @@ def check_equations(op: Op, evaluator: Evaluator, report: Report) -> None:
 
 
 def _calls(op: Op) -> Iterator[tuple[BoundCall, float]]:
-    """The first samples, and one with other values; each with a number for `c`."""
+    """The first samples, and the first one with other values; each with a number for `c`."""
     domain = op.domain.source if op.domain else None
     drawn = [(index, seed_of(op.name, index)) for index in range(min(_MOST, len(op.samples)))]
     for number, (index, seed) in zip(_ANY, [*drawn, (0, seed_of(op.name, 0) + 1000)]):
@@ -51,7 +51,7 @@ def _calls(op: Op) -> Iterator[tuple[BoundCall, float]]:
 
 
 def _difference(law: Formula, op: Op, evaluator: Evaluator, call: BoundCall, number: float) -> str:
-    """The numbers in which the sides of a law differ most; empty where they agree."""
+    """The numbers where the sides of a law differ most; empty if the sides agree."""
     named = {o.name: y for o, y in zip(op.signature.outputs, evaluator.forward(op, call.arguments))}
     names = {"c": number, **named, **call.arguments}
     left, right = np.broadcast_arrays(*(evaluator.value(side, names) for side in law.expression.arguments))
@@ -60,7 +60,7 @@ def _difference(law: Formula, op: Op, evaluator: Evaluator, call: BoundCall, num
 
 
 def _breaks(law: Formula, op: Op, bent: Evaluator, calls: list[tuple[BoundCall, float]]) -> bool:
-    """Whether a law fails where the op is another; one that takes no such numbers is no such op."""
+    """Whether a law fails for a modified op; an exception does not count as a failure."""
     for call, number in calls:
         with contextlib.suppress(Exception):
             if "nan" not in (_difference(law, op, bent, call, number) or "nan"):
@@ -69,7 +69,7 @@ def _breaks(law: Formula, op: Op, bent: Evaluator, calls: list[tuple[BoundCall, 
 
 
 class _Bent(Evaluator):
-    """An evaluator for which one op gives something else."""
+    """An evaluator with one op modified."""
 
     def __init__(self, evaluator: Evaluator, op: Op, bend: Callable[..., list[Any]]):
         vars(self).update(vars(evaluator))
@@ -81,7 +81,7 @@ class _Bent(Evaluator):
 
 
 def _bent(op: Op, evaluator: Evaluator) -> Iterator[Evaluator]:
-    """Evaluators for which the op gives other numbers, or those of other arguments."""
+    """Evaluators whose op has modified results, or modified arguments."""
     for change in _CHANGES:
 
         def outputs(straight: Callable[..., list[Any]], op: Op, arguments: Mapping[str, Any]) -> list[Any]:
@@ -107,12 +107,12 @@ def _larger(y: np.ndarray) -> np.ndarray:
 
 
 def _uneven(y: np.ndarray) -> np.ndarray:
-    """Larger at each place by another factor."""
+    """Multiplied by a different factor at each position."""
     return y * (1 + _ramp(y) / 16) if y.dtype.kind in "fc" else np.roll(y, 1)
 
 
 def _tilted(y: np.ndarray) -> np.ndarray:
-    """Larger at each place by another number."""
+    """Increased by a different number at each position."""
     return y + _ramp(y) / 8 if y.dtype.kind in "fc" else np.flip(y)
 
 

@@ -1,8 +1,8 @@
-"""Evaluation: runs the formulas of a spec on plain NumPy arrays, before anything is generated or compiled.
+"""Evaluate formulas on plain NumPy arrays, before anything is generated or compiled.
 
-Owns the meaning of a resolved expression in numbers: ops are their `forward` (or composite), helpers come from
-runtime/formulas, kernels from their Python source or the built package.  Runs the same statements as the generated
-code, and notes which branch of each conditional ran.  Knows nothing of derivative forms.
+Defines the numeric meaning of resolved expressions: an op runs its `forward` or composite, a helper comes from runtime/formulas,
+and a kernel from its Python source or the built package.  Runs the same statements as the generated code, and records the branch
+that each conditional takes.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from ..spec.expression import (
 )
 from ..spec.limits import multiply, power, remainder
 from ..spec.model import Argument, Op, Spec
-from . import borrowed
+from . import library_operators
 from .coverage import Record
-from .loaded import helpers_of_package, kernels_of_package
+from .kernel_modules import helpers_of_package, kernels_of_package
 
 
 class ArrayList(list):
-    """A list of arrays, of which `.shape` and its like are the lists."""
+    """A list of arrays; its `.shape`, `.ndim`, `.size` and `.dtype` are lists."""
 
     shape = property(lambda self: [np.shape(array) for array in self])
     ndim = property(lambda self: [np.ndim(array) for array in self])
@@ -64,23 +64,23 @@ class ArrayList(list):
 class Evaluator:
     def __init__(self, spec: Spec, place: Package | Path, kernels: ModuleType | None = None):
         package = Package.at(place)
-        self.ops = dict(spec.ops)  # of which `swap` replaces one
+        self.ops = dict(spec.ops)  # `swap` replaces one of them
         self.kernels = kernels or kernels_of_package(package, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
         self.helpers = helpers_of_package(package)
         self.record = Record()
-        self.proved: dict[tuple[Any, ...], Op] = {}  # calls of composites that need no second proof
+        self.proved: dict[tuple[Any, ...], Op] = {}  # calls in composites that are already proved
         self._plans: dict[tuple[str, str], tuple[Op, tuple[Statement, ...]]] = {}
         self._cannot_run = self._find_cannot_run()
 
     def deferred(self, op: Op) -> bool:
-        """Whether the op, or something that its formulas call, needs a kernel that is not built.
+        """Whether the op, or an operator that its formulas call, needs a kernel that is not built.
 
-        The derivative of a composite is made by the rules of what it calls, and a formula under `vmap` is run whole.
+        The derivative of a composite runs the rules of the operators that it calls, and a formula under `vmap` runs them too.
         """
         pending, known = [op.name], {op.name}
         while pending:
             found = self.ops.get(pending.pop())
-            if found is None:  # an operator of the library, which is built
+            if found is None:  # an operator of gradspec, which is built
                 continue
             if found.name in self._cannot_run or any(_calls(e, self._cannot_run) for e in _expressions_of(found)):
                 return True
@@ -93,12 +93,12 @@ class Evaluator:
         return False
 
     def defers_rules(self, op: Op) -> bool:
-        """Whether the rules of something that the op's own rules call need a kernel that is not built."""
+        """Whether an operator that the op's own rules call is deferred."""
         called = {node.op for e in _expressions_of(op) for node in walk(e) if isinstance(node, Call) and node.op}
         return any(self.deferred(self.ops[name]) for name in called if name in self.ops)
 
     def forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
-        """The outputs of an op for what users pass, as a list of arrays and lists of arrays.
+        """The outputs of an op for users' arguments, as a list of arrays and lists of arrays.
 
         A generator gives the same numbers in every call.
         """
@@ -107,7 +107,7 @@ class Evaluator:
         return self._forward(op, {**arguments, **ints, **drawn})
 
     def _forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
-        """The same for what formulas pass, which reaches a forward as it is."""
+        """The same for arguments from formulas, which are passed to a forward unchanged."""
         values = dict(arguments)
         for name in op.signature.generators:
             values[name] = values[name] or np.random.default_rng(0)
@@ -126,20 +126,20 @@ class Evaluator:
         ]
 
     def inplace(self, op: Op, values: Mapping[str, Any]) -> None:
-        """Runs the kernel that writes into the first argument."""
+        """Run the kernel that writes into the first argument."""
         self.value(op.inplace.expression, values)
 
     def swap(self, op: Op) -> Op:
-        """Takes an op in the place of the one of its name, which is returned."""
+        """Replace the op of the same name, and return the replaced one."""
         before, self.ops[op.name] = self.ops[op.name], op
         return before
 
     def vjp(self, op: Op, name: str, values: Mapping[str, Any]) -> Any:
-        """The cotangent of one input; cotangents of outputs that are None are absent, and so may the result be."""
+        """The cotangent of one input; a cotangent of an output that is None is absent, and the result may be None, too."""
         return self.run(self._plan(op, f"vjp: {name}"), values)[f"grad_{name}"]
 
     def jvp(self, op: Op, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The tangent of each output by its name; tangents of inputs that are None are absent."""
+        """The tangent of each output by name; a tangent of an input that is None is absent."""
         values = {f"{a.name}_t": None for a in op.signature.arrays} | dict(values)
         found = self.run(self._plan(op, "jvp"), values)
         return {name: found[f"{name}_t"] for name in op.derived.jvp}
@@ -214,7 +214,7 @@ class Evaluator:
             function = (_UNARY if len(values) == 1 else _SYMBOLS)[call.operator]
             return self._noted(call, _as_found(function(*values)), values)
         if call.op not in self.ops:
-            return self._noted(call, borrowed.value(call.op, given), [value and value[0] for value in given])
+            return self._noted(call, library_operators.value(call.op, given), [value and value[0] for value in given])
         op = self.ops[call.op]
         arguments = {
             parameter.name: parameter.given if value is None else value[0]
@@ -224,7 +224,7 @@ class Evaluator:
         return self._noted(call, outputs[0], [value and value[0] for value in given]) if len(outputs) == 1 else tuple(outputs)
 
     def _noted(self, call: Call, value: Any, given: list[Any]) -> Any:
-        """The value of a call, once the record knows it."""
+        """The value of a call, after it is recorded."""
         compared = call.operator in _COMPARISONS
         return self.record.compared(call.at, value, *given) if compared else self.record.came_to(call.at, value)
 
@@ -289,12 +289,12 @@ _SYMBOLS = _BINARY | _COMPARISONS
 
 
 def _as_found(value: Any) -> Any:
-    """An array in the place of NumPy's number, which wrappers never give."""
+    """An array instead of a NumPy scalar, which wrappers never return."""
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _mapped(function: Any, *values: Any) -> Any:
-    """A function of arrays, or of each array of lists."""
+    """A function applied to arrays, or to each array of lists."""
     if isinstance(values[0], (list, tuple)):
         return ArrayList(_mapped(function, *parts) for parts in zip(*values, strict=True))
     return function(*values)
@@ -309,12 +309,12 @@ def _metadata(value: Any, attribute: str) -> Any:
 
 
 def as_arrays(op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call with Python scalars and lists made arrays where an Array is declared, and ints tuples."""
+    """The arguments of a call: scalars and lists become arrays if an Array is declared, and ints become tuples."""
     return {a.name: _as_array(a, as_ints(a, arguments[a.name])) for a in op.signature.arguments}
 
 
 def as_ints(argument: Argument, value: Any) -> Any:
-    """What wrappers make of an `int[]`: a tuple. One int stands for as many as `int[2]` says; another count is refused."""
+    """An `int[]` as a tuple, like in wrappers; `int[2]` repeats a single int, and another number of ints is an error."""
     if value is None or isinstance(value, str) or not (argument.type.base == "int" and argument.type.is_list):
         return value
     length = argument.type.length
@@ -331,7 +331,7 @@ def _as_array(argument: Argument, value: Any) -> Any:
 
 
 def _expressions_of(op: Op) -> list[Expression]:
-    """What the derivatives of an op are made of, and what is said of it."""
+    """The expressions of an op's lets, derivatives and laws."""
     rules = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values(), *op.laws]
     return [formula.expression for formula in rules]
 
@@ -341,6 +341,6 @@ def _calls(expression: Expression, names: set[str]) -> bool:
 
 
 def _kernels_of(op: Op) -> set[str]:
-    """The kernels that running an op takes."""
+    """The kernels that an op's forward needs."""
     forwards = [formula.expression for formula in (op.forward, op.inplace, op.placed) if formula is not None]
     return {node.path[0] for e in forwards for node in walk(e) if isinstance(node, Foreign) and node.root == "kernels"}

@@ -1,7 +1,6 @@
-"""Other forms of a call: the same axes counted from the other end, operands of another rank, and operands without elements.
+"""Other forms of a call: axes counted from the other end, operands of another rank, and operands without elements.
 
-Owns which calls an op takes besides those that its samples make, so that a rule is not proved for one rank only.  Does
-not judge them.
+Generates calls that an op takes besides its samples, so that a rule is not proved for one rank only.  Does not judge the results.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from ..spec.model import Op
 from ..spec.samples import satisfied
 from .case import BoundCall
 
-_AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
+_AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec uses
 _ARRAYS = ("Array", "Index", "Mask")
-# What is done to the axes of operands.
+# The changes to the axes of operands.
 _HOW = ("more", "one more", "less", "less at last", "none", "empty at first", "empty at last")
-_BESIDE = 1.03125  # values beside the given ones, in the same domain and on the same side of every kink
+_BESIDE = 1.03125  # a factor for further values, in the same domain and on the same side of every kink
 
 
 def other_axes(op: Op, call: BoundCall, outputs: list[Any]) -> Iterator[list[BoundCall]]:
-    """For each axis argument the calls that count it from the other end, of inputs and outputs of whatever rank."""
+    """For each axis argument, the calls that count it from the other end, for the ranks of all inputs and outputs."""
     ranks = sorted({np.ndim(value) for value in [*_arrays(op, call).values(), *outputs] if not isinstance(value, list)})
     for argument in op.signature.arguments:
         value = call.arguments[argument.name]
@@ -36,7 +35,7 @@ def other_axes(op: Op, call: BoundCall, outputs: list[Any]) -> Iterator[list[Bou
 
 
 def other_ranks(op: Op, call: BoundCall) -> Iterator[BoundCall]:
-    """The call with one more axis of length 2 in one of several operands, in each place."""
+    """The call with one more axis of length 2 in one of several operands, at each position."""
     arrays = _arrays(op, call)
     for name, value in arrays.items() if len(arrays) > 1 else ():
         for place in range(value.ndim + 1):
@@ -47,7 +46,7 @@ def other_ranks(op: Op, call: BoundCall) -> Iterator[BoundCall]:
 
 
 def other_shapes(op: Op, call: BoundCall) -> Iterator[BoundCall]:
-    """The call with an axis more, an axis less, none, or one of length 0 in one operand, and the same in all operands."""
+    """The call with one operand changed, or all: an axis more, an axis less, no axes, or an axis of length 0."""
     arrays = {a.name: call.arguments[a.name] for a in op.signature.arguments if a.type.base in _ARRAYS and not a.type.is_list}
     shapes = {name: dict(_shapes(value)) for name, value in arrays.items() if isinstance(value, np.ndarray)}
     ways = [{name: how} for name, found in shapes.items() for how in found]
@@ -62,12 +61,12 @@ def other_shapes(op: Op, call: BoundCall) -> Iterator[BoundCall]:
 
 
 def one_rank(op: Op, call: BoundCall) -> bool:
-    """Whether all arrays of a call have one rank, so that an axis is the same counted from either end."""
+    """Whether all arrays of a call have the same rank, so that an axis is the same counted from either end."""
     return len({value.ndim for value in _arrays(op, call).values()}) == 1
 
 
 def _shapes(value: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Each way of `_HOW` that an array can be changed, and what becomes of it."""
+    """Each change of `_HOW` that applies to an array, with the changed array."""
     yield "more", np.stack([value, (_BESIDE * value).astype(value.dtype)])
     yield "one more", value[None]
     if value.size and value.ndim:
@@ -101,5 +100,5 @@ def _other_end(value: int | tuple[int, ...], rank: int) -> int | tuple[int, ...]
 def _in_domain(op: Op, call: BoundCall) -> bool:
     try:
         return op.domain is None or bool(np.all(satisfied(ast.parse(op.domain.source, mode="eval").body, call.arguments)))
-    except ValueError:  # of shapes for which the domain has no meaning
+    except ValueError:  # the domain has no meaning for these shapes
         return False

@@ -1,12 +1,12 @@
-"""Laws: what holds of an op by its shape and its axes, whatever it computes.
+"""Laws: check properties that hold for an op because of its shape and its axes.
 
-Owns which laws follow from an entry and the check of them at its samples:
+Decides which laws apply to an entry, and checks them at its samples:
 
-    memory  what an array is in memory (the order of its axes, its steps, whether it is read-only) changes no value
-    axes    along any axes an op gives what it gives along the last ones of the moved array
-    parts   what stands at some places of the loop axes gives by itself what it gives among others
+    memory  the memory layout of an array (axis order, strides, read-only) changes no value
+    axes    moving the named axes to the end of an array moves the axes of the result, and changes no value
+    parts   a part along the loop axes gives the same result alone
 
-An entry that breaks one by right says so, with the reason, under `breaks:`.  Knows nothing of derivatives.
+An entry that breaks a law on purpose states it, with the reason, under `breaks:`.  Does not depend on derivatives.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .equations import check_equations
 from .evaluate import Evaluator
 from .loops import Index, Loops, as_array, axis_arguments, loops_of, taken
 
-MOST = 5  # samples of an entry, which differ in the number of axes and in those that are named
+MOST = 5  # samples of an entry, with different numbers of axes and different named axes
 
 
 class Broken(Exception):
-    """A law does not hold; the message says where."""
+    """A law does not hold; the message gives the call."""
 
 
 def check_laws(op: Op, evaluator: Evaluator, report: Report, calls: Iterable[BoundCall]) -> None:
-    """Reports the laws that do not hold at the calls of samples, and what is excepted without need."""
+    """Report the laws that do not hold at the calls of samples, and needless entries of `breaks:`."""
     check_equations(op, evaluator, report)
     laws = Laws(op, evaluator, calls)
     key, drawn = "composite" if op.composite else "forward" if op.forward else "inplace", op.signature.generators
@@ -67,11 +67,11 @@ class Laws:
             self.cases.append((call, outputs, loops_of(op, call, outputs)))
 
     def outputs(self, call: BoundCall) -> list[Any]:
-        """What callers get."""
+        """The outputs that callers receive."""
         return self.evaluator.forward(self.op, call.arguments)[: len(self.op.signature.visible)]
 
     def run(self, call: BoundCall, how: str) -> list[Any]:
-        """What callers get where a law has made the call."""
+        """The outputs of a call that a law constructed."""
         try:
             return self.outputs(call)
         except Exception as error:
@@ -80,8 +80,10 @@ class Laws:
     # Memory.
 
     def memory(self) -> bool:
-        """Whether it was tried; what a composite calls is tried by itself."""
-        for call, outputs, _ in self.cases[:2] if not self.op.composite else ():
+        """Check the law; return whether it was tried.  A composite is skipped: its callees have their own checks."""
+        if self.op.composite:
+            return False
+        for call, outputs, _ in self.cases[:2]:
             for how in ORDERS:
                 values = {name: _ordered(value, ORDERS[how]) for name, value in call.arguments.items()}
                 found = self.run(replace(call, arguments=values), f"{call} of {how}")
@@ -92,7 +94,7 @@ class Laws:
     # Parts.
 
     def parts(self) -> bool:
-        """Whether any sample has loop axes, or can have one more."""
+        """Check the law; return whether any sample has loop axes, or can have one more."""
         tried, wider = False, set()
         for call, outputs, loops in self.cases:
             if loops is None or not self.has_them(loops, outputs):
@@ -112,7 +114,7 @@ class Laws:
         return any(loops.held(i, item) for i, y in enumerate(outputs) for item in _each(y))
 
     def indices(self, sizes: tuple[int | None, ...], first: bool) -> list[Index]:
-        """One part alone, some places of each axis in some order, and none of one axis."""
+        """One part alone, some positions of each axis in some order, and no positions of one axis."""
         if 0 in sizes or not any(sizes):
             return []
         one = [None if n is None else int(self.random.integers(n)) for n in sizes]
@@ -144,7 +146,7 @@ class Laws:
     # Axes.
 
     def axes(self) -> bool:
-        """Whether any sample names axes of arrays."""
+        """Check the law; return whether any sample names axes of arrays."""
         tried = False
         for call, outputs, loops in self.cases:
             if loops is None:
@@ -163,7 +165,7 @@ class Laws:
         return tried
 
     def no_axes(self, call: BoundCall, outputs: list[Any]) -> bool:
-        """Whether no axes are given: these are all, or the only one of all numbers in a row."""
+        """Check a call without axes, which means all axes or the axis of the flattened array; return whether it was checked."""
         axes, given = axis_arguments(self.op), call.arguments
         counted = [a for a in self.op.signature.arguments if a.type.base == "int" and a.type.is_list]
         if len(axes) != 1 or any(given[a.name] is not None for a in (*axes, *counted)):
@@ -184,13 +186,13 @@ class Laws:
 
 
 def kind_of(op: Op, call: BoundCall) -> tuple[Any, ...]:
-    """What tells samples of an entry apart: the axes, and how many axes there are."""
+    """A key that distinguishes samples of an entry: the named axes, and the ranks of the arrays."""
     axes = [call.arguments[a.name] for a in axis_arguments(op)]
     return (*axes, *(np.ndim(value) for value in call.arguments.values() if isinstance(value, np.ndarray)))
 
 
 def _agree(loops: Loops, wholes: list[Any], parts: list[Any], index: Index) -> bool:
-    """Whether outputs have the parts at some places of the loop axes, wherever they may have these."""
+    """Whether outputs have the given parts along the loop axes, for some possible position of the loop axes."""
     for i, pair in enumerate(zip(wholes, parts)):
         for whole, part in _pairs(*pair):
             places = loops.held(i, whole)
@@ -200,14 +202,14 @@ def _agree(loops: Loops, wholes: list[Any], parts: list[Any], index: Index) -> b
 
 
 def _same_moved(loops: Loops, output: int, value: np.ndarray, moved: np.ndarray) -> bool:
-    """Whether an output of the moved call is that of the call, wherever both may have their axes."""
+    """Whether an output of the moved call equals the output of the call, for some possible position of the axes."""
     places = loops.held(output, value) if value.ndim == moved.ndim else []
     back = (np.moveaxis(moved, to.loops + to.rest, held.loops + held.rest) for held, to in places)
     return any(numeric.same(one, value) for one in back)
 
 
 def _pairs(one: Any, other: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The arrays of two outputs, which may be lists; no pair where these differ in length."""
+    """The pairs of arrays of two outputs, which may be lists; Broken if their lengths differ."""
     ones, others = _each(one), _each(other)
     if len(ones) != len(others):
         raise Broken(f"{len(others)} arrays stand in the place of {len(ones)}")

@@ -1,7 +1,8 @@
-"""Loop axes: those of a call that its op leaves alone, so that each part along them is a call of its own.
+"""Loop axes: find the axes of a call that its op treats independently, so that each part along them is a call of its own.
 
-Owns which axes these are, by the entry's `shape:` (all of an elementwise op, the `...` of a batch) and by its axis arguments (all
-that these do not name), and the calls of parts along them, of one more of them and with the named axes at the end.  Runs nothing.
+By the entry's `shape:` these are all axes of an elementwise op, or the `...` of a batch.  By its axis arguments they are all axes
+that these arguments do not name.  Also builds calls of parts, calls with one more loop axis, and calls with the named axes at the
+end.  Runs nothing.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from ..spec.shapes import Pattern, Shape, shape_of, shaped
 from .case import BoundCall
 from .evaluate import ArrayList
 
-_AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
+_AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec uses
 _ENDS = ("start_axis", "end_axis")  # of a range of axes
-_BESIDE = 1.03125  # values beside the given ones, in the same domain and on the same side of every kink
+_BESIDE = 1.03125  # a factor for further values, in the same domain and on the same side of every kink
 Axes = tuple[int, ...]  # counted from the end
-Index = Sequence[Any]  # for each loop axis a place, an array of places, or None where all stay
+Index = Sequence[Any]  # for each loop axis a position, an array of positions, or None for all
 
 
 @dataclass(frozen=True)
 class Held:
-    """Where an array has the loop axes, the last of them where it has not all, and its other axes."""
+    """The positions of the loop axes in an array, or of the last of them if it has fewer, and its other axes."""
 
     loops: Axes
     rest: Axes = ()
@@ -38,12 +39,12 @@ class Loops:
     """The loop axes of one call."""
 
     call: BoundCall
-    sizes: tuple[int | None, ...]  # None of one along which the arrays differ
-    inputs: Mapping[str, Any]  # the arguments that have loop axes; of a list, each of its arrays
+    sizes: tuple[int | None, ...]  # None for an axis with different lengths in the arrays
+    inputs: Mapping[str, Any]  # the arguments that have loop axes; for a list, each of its arrays
     results: tuple[Pattern, ...]
-    rank: int = 0  # of the largest array, where the call names axes
-    axes: Mapping[str, Any] | None = None  # the arguments that name them
-    dropped: frozenset[str] = frozenset()  # the optional dims that its arrays have not
+    rank: int = 0  # rank of the largest array, if the call names axes
+    axes: Mapping[str, Any] | None = None  # the arguments that name axes
+    dropped: frozenset[str] = frozenset()  # the optional dims that its arrays lack
 
     @property
     def core(self) -> Axes:
@@ -52,13 +53,13 @@ class Loops:
 
     @property
     def frame(self) -> Axes:
-        """The loop axes as the largest array has them."""
+        """The loop axes in the largest array."""
         return tuple(axis for axis in range(-self.rank, 0) if axis not in self.core)
 
     # Calls.
 
     def part(self, index: Index) -> BoundCall:
-        """The call of what stands at some places of the loop axes; an axis that is given one place goes."""
+        """The call of a part along the loop axes; an axis with one position is removed."""
         changed = self._changed(lambda value, held: taken(value, held, index))
         if self.axes:
             gone = [axis for axis, at in zip(self.frame, index) if isinstance(at, int)]
@@ -70,7 +71,7 @@ class Loops:
         return self._with(self._changed(lambda value, held: _other(value) if self._has_all(held) else value))
 
     def with_one_more(self, other: BoundCall) -> BoundCall:
-        """The call of both, along a new axis in front."""
+        """The call that stacks both along a new first axis."""
 
         def both(value: Any, held: Held, second: Any) -> Any:
             if not self._has_all(held):
@@ -80,7 +81,7 @@ class Loops:
         return self._with(self._changed(both, other) | self._named(lambda axis: axis))
 
     def moved(self) -> BoundCall:
-        """The call with the named axes at the end, in the order in which they are named."""
+        """The call with the named axes at the end, in the order of the arguments."""
         core = self.core
         last = tuple(range(-len(core), 0))
 
@@ -96,9 +97,9 @@ class Loops:
     # Results.
 
     def held(self, output: int, value: np.ndarray) -> list[tuple[Held, Held]]:
-        """Where an output has the loop axes, and where that of the moved call has them.
+        """The positions of the loop axes in an output, each with their positions in the output of the moved call.
 
-        There are several answers where neither shape nor rank says which, and none where it has not all.
+        There are several answers if neither shape nor rank decides, and none if the output lacks loop axes.
         """
         pattern, rank = self.results[output], value.ndim
         if self.axes is None:
@@ -136,7 +137,7 @@ class Loops:
 
 
 def taken(value: Any, held: Held, index: Index) -> Any:
-    """What an array, or a shape, has at places of the loop axes; an axis of length 1 stands for any length."""
+    """The part of an array, or of a shape, at positions of the loop axes; an axis of length 1 is broadcast."""
     found = list(value) if isinstance(value, tuple) else value
     for place, at in zip(held.loops, index[len(index) - len(held.loops) :]):
         if at is None:
@@ -151,13 +152,13 @@ def taken(value: Any, held: Held, index: Index) -> Any:
 
 
 def axis_arguments(op: Op) -> list[Argument]:
-    """The arguments that name axes; one int called `axes` is a number of them."""
+    """The arguments that name axes; a single int called `axes` is a number of axes instead."""
     return [a for a in op.signature.arguments if a.type.base == "int" and _AXIS.fullmatch(a.name)
             and a.name not in _ENDS and (a.type.is_list or not a.name.endswith("axes"))]  # fmt: skip
 
 
 def loops_of(op: Op, call: BoundCall, outputs: Sequence[Any] = ()) -> Loops | None:
-    """The loop axes of a call, None where nothing says which they are; its outputs tell what its indices are."""
+    """The loop axes of a call, None if they are unknown; its outputs tell whether its indices have them."""
     if op.shape is None or op.signature.generators:
         return None
     shape = shape_of(op)
@@ -185,7 +186,7 @@ def _is_arrays(value: Any) -> bool:
 
 
 def _batches(call: BoundCall, shape: Shape, patterns: Mapping[str, Pattern], arrays: Mapping[str, Any]) -> Loops | None:
-    """Of an elementwise op all axes, else the `...` of the shapes."""
+    """The loop axes by shape: all axes of an elementwise op, else the `...` of the shapes."""
     every = [pattern for pattern in (*patterns.values(), *shape.results) if not pattern.is_any]
     whole = {name for pattern in patterns.values() for name in pattern.whole} - {"_"}
     if any(set(pattern.whole) - whole or pattern.function == "reduce" for pattern in shape.results):
@@ -216,7 +217,7 @@ def _of_batch(pattern: Pattern, rank: int, dropped: Collection[str]) -> Held | N
 
 def _along(op: Op, call: BoundCall, shape: Shape, patterns: Mapping[str, Pattern], arrays: Mapping[str, Any],
            outputs: Sequence[Any]) -> Loops | None:  # fmt: skip
-    """All axes that the axis arguments do not name, of the arrays and of a shape that the result has."""
+    """The loop axes by axis arguments: all axes that these do not name, in the arrays and in a `shape` argument."""
     types = {name: op.signature.argument(name).type for name in arrays}
     axes = {a.name: call.arguments[a.name] for a in axis_arguments(op)}
     shapes = {a.name: call.arguments[a.name] for a in op.signature.arguments
@@ -228,7 +229,7 @@ def _along(op: Op, call: BoundCall, shape: Shape, patterns: Mapping[str, Pattern
     counted = [axis for value in axes.values() for axis in _each(value)]
     if None in counted or any(not -rank <= axis < rank for axis in counted):
         return None
-    if min(ranks) < rank and max(counted, default=-1) >= 0:  # which is another axis in each
+    if min(ranks) < rank and max(counted, default=-1) >= 0:  # the axis differs between the arrays
         return None
     axes = {name: _from_the_end(value, rank) for name, value in axes.items()}
     core = tuple(axis for value in axes.values() for axis in _each(value))
@@ -254,7 +255,7 @@ def _along(op: Op, call: BoundCall, shape: Shape, patterns: Mapping[str, Pattern
 
 def _smaller(shape: tuple[int, ...], along: Held, lengths: tuple[int, ...], said: bool, is_array: bool,
              adjoint: bool) -> Held | None:  # fmt: skip
-    """Where an array of fewer axes has the loop axes: it is broadcast if its shape is said, else it has these alone, if any."""
+    """The loop axes of a smaller array: it is broadcast if its shape is declared; else it has the loop axes alone, or none."""
     if said and is_array and not adjoint:
         fits = all(axis >= -len(shape) for axis in along.rest)
         return Held(tuple(axis for axis in along.loops if axis >= -len(shape)), along.rest) if fits else None
@@ -262,7 +263,7 @@ def _smaller(shape: tuple[int, ...], along: Held, lengths: tuple[int, ...], said
 
 
 def _arranged(rank: int, whole: int, core: Axes, unsaid: bool) -> list[Held]:
-    """Where a result of some rank may have the loop axes of a call along `core`."""
+    """The possible positions of the loop axes in a result of some rank, for a call along `core`."""
     frame = tuple(axis for axis in range(-whole, 0) if axis not in core)
     count, every = len(frame), tuple(range(-rank, 0))
     kept = Held(frame, (*range(-rank, -whole), *core))
@@ -272,8 +273,8 @@ def _arranged(rank: int, whole: int, core: Axes, unsaid: bool) -> list[Held]:
     if rank >= count:
         left = sum(axis < core[0] for axis in frame) if core else 0
         split = rank - count + left
-        found.append(Held(every[rank - count :], every[: rank - count]))  # the named axes are gone
-        if unsaid:  # or new ones stand at the end, or in the place of the first
+        found.append(Held(every[rank - count :], every[: rank - count]))  # the named axes are removed
+        if unsaid:  # or new axes are at the end, or at the position of the first named axis
             found.append(Held(every[:count], every[count:]))
             found.append(Held(every[:left] + every[split:], every[left:split]))
     return found

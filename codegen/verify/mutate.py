@@ -1,8 +1,7 @@
-"""Mutation: formulas changed in one place, each of which the checks of its entry have to refuse.
+"""Mutation testing: change formulas in one place, and find the changes that the entry's checks do not reject.
 
-Owns what a change is (sign, operator, constant, argument, branch) and the run that finds the changes that nothing refuses.  A
-mutant is analysed and checked like an entry, by itself.  A refusal because no sample tries something does not count: a sample
-would mend it, not a rule.
+Defines the changes (sign, operator, constant, argument, branch).  A mutant is analysed and checked like an entry, by itself.  An
+error because no sample tries something does not count: it would be fixed by a sample, not by a rule.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from .case import Report
 from .check import Progress, check_calls, quiet
 from .coverage import string_arguments
 from .evaluate import Evaluator
+from .exercised import check_words
 from .laws import check_laws
 from .promises import check_generators, check_integers, check_promises
-from .stated import check_stated
-from .tried import check_words
+from .stated_values import check_stated
 
-_FAR = 10**6  # the line where mutants stand: far from all others, so that their nodes have places of their own
+_FAR = 10**6  # the line of mutants: far from all other lines, so that their nodes have unique places
 _OTHER: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
     ast.FloorDiv: (ast.Mult,), ast.Mod: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
@@ -40,7 +39,7 @@ _ORDERED = (ast.Sub, ast.Div, ast.MatMult, ast.Pow, ast.FloorDiv, ast.Mod)
 
 @dataclass(frozen=True)
 class Mutant:
-    """A formula of an entry and what it was changed to."""
+    """A formula of an entry, and the changed formula."""
 
     op: str
     key: str
@@ -52,11 +51,11 @@ class Mutant:
 
 
 class Refused(Exception):
-    """A check has found the mutant wrong."""
+    """A check rejects the mutant."""
 
 
 class _Refusal(Report):
-    """Ends the check of a mutant with its first error."""
+    """Ends the check of a mutant at its first error."""
 
     hints = False
 
@@ -76,10 +75,10 @@ def mutants(op: Op, signatures: dict[str, Signature]) -> Iterator[Mutant]:
 
 def survivors(spec: Spec, root: Path, names: Collection[str] = (), progress: Progress | None = None,
               known: Collection[str] = ()) -> list[Mutant]:  # fmt: skip
-    """The mutants of an analysed spec, or of the ops of some names, that nothing refuses.
+    """The mutants of an analysed spec, or of the named ops, that no check rejects.
 
-    Those that are `known` to mean the same are put before what the entry states and promises, and spared its samples: a
-    mutant that nothing refuses takes as long as the check of a right entry.
+    Mutants in `known` are known to be equivalent: they are checked against the entry's statements and promises, but not at its
+    samples.  A surviving mutant takes as long as the check of a correct entry.
     """
     evaluator, analysis = Evaluator(spec, root), Analysis(spec, read_library(root))
     signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
@@ -98,11 +97,11 @@ def survivors(spec: Spec, root: Path, names: Collection[str] = (), progress: Pro
 def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator, with_samples: bool) -> bool:
     errors = ErrorList("", "")
     try:
-        changed = analysis.op(_with(op, mutant), errors, calls=False)  # which are those of the entry
+        changed = analysis.op(_with(op, mutant), errors, calls=False)  # the entry's own calls are unchanged
         if not errors:
             evaluator.swap(changed)
             report = _Refusal(changed, errors)
-            check_stated(changed, evaluator, report)  # first, for it takes least and refuses most
+            check_stated(changed, evaluator, report)  # first, because it is the fastest and rejects most mutants
             calls = check_calls(changed, evaluator, report) if with_samples else []
             check_promises(changed, evaluator, report)
             check_generators(changed, evaluator, report)
@@ -119,7 +118,7 @@ def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator, w
 
 
 def _with(op: Op, mutant: Mutant) -> Op:
-    """The entry with the changed formula in its place, not yet analysed."""
+    """The entry with the changed formula, not yet analysed."""
     places = tuple((_FAR, column) for column in range(1, len(mutant.changed) + 2))
     formula = parse_formula(Text(mutant.changed, op.location.file, places))
     kind, _, name = mutant.key.partition(": ")
@@ -144,12 +143,12 @@ def _changes(tree: ast.expr, signatures: dict[str, Signature]) -> Iterator[ast.e
     tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
     for node in ast.walk(tree):
         for variant in _variants(node, signatures):
-            if node not in tests or not isinstance(variant, ast.Attribute):  # `a if x.dtype else b` is `a`, a change of its own
+            if node not in tests or not isinstance(variant, ast.Attribute):  # `a if x.dtype else b` is `a`, a separate change
                 yield _swapped(tree, node, variant)
 
 
 def _swapped(tree: Any, old: ast.AST, new: ast.AST) -> Any:
-    """A tree, or a list of trees, with one node replaced; what stands beside the way to it is shared."""
+    """A tree, or a list of trees, with one node replaced; unchanged subtrees are shared."""
     if tree is old:
         return new
     if isinstance(tree, list):
@@ -160,7 +159,7 @@ def _swapped(tree: Any, old: ast.AST, new: ast.AST) -> Any:
 
 
 def _variants(node: ast.AST, signatures: dict[str, Signature]) -> Iterator[ast.AST]:
-    """What one node could be by mistake."""
+    """The nodes that one node could be by mistake."""
     match node:
         case ast.BinOp(left, operator, right):
             yield from (ast.BinOp(left, other(), right) for other in _OTHER.get(type(operator), ()))
@@ -186,7 +185,7 @@ def _variants(node: ast.AST, signatures: dict[str, Signature]) -> Iterator[ast.A
 
 
 def _calls(call: ast.Call, signatures: dict[str, Signature]) -> Iterator[ast.AST]:
-    """Arguments exchanged, left to their defaults, negated or off by one, and the call left out."""
+    """Calls with arguments swapped, defaulted, negated or off by one, and the first argument instead of the call."""
     for i in range(len(call.args) - 1):
         args = list(call.args)
         args[i], args[i + 1] = args[i + 1], args[i]

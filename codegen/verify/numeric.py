@@ -1,6 +1,6 @@
 """Arithmetic of the numeric check: differences, inner products and comparisons of arrays and of lists of arrays.
 
-Knows nothing of the spec.
+Does not depend on the spec.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.random
 
 TOLERANCE = 1e-6
 STEP = 2.0**-12
-_ARRAY = 200  # numbers that one more array in a list counts for: lists are compared array by array
+_ARRAY = 200  # the minimum count of an array in a list: lists are compared array by array
 LARGEST = 20_000  # numbers in a result; samples are small
 _FACTORS = [float(n) for n in range(2, 11)] + [1 / n for n in range(2, 11)]
 _CONSTANTS = {"log(2)": math.log(2), "log(10)": math.log(10), "pi": math.pi, "sqrt(2)": 2**0.5, "sqrt(pi)": math.pi**0.5,
@@ -28,7 +28,7 @@ Value = Any  # an array, or a list of values
 
 
 def numbers(value: Value) -> Value:
-    """The value, if it is arrays of numbers of the size that samples give; an error that says what it is if not."""
+    """The value, if it is numeric arrays of a size for samples; else an error that describes it."""
     parts, count = [value], 0
     while parts:
         part = parts.pop()
@@ -51,7 +51,7 @@ def alike(x: Value, z: Value) -> bool:
 
 
 def same(x: Value, z: Value) -> bool:
-    """Whether two values are equal up to rounding, NaN to NaN."""
+    """Whether two values are equal up to rounding, with NaN equal to NaN."""
     if isinstance(x, list):
         return len(x) == len(z) and all(map(same, x, z))
     return np.shape(x) == np.shape(z) and np.allclose(x, z, TOLERANCE, TOLERANCE, equal_nan=True)
@@ -86,7 +86,7 @@ def random_like(value: Value, random: np.random.Generator) -> Value:
 
 
 def direction_like(value: Value, random: np.random.Generator) -> Value:
-    """A direction to move in; a Hermitian matrix moves among Hermitian matrices."""
+    """A direction to move along; a Hermitian matrix stays Hermitian."""
     direction = random_like(value, random)
     if not isinstance(value, list) and _is_hermitian(value):
         return (direction + np.swapaxes(direction.conj(), -1, -2)) / 2
@@ -95,7 +95,7 @@ def direction_like(value: Value, random: np.random.Generator) -> Value:
 
 def derivative(f: Callable[[Value], list[Value]], x: Value, direction: Value, first: float = STEP, *,
                twice: bool = True) -> list[Value]:  # fmt: skip
-    """d f(x + t direction) / dt at 0, by central differences extrapolated twice, or once, which does for most functions."""
+    """d f(x + t direction) / dt at 0, by central differences extrapolated twice; once is enough for most functions."""
 
     def central(step: float) -> list[Value]:
         ahead, behind = f(combined(1.0, x, step, direction)), f(combined(1.0, x, -step, direction))
@@ -109,7 +109,7 @@ def derivative(f: Callable[[Value], list[Value]], x: Value, direction: Value, fi
 
 
 def inner(x: Value, z: Value) -> float:
-    """The real inner product, in which complex numbers are pairs of reals."""
+    """The real inner product, where complex numbers are pairs of reals."""
     if isinstance(x, list):
         return sum(inner(p, q) for p, q in zip(x, z, strict=True))
     return float(np.sum(np.conj(x) * z).real)
@@ -126,7 +126,7 @@ def expanded(x: Value, like: Value) -> Value:
 
 
 def reduced(x: Value, like: Value) -> Value:
-    """x summed over the axes along which `like` was broadcast to its shape."""
+    """x summed over the axes that broadcasting `like` to its shape added or expanded."""
     if isinstance(like, list):
         if not isinstance(x, (list, tuple)) or len(x) != len(like):
             raise ValueError(f"gives {len(x) if isinstance(x, (list, tuple)) else 1} arrays for {len(like)}")
@@ -139,7 +139,7 @@ def reduced(x: Value, like: Value) -> Value:
 
 
 def worst(got: Value, expected: Value, tolerance: float = TOLERANCE) -> tuple[Any, Any] | None:
-    """The elements that differ most, None where all agree."""
+    """The elements that differ most, None if all agree."""
     if isinstance(expected, list):
         pairs = (worst(p, q, tolerance) for p, q in zip(got, expected, strict=True))
         return next((pair for pair in pairs if pair is not None), None)
@@ -152,7 +152,7 @@ def worst(got: Value, expected: Value, tolerance: float = TOLERANCE) -> tuple[An
 
 
 def hint(got: Value, expected: Value, others: Mapping[str, Value]) -> str:
-    """What the mistake looks like, where it looks like something."""
+    """A hint at the likely mistake, or ""."""
     if isinstance(got, list):
         return ""
     if worst(scaled(-1.0, got), expected) is None:
@@ -167,7 +167,7 @@ def hint(got: Value, expected: Value, others: Mapping[str, Value]) -> str:
 
 
 def _factor(got: Any, expected: Any) -> float | None:
-    """The real number by which every element is off; of a single one, only if it is a small integer or its inverse."""
+    """The real factor between all elements; for a single element, only a small integer or its inverse."""
     got, expected = np.ravel(got), np.ravel(expected)
     if got.shape != expected.shape or not np.any(expected):
         return None
@@ -180,7 +180,7 @@ def _factor(got: Any, expected: Any) -> float | None:
 
 
 def _named(factor: float) -> str:
-    """A number, with its name where it has one that formulas know."""
+    """A number, with its name if it is a known constant of formulas."""
     if math.isclose(factor, round(factor), rel_tol=1e-6):
         return f"{factor:g}"
     names = (name for name, value in _NAMES.items() if math.isclose(abs(factor), value, rel_tol=1e-6))
@@ -188,7 +188,7 @@ def _named(factor: float) -> str:
 
 
 def plain(value: Any) -> complex | float:
-    """A number to print: real where it is."""
+    """A number to print: real if its imaginary part is 0."""
     return float(value.real) if np.imag(value) == 0 else complex(value)
 
 

@@ -1,7 +1,7 @@
-"""Hard points of a partial of one array: zeros, the tiny, the huge and infinities, which no sample draws.
+"""Hard points of a partial of one array: zeros, tiny and huge numbers, and infinities, which no sample has.
 
-Owns the points, and the refusal of a rule whose own derivative is NaN at one of them although value and slope are numbers.
-Values there are compared by the tests, to digits that NumPy lacks.
+Rejects a rule whose own derivative is NaN at a hard point although value and derivative are finite.  The tests compare the
+values there, to more digits than NumPy has.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ POINTS = [sign * size for size in (0.0, 1e-300, 1e-8, 0.3, 1.0, 3.0, 7.25, 25.0,
 
 
 def check_points(op: Op, evaluator: Evaluator, report: Report, calls: list[BoundCall]) -> None:
-    """Reports a partial that makes a second derivative NaN, with the arguments beside the array that samples give."""
+    """Report a partial with a NaN second derivative, for each set of other arguments in the samples."""
     if op.form != "partial" or op.private or not is_elementwise(op, evaluator.ops):
         return
     tried: list[Any] = []
@@ -59,7 +59,7 @@ def _inside(op: Op, names: dict[str, Any]) -> bool:
 
 
 def _kinks(op: Op, name: str) -> set[float]:
-    """The numbers at which an entry says that its derivative jumps."""
+    """The arguments of the kinks that the entry states."""
     positional = [a.name for a in op.signature.arguments if not a.keyword_only]
     found: set[float] = set()
     for kink in op.kinks:

@@ -1,7 +1,7 @@
-"""Results: the forward in single precision and in integers, where differences would say nothing, and memory of its own.
+"""Promises: check the forward's results in single precision and for integers, where differences do not help.
 
-Owns three promises, and the hint at what breaks them: a result has the dtype that spec/results.py says, it shares no memory
-unless it is a view, and its random numbers come from the given generator.
+Checks three promises, with a hint at the likely cause.  A result has the dtype that spec/results.py computes.  It shares no
+memory with an input unless it is a view.  Its random numbers come from the given generator.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WIDER = {np.float32: np.float64, np.complex64: np.complex128}
 
 
 def check_integers(op: Op, evaluator: Evaluator, report: Report) -> None:
-    """Runs the forward of an entry for floats at the integers that it takes: they become what the entry says."""
+    """Run the forward of an entry for floats at the integers that it takes, and check the result dtypes."""
     if op.dtype in ("float", "real"):
         check_promises(op, evaluator, report, (np.int64,))
 
 
 def check_promises(op: Op, evaluator: Evaluator, report: Report, dtypes: tuple[type, ...] | None = None) -> None:
-    """Runs the forward at every sample in the other dtypes that the entry claims, or in some."""
+    """Run the forward at every sample in the other dtypes that the entry claims, or in `dtypes`."""
     key = "composite" if op.composite else "forward" if op.forward else "inplace"
     formula = getattr(op, key)
     for dtype in _OTHERS.get(op.dtype, ()) if dtypes is None else dtypes:
@@ -49,13 +49,13 @@ def check_promises(op: Op, evaluator: Evaluator, report: Report, dtypes: tuple[t
                 _check_memory(op, call, outputs, lambda message: report(message, key, formula))
             for message in _other_dtypes(op, call, arguments, outputs, formula):
                 report(message, key, formula)
-        # Some integers have no power with some others, but an entry for integers takes some; one for floats may take none.
+        # An integer power may be undefined, but an entry for integers takes some of them; an entry for floats may take none.
         if failures and (dtype is not np.int64 or op.dtype == "any" and len(failures) == len(op.samples)):
             report(failures[0], key, formula)
 
 
 def check_generators(op: Op, evaluator: Evaluator, report: Report) -> None:
-    """Refuses numbers that come from elsewhere than the generator which a call gives."""
+    """Report random numbers that do not come from the given generator."""
     key = "composite" if op.composite else "forward" if op.forward else "inplace"
     for name in op.signature.generators:
         calls = [make_sample(op, index, float) for index in range(len(op.samples))]
@@ -67,11 +67,11 @@ def check_generators(op: Op, evaluator: Evaluator, report: Report) -> None:
 
 
 def _calls(op: Op, dtype: type) -> Iterator[BoundCall]:
-    """The samples in a dtype, and with each array in a wider one than the others."""
+    """The samples in a dtype, and with each array in turn in a wider dtype than the others."""
     for index in range(len(op.samples)):
         try:
             call = make_sample(op, index, dtype)
-        except ValueError:  # 0 < x < 1 holds no integers
+        except ValueError:  # a domain such as 0 < x < 1 contains no integers
             continue
         yield call
         arrays = [a.name for a in op.signature.arrays if _widened(call.arguments[a.name], dtype) is not None]
@@ -83,14 +83,14 @@ def _calls(op: Op, dtype: type) -> Iterator[BoundCall]:
 
 
 def _widened(value: Any, dtype: type) -> Any:
-    """The array, or the first of a list of several, in the wider dtype; None where there is none."""
+    """The array, or the first array of a list, in the wider dtype; None if there is none."""
     if isinstance(value, list):
         return [_widened(value[0], dtype), *value[1:]] if len(value) > 1 and isinstance(value[0], np.ndarray) else None
     return value.astype(_WIDER.get(dtype)) if isinstance(value, np.ndarray) and value.dtype == dtype else None
 
 
 def _check_memory(op: Op, call: BoundCall, outputs: list[Any], report: Callable[[str], None]) -> None:
-    """Who writes into a result does not write into an input, if the entry does not say so."""
+    """Report a result that shares memory with an input although the entry has no `view:`."""
     given = [value for value in call.arguments.values() if isinstance(value, np.ndarray)]
     for output, value in zip(op.signature.outputs, outputs):
         if any(np.may_share_memory(part, x) for part in (value if isinstance(value, list) else [value]) for x in given):
@@ -98,7 +98,7 @@ def _check_memory(op: Op, call: BoundCall, outputs: list[Any], report: Callable[
 
 
 def _weak(op: Op, call: BoundCall) -> dict[str, Any]:
-    """The arguments of a composite, for which a Python number takes the dtype of the arrays."""
+    """The arguments of a composite, where a Python number takes the dtype of the arrays."""
     arrays = {a.name for a in op.signature.arrays}
     return {name: np.asarray(value, np.result_type(call.dtype, value))
             if name in arrays and isinstance(value, (int, float)) else value
@@ -106,7 +106,7 @@ def _weak(op: Op, call: BoundCall) -> dict[str, Any]:
 
 
 def _other_dtypes(op: Op, call: BoundCall, arguments: dict[str, Any], outputs: list[Any], formula: Formula) -> Iterator[str]:
-    """What is wrong with the dtypes of the results that callers get."""
+    """The errors in the dtypes of the outputs that callers receive."""
     inputs = {a.name: _dtype(arguments[a.name]) for a in op.signature.arguments if a.type.base in ("Array", "Index", "Mask")}
     for index, output in enumerate(op.signature.visible):
         expected = result_dtype(op, index, inputs, arguments)
@@ -120,14 +120,14 @@ def _other_dtypes(op: Op, call: BoundCall, arguments: dict[str, Any], outputs: l
 
 
 def _dtype(value: Any) -> Any:
-    """What result_dtype wants to know of an argument."""
+    """An argument in the form that result_dtype takes."""
     if isinstance(value, (list, tuple)):
         return [_dtype(item) for item in value]
     return getattr(value, "dtype", value)
 
 
 def _scalar(formula: Formula) -> str:
-    """A NumPy function of constants only: its result is of double precision, and not weak as a Python number is."""
+    """A hint at a NumPy function of constants only: its result is double precision, and not weak like a Python number."""
     for node in ast.walk(formula.tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("np.") and node.args:
             if all(isinstance(part, (ast.Constant, ast.operator, ast.unaryop, ast.BinOp, ast.UnaryOp))

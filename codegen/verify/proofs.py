@@ -1,8 +1,7 @@
-"""What is known of the rules of an entry: proved as formulas, tested by differences, stated by convention at kinks.
+"""Proofs on file: tell for each entry whether its rules are proved as formulas or tested by differences.
 
-Owns the file proofs.txt, which `check --prove` writes: a line for each operator that sympy proves, with a number that changes
-with its rules and with the rules of the operators that they call.  So an old proof never stands for a new rule.  Needs no
-sympy.
+Reads proofs.txt, which `check --prove` writes: a line for each operator that sympy proves, with a digest of its rules and of the
+rules of the operators that they call.  So an old proof never counts for a new rule.  Needs no sympy.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _HEADER = "# Operators whose rules sympy proves to second order, and what tells 
 
 
 def known(op: Op, spec: Spec) -> str:
-    """How the rules of an entry are known, in a few words; nothing where it has none."""
+    """The status of an entry's rules, in a few words; empty if it has no rules."""
     if op.form in ("nondifferentiable", "unimplemented"):
         return ""
     if op.composite is not None:
@@ -31,18 +30,18 @@ def known(op: Op, spec: Spec) -> str:
 
 @functools.cache
 def proofs() -> dict[str, str]:
-    """Operator -> the mark of the rules that were proved."""
+    """Operator -> the digest of the rules that were proved."""
     lines = FILE.read_text().splitlines() if FILE.exists() else []
     return dict(line.split() for line in lines if line and not line.startswith("#"))
 
 
 def text(names: Iterable[str], spec: Spec) -> str:
-    """The file, for these operators."""
+    """The text of the file, for the given operators."""
     return _HEADER + "".join(f"{name} {mark(spec.ops[name], spec)}\n" for name in names)
 
 
 def mark(op: Op, spec: Spec) -> str:
-    """A number for the value and the rules of an entry and of all that they call."""
+    """A digest of the value and the rules of an entry, and of all operators that they call."""
     seen: dict[str, None] = {}
     pending = [op.name]
     while pending:

@@ -1,7 +1,7 @@
-"""Proofs: the tangent of each elementwise operator, and the tangent of that, against what sympy makes of its value.
+"""Prove the first and second tangents of each elementwise operator, by comparison with sympy's derivatives of its value.
 
-Owns the words of the report.  The value comes from `forward` or `reference`, the tangents from the rules, so a proof of second
-order also holds the rules of the operators that a partial calls.  Needs sympy, which is imported with this module.
+The value comes from `forward` or `reference`, the tangents from the rules.  A proof of second order therefore covers the rules of
+the operators that a partial calls.  Needs sympy, which is imported with this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .reference import Reference
 
 
 class Disproved(Exception):
-    """A rule that differs from sympy's derivative as a formula and in numbers."""
+    """A rule that differs from sympy's derivative as a formula."""
 
 
 def _where(test: Any, a: Any, b: Any) -> Any:
@@ -46,7 +46,7 @@ class Symbolic(Reference):
     operators: Mapping[str, Callable[..., Any]] = {
         **Reference.operators,
         "**": lambda a, b: a**b,
-        "==": lambda a, b: a is b or sympy.Eq(a, b),  # which are dtypes as well
+        "==": lambda a, b: a is b or sympy.Eq(a, b),  # also for dtypes
         "&": sympy.And,
         "|": sympy.Or,
     }
@@ -57,7 +57,7 @@ class Symbolic(Reference):
          "sincpi": lambda x: sympy.sin(sympy.pi * x) / (sympy.pi * x)}  # fmt: skip
 
     def tangent(self, op: Op, arguments: Mapping[str, Any], tangents: Mapping[str, Any]) -> Any:
-        """How the result changes, by the rules of the entry."""
+        """The tangent of the result, by the rules of the entry."""
         arguments = self.all_of(op, arguments)
         if op.composite:
             return self.dual(op.composite.expression, op, arguments, tangents)[1]
@@ -67,7 +67,7 @@ class Symbolic(Reference):
         return self.of(rule, self._known(op, arguments) | {f"{name}_t": t for name, t in tangents.items()})
 
     def second(self, op: Op, arguments: Mapping[str, Any], name: str) -> Any:
-        """The tangent of the tangent, where one input moves."""
+        """The tangent of the tangent, when one input moves."""
         arguments = self.all_of(op, arguments)
         (rule,) = op.derived.jvp.values()
         return self.dual(rule, op, {**arguments, **{f"{a.name}_t": int(a.name == name) for a in op.signature.arrays}},
@@ -106,10 +106,9 @@ class Symbolic(Reference):
 
 
 def prove(spec: Spec) -> Iterator[tuple[str, str]]:
-    """Each operator with partials, and how its rules are known.
+    """Each operator with partials, and the status of its rules.
 
-    PROVED to second order as formulas; or TESTED, by differences alone, as all are; or, where it has kinks as well, those
-    BY CONVENTION.
+    PROVED to second order as formulas; or TESTED, by differences alone, like all; or BY CONVENTION, if it also has kinks.
     """
     symbolic = Symbolic(spec)
     for op in spec.ops.values():
@@ -136,9 +135,9 @@ def _proved(op: Op, symbolic: Symbolic) -> str:
 
 
 def _same(expected: Any, got: Any) -> None:
-    """Raises where the two are not seen to be one."""
+    """Raise Disproved unless the two expressions simplify to the same one."""
     difference = sympy.expand(sympy.sympify(expected - got))
-    rounding = {f: 0 for f in difference.atoms(sympy.Float) if abs(f) < 1e-13}  # of constants, which formulas have as doubles
+    rounding = {f: 0 for f in difference.atoms(sympy.Float) if abs(f) < 1e-13}  # of constants, which are doubles in formulas
     difference = difference.xreplace(rounding)
     for change in (sympy.expand, _cancelled, lambda e: _cancelled(e.rewrite(sympy.exp)), _simplified):
         if change(difference) == 0:
@@ -151,5 +150,5 @@ def _cancelled(expression: Any) -> Any:
 
 
 def _simplified(expression: Any) -> Any:
-    """Of what is short; of the rest it takes minutes."""
+    """The simplified expression, if it is short: simplifying a long one takes minutes."""
     return sympy.simplify(expression) if sympy.count_ops(expression) < 40 else expression

@@ -1,8 +1,8 @@
-"""References: the value of an operator at one point to any number of digits, and its derivatives by difference quotients.
+"""References: compute an operator's value at one point to any number of digits, and its derivatives by difference quotients.
 
-Owns what the forward of an entry means in mpmath: elementary functions by their NumPy names, operators by their own forwards,
-and an entry's `reference:` if the forward is a kernel.  Never reads a derivative of the spec.  Needs mpmath, which is imported
-with this module; only tests import it.
+Evaluates an entry's forward in mpmath: elementary functions by their NumPy names, operators by their own forwards, and the
+entry's `reference:` if the forward is a kernel.  Never reads a derivative of the spec.  Needs mpmath, which is imported with
+this module; only tests import it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ..spec.formula import COMPARISON
 from ..spec.model import Op, Spec
 
 AGREE = mpf(10) ** -16
-ALIKE = mpf(10) ** -8  # what stands on either side of a point
-MANY = 10**6  # what a power's exponent is, where logarithms are quicker
+ALIKE = mpf(10) ** -8  # tolerance between values on either side of a point
+MANY = 10**6  # exponent above which a power by logarithms is faster
 LOG2_10 = math.log2(10)
 INFINITE = (20, 40, 80)  # powers of ten on the way to infinity
-FEW_DIGITS = 150  # of special functions, which take long
-MORE_DIGITS = (110, 150, 400, 700)  # for what is very small beside the value
+FEW_DIGITS = 150  # digits of special functions, which are slow
+MORE_DIGITS = (110, 150, 400, 700)  # digits for numbers that are very small compared to the value
 
 
 class NoReference(Exception):
-    """An entry whose value mpmath cannot tell."""
+    """An entry whose value mpmath cannot compute."""
 
 
 def _where(test: Any, a: Any, b: Any) -> Any:
@@ -48,7 +48,7 @@ def _power(a: mpf, b: mpf) -> mpf:
         return mpf(1) if b == 0 else mpf(0) if b > 0 else mp.inf
     if not MANY < abs(b) < mp.inf or b != mp.floor(b) or mp.isinf(a) or isinstance(a, mpmath.mpc):
         return a**b
-    # A number of squarings that grows with the exponent's digits: mpmath has logarithms for the other exponents only.
+    # The number of squarings grows with the exponent's digits; mpmath itself uses logarithms only for other exponents.
     with mp.extraprec(mp.mag(b) + max(mp.mag(mp.log(abs(a))), 0) + 20):
         size = mp.exp(b * mp.log(abs(a)))
     return -size if a < 0 and b % 2 else +size
@@ -69,7 +69,7 @@ def _logaddexp(a: mpf, b: mpf, base: Any = None) -> mpf:
     return high + mp.log1p(mp.exp((low - high) * scale)) / scale
 
 
-# By the names of NumPy; mpmath's are those of mathematics.
+# The keys are NumPy's names; mpmath uses the names of mathematics.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs, "absolute": abs, "add": lambda a, b: a + b, "arccos": mp.acos, "arccosh": mp.acosh, "arcsin": mp.asin,
     "arcsinh": mp.asinh, "arctan": mp.atan, "arctan2": mp.atan2, "arctanh": mp.atanh,
@@ -99,7 +99,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {"-": lambda x: -x, "~": lambda x: not
 _NAMES = {name: getattr(mpmath, name) for name in dir(mpmath) if not name.startswith("_")}
 
 
-# What mpmath computes to thousands of digits in no time.
+# Functions that mpmath computes to thousands of digits quickly.
 ELEMENTARY = {
     "abs", "cosh", "cospi", "exp", "floor", "log", "log1p", "max", "min", "mpf", "nint", "sech", "sincpi", "sqrt", "tanh",
 }  # fmt: skip
@@ -116,7 +116,7 @@ class Reference:
         self.ops = spec.ops
 
     def value(self, op: Op, arguments: Mapping[str, Any]) -> Any:
-        """What the operator gives for real numbers, in the precision that mpmath works in."""
+        """The result of an operator for real numbers, in mpmath's current precision."""
         names = self.all_of(op, arguments)
         if op.reference is not None:
             return eval(_compiled(op.reference.tree), {"__builtins__": {}}, {**self.names, **names})
@@ -128,7 +128,7 @@ class Reference:
         return self.of(formula.expression, names)
 
     def digits(self, op: Op) -> int:
-        """How many digits may be asked for."""
+        """The largest number of digits that may be requested."""
         if op.reference is not None:
             called = {node.func.id for node in ast.walk(op.reference.tree) if isinstance(node, ast.Call)}
             return 10**4 if called <= ELEMENTARY else FEW_DIGITS
@@ -173,11 +173,11 @@ class Reference:
         raise NoReference(f"{expression}")
 
     def later(self, expression: Expression, names: Mapping[str, Any]) -> _Later:
-        """What a let stands for."""
+        """A let, to be evaluated when it is read."""
         return _Later(self, expression, names)
 
     def all_of(self, op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments with the defaults of those that are not given."""
+        """The arguments, with defaults for missing ones."""
         return {**{a.name: a.given for a in op.signature.arguments if a.default is not None}, **arguments}
 
     def _operate(self, symbol: str, values: list[Any]) -> Any:
@@ -185,7 +185,7 @@ class Reference:
 
 
 class _Later:
-    """A let, evaluated where it is read."""
+    """A let, evaluated when it is read."""
 
     def __init__(self, reference: Reference, expression: Expression, names: Mapping[str, Any]):
         self.reference, self.expression, self.names = reference, expression, names
@@ -195,7 +195,7 @@ class _Later:
 
 
 def power_of_ten(exponent: int) -> mpf:
-    """The power of two beside it, which takes no multiplications of thousands of digits."""
+    """A power of two close to the power of ten; it needs no multiplications of thousands of digits."""
     return mp.ldexp(1, round(exponent * LOG2_10))
 
 
@@ -205,7 +205,7 @@ def _compiled(tree: ast.expr) -> CodeType:
 
 
 def number(value: Any) -> float:
-    """The nearest double; what is complex or undefined is NaN."""
+    """The nearest double; NaN for complex or undefined values."""
     if isinstance(value, mpmath.mpc):
         return math.nan if value.imag else number(value.real)
     try:
@@ -216,14 +216,14 @@ def number(value: Any) -> float:
 
 def derivatives(function: Callable[[Any], Any], x: float, inside: Callable[[Any], bool],
                 limit: int = 10**4, beside: float = 1.0) -> tuple[float, float, float, tuple[float, ...]] | None:  # fmt: skip
-    """Value, first and second derivative at a point, and at a kink those from either side; None where nothing settles.
+    """Value, first and second derivative at a point, and the one-sided derivatives at a kink; None if nothing converges.
 
-    At infinity they are the limits, at an edge of the domain those from inside.  `limit` is how many digits may be asked for,
-    `beside` another number that the function is made of.
+    At infinity these are the limits, and at an edge of the domain the derivatives from inside.  `limit` is the highest
+    number of digits, and `beside` is another number in the function.
     """
     if math.isinf(x):
         return _at_infinity(function, x, inside, limit, beside)
-    # Where 1 + x * x is told from 1, and a step from x is small beside 1.
+    # Enough digits to distinguish 1 + x * x from 1, and for a step from x that is small compared to 1.
     decades = _decades(x) + _decades(beside)
     first, second = 50 + int(6.2 * decades), 70 + int(6.5 * decades)
     tried = [first, second, *(digits for digits in MORE_DIGITS if digits > second)]
@@ -235,7 +235,7 @@ def _decades(x: float) -> float:
 
 
 def _settled(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], bool], tried: list[int]) -> Any:
-    """With the digits tried in turn, until two of them show more than what rounding leaves of a constant."""
+    """Try the numbers of digits in turn, until two of them give more than the rounding error of a constant."""
     found = []
     for digits in tried:
         with mp.workdps(digits):
@@ -253,12 +253,12 @@ def _settled(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], boo
     kink = tuple(map(_limit, found[-2][4], kink)) if len(found[-2][4]) == len(kink) else ()
     kink = kink if len(set(kink)) > 1 else ()
     if len(found) == len(tried) and digits < MORE_DIGITS[-1] and not found[-1][3]:
-        first, second = (v or math.nan for v in (first, second))  # what so few digits do not show need not be 0
+        first, second = (v or math.nan for v in (first, second))  # a 0 may be due to too few digits
     return number(value), first, second if math.isfinite(first) else math.nan, kink
 
 
 def _quotients(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], bool], digits: int) -> Any:
-    """Value, quotients in a step that is small beside x, whether they are known, and those of either side where they differ."""
+    """Value, difference quotients for a step that is small compared to x, whether both are known, and the slopes at a kink."""
     h = (abs(x) or mpf(1)) * power_of_ten(-(digits // 4))
     f = {k: function(x + k * h) for k in (0, 1, 2, -1, -2) if k == 0 or inside(x + k * h)}
     if not all(isinstance(v, (int, float)) or mp.isfinite(v) for v in f.values()):
@@ -280,7 +280,7 @@ def _quotients(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], b
 
 
 def _lost(difference: Any, size: Any, digits: int) -> bool:
-    """Whether a difference is what rounding leaves of a constant, or of a line."""
+    """Whether a difference is only the rounding error of a constant, or of a line."""
     return not mp.isnan(difference) and abs(difference) <= size * power_of_ten(24 - digits)
 
 
@@ -289,7 +289,7 @@ def _agree(a: Any, b: Any, tolerance: Any = AGREE, least: Any = 0) -> bool:
 
 
 def _limit(coarse: Any, fine: Any) -> float:
-    """What quotients settle on: a number, an infinity where they grow with finer steps, NaN where they do neither."""
+    """The limit of quotients: a number, an infinity if they grow with finer steps, else NaN."""
     if _agree(coarse, fine) or number(coarse) == number(fine):
         return number(fine)
     if abs(fine) > 1.2 * abs(coarse) and mp.sign(fine) == mp.sign(coarse):
@@ -298,7 +298,7 @@ def _limit(coarse: Any, fine: Any) -> float:
 
 
 def _at_infinity(function: Callable[[Any], Any], x: float, inside: Callable[[Any], bool], limit: int, beside: float) -> Any:
-    """The limits, from ever larger numbers; None where the value has none."""
+    """The limits, from growing numbers; None if the value has no limit."""
     found = []
     for power in (power + round(_decades(beside)) for power in INFINITE):
         digits = min(5 * power + 100, limit)
@@ -315,7 +315,7 @@ def _at_infinity(function: Callable[[Any], Any], x: float, inside: Callable[[Any
     value, first, second = (_limit_far([f[i] for f in found]) for i in range(3))
     if math.isnan(value):
         return None
-    # Beside a value that grows so fast no difference is seen.
+    # Compared to a value that grows so fast, differences vanish.
     return (value, *(math.nan if math.isinf(value) and not v else v for v in (first, second)), ())
 
 
@@ -330,7 +330,7 @@ def _limit_far(values: list[Any]) -> float:
 
 
 def domain_test(op: Op, names: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether numbers lie in the closure of an entry's domain."""
+    """Whether numbers are in the closure of an entry's domain."""
     if op.domain is None:
         return lambda values: True
     code = _closed(op.domain.source)
@@ -345,7 +345,7 @@ def _closed(domain: str) -> CodeType:
 
 
 class _Closed(ast.NodeTransformer):
-    """A condition with its edges: < is <=, and != holds everywhere."""
+    """A condition with its boundary: < becomes <=, and != becomes true."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         if any(isinstance(o, ast.NotEq) for o in node.ops):

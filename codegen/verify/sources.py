@@ -1,7 +1,7 @@
-"""Which files the kernels and helpers that an entry names are made of.
+"""Find the source files of the kernels and helpers that an entry names.
 
-Owns finding the module that defines a name, and what a module imports, cimports and includes, by reading the sources: folders may
-be laid out as one likes.  Knows nothing of entries, and builds and imports nothing.
+Reads the sources to find the module that defines a name, and the modules that it imports, cimports and includes.  So the folders
+may have any layout.  Builds and imports nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..package import Package
 from ..rules.calls import reached
 
 COMPILED = (".pyx", ".pxd", ".pxi", ".h", ".c")
-TRANSLATED = (".pyx", ".pxd", ".pxi")  # to C, which is not compiled again where it is the same
+TRANSLATED = (".pyx", ".pxd", ".pxi")  # translated to C, which is not recompiled if it is unchanged
 _MODULES = (".py", ".pyx", ".pxd")
 _DEFINED = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(|^(\w+)(?:\s*:[^=\n]*)?\s*=[^=]", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from\s+([.\w]+)\s+c?import\s+(?:\(([^)]*)\)|((?:[^\n#\\]|\\\n)+))", re.MULTILINE)
@@ -27,7 +27,7 @@ _INCLUDED = re.compile(r"""^[ \t]*(?:cdef\s+extern\s+from|include|#[ \t]*include
 
 
 class Sources:
-    """The sources of a package's runtime; nothing is read before it is asked for."""
+    """The sources of a package's runtime, read on demand."""
 
     def __init__(self, package: Package):
         self.package, self._top = package, package.path(package.runtime)
@@ -37,19 +37,19 @@ class Sources:
         self._built, self._translated = functools.cache(self._find_built), functools.cache(self._find_translated)
 
     def of_kernel(self, name: str) -> frozenset[Path]:
-        """The files that a kernel is made of: all kernels where nothing defines it by that name."""
+        """The source files of a kernel: all kernel files if no module defines its name."""
         return self._of(self.package.path(self.package.kernels), name)
 
     def of_helper(self, name: str) -> frozenset[Path]:
-        """The files that a helper of formulas is made of."""
+        """The source files of a helper of formulas."""
         return self._of(self.package.path(self.package.formulas), name)
 
     def digest(self, paths: Iterable[Path]) -> str:
-        """A number for the text of some files, wherever they stand."""
+        """A digest of the text of some files, independent of their paths."""
         return hashlib.sha256("\0".join(sorted(map(self._text, paths))).encode()).hexdigest()
 
     def unbuilt(self, paths: Iterable[Path]) -> bool:
-        """Whether what is compiled of some files is older than they are."""
+        """Whether the compiled form of some files is older than they are."""
         compiled = [path for path in paths if path.suffix in COMPILED]
         translated = min((self._translated(path) for path in compiled if path.suffix == ".pyx"), default=0)
         return any(
@@ -64,7 +64,7 @@ class Sources:
         return frozenset().union(*map(self._with_used, found))
 
     def _find_defining(self, folder: Path) -> dict[str, set[Path]]:
-        """The modules in a folder, or in the file that stands in its place, by the names that they define."""
+        """The modules in a folder, or in the file with its name, by the names that they define."""
         found: dict[str, set[Path]] = {}
         for path in self._files(folder):
             for names in _DEFINED.findall(self._text(path)):
@@ -75,10 +75,10 @@ class Sources:
         files = folder.rglob("*") if folder.is_dir() else [folder.with_suffix(".py")]
         return sorted(path for path in files if path.suffix in _MODULES and path.exists() and path.stem != "__init__")
 
-    # What a file uses.
+    # Dependencies of a file.
 
     def _find_with_used(self, path: Path) -> frozenset[Path]:
-        """A file and all that it uses, by any number of steps."""
+        """A file and all files that it uses, directly or indirectly."""
         return frozenset(reached(path, self._uses))
 
     def _find_uses(self, path: Path) -> frozenset[Path]:
@@ -94,7 +94,7 @@ class Sources:
         return frozenset(found)
 
     def _imported(self, path: Path, module: str, name: str) -> set[Path]:
-        """A module of the name in a package, else the module itself, or what defines the name in a package."""
+        """A submodule of the name, else the module itself; in a package, the modules that define the name."""
         if found := self._modules(path, f"{module}.{name}" if module.strip(".") else f"{module}{name}"):
             return found
         place = self._place(path, module)
@@ -107,24 +107,24 @@ class Sources:
         return {other for suffix in _MODULES if place is not None and (other := place.with_name(place.name + suffix)).exists()}
 
     def _place(self, path: Path, module: str) -> Path | None:
-        """Where a module of the package stands, without a suffix; None for one of another package."""
+        """The path of a module of the package, without suffix; None for a module of another package."""
         name = module.lstrip(".")
         if dots := len(module) - len(name):
             return path.parents[dots - 1].joinpath(*name.split(".")) if name else path.parents[dots - 1]
         package, *parts = name.split(".")
         return self._top.joinpath(*parts) if package == self.package.name else None
 
-    # What is built.
+    # Build times.
 
     def _find_built(self, folder: Path) -> int:
-        """When the extension of a folder, or of the nearest one above it that has one, was built."""
+        """The build time of the extension of a folder, or of the nearest folder above it that has one."""
         times = [path.stat().st_mtime_ns for path in self._extensions(folder.relative_to(self._top))]
-        if times or folder == self._top:  # another package may be installed anywhere: nothing says that what is built is older
+        if times or folder == self._top:  # another package may be installed anywhere: it does not count as outdated
             return max(times, default=0 if self.package.is_library else sys.maxsize)
         return self._built(folder.parent)
 
     def _find_translated(self, path: Path) -> int:
-        """When a module was last translated to the C that its extension holds."""
+        """The time when a module was last translated to the C code in its extension."""
         module = ".".join([self.package.name, *path.relative_to(self._top).with_suffix("").parts])
         notes = self.package.path("build").glob(f"*/{module}.dep")
         return max((note.stat().st_mtime_ns for note in notes if self._holds(path, note.with_suffix(".c"))), default=0)
@@ -134,7 +134,7 @@ class Sources:
 
     def _extensions(self, folder: Path) -> Iterator[Path]:
         built = [*self.package.path("build").glob(f"*/{self.package.runtime}/{folder.as_posix()}/*")]
-        if not self.package.is_library:  # setuptools puts them beside their sources
+        if not self.package.is_library:  # setuptools puts extensions beside their sources
             built += (self._top / folder).glob("*")
         for path in built:
             if f".{path.name.partition('.')[2]}" in importlib.machinery.EXTENSION_SUFFIXES:

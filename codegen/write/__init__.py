@@ -1,1 +1,1 @@
-"""What is made of it: the text of generated/.  Knows Cython, derives nothing."""
+"""Write the generated code: render the text of generated/ from the analysed spec.  Knows Cython, derives nothing."""

@@ -1,8 +1,7 @@
-"""Batches: which rules take cotangents or tangents with an extra leading axis, and do to each row what they would do to it
-alone.
+"""Batches: find the rules that take cotangents or tangents with an extra leading axis and apply to each row independently.
 
-Owns that question, and answers it from the rules: if the outputs have as many axes as every input, a rule of elementwise calls
-aligns all that it reads with the last axes of the batch.  For other rules an entry may state it, and `check` compares.
+Decides this from the rules.  If the outputs have as many axes as every input, a rule of elementwise calls aligns all values that
+it reads with the last axes of the batch.  For other rules an entry may state `batched`, and `check` verifies it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .programs import Elementwise
 
 
 class Rows(enum.Enum):
-    """What an expression is when the cotangents, or the tangents, are batches."""
+    """The form of an expression when the cotangents, or the tangents, are batches."""
 
     STATIC = "of no array"
     PLAIN = "one array for all rows, of no more axes than a row"
@@ -30,25 +29,25 @@ class Rows(enum.Enum):
 
 
 class Batches:
-    """The nodes of some ops that take batches."""
+    """The nodes that take batches, among some ops."""
 
     def __init__(self, elementwise: Elementwise):
         self.elementwise, self.ops = elementwise, elementwise.ops
         self.diagonal: dict[str, bool] = {}
 
     def takes_batch(self, op: Op) -> bool:
-        """Whether every rule of an op gives rows for rows: by what it is made of, or because the entry says so."""
+        """Whether every rule of an op maps rows to rows: because its calls are elementwise, or because the entry states it."""
         return op.batched or self.is_made_of_elements(op)
 
     def is_made_of_elements(self, op: Op) -> bool:
-        """Whether the rules are elementwise, and align what they read with the last axes of the cotangents."""
+        """Whether the rules are elementwise, and align the values that they read with the last axes of the cotangents."""
         if op.derived is None or not op.derived.vjp or not _has_widest_outputs(op):
             return False
         rule = _Rule(self, op, grad_names(op))
         return all(rule.of(expression) is Rows.BATCH for expression in op.derived.vjp.values())
 
     def pushes_batch(self, op: Op) -> bool:
-        """Whether the jvp gives rows for rows of tangents that have the axes of the outputs, by the same two reasons."""
+        """Whether the jvp maps rows of tangents to rows, if these have the axes of the outputs, for the same two reasons."""
         if op.batched or op.derived is None:
             return op.batched
         if op.derived.joint_linear:  # the op itself: elementwise if its adjoint is
@@ -57,9 +56,9 @@ class Batches:
         return _has_widest_outputs(op) and all(rule.of(expression) is Rows.BATCH for expression in op.derived.jvp.values())
 
     def rows_statements(self, op: Op) -> tuple[Statement, ...]:
-        """A rule for cotangents that are rows, made of what the ops that it calls do to rows; nothing where that is not known.
+        """A rule for a batch of cotangents, built from the `rows` of the ops that it calls; empty if their effect is unknown.
 
-        Of an op with one array, whose rule is then one expression.
+        Only for an op with one array, whose rule is one expression.
         """
         if op.derived is None or len(op.derived.vjp) != 1 or len(op.signature.arrays) != 1 or op.signature.arrays[0].type.is_list:
             return ()
@@ -73,7 +72,7 @@ class Batches:
         return (*map(Unpack, op.derived.saved), *lifted.statements, Assign(f"grad_{name}", value))
 
     def is_elementwise(self, call: Call | Operation) -> bool:
-        """Whether what a call gives at a place depends on its operands at that place alone."""
+        """Whether an element of a call's result depends only on the operands' elements at the same position."""
         if self.elementwise.instruction(call) is not None:
             return True
         op = self.ops.get(call.op) if isinstance(call, Call) else None
@@ -82,9 +81,9 @@ class Batches:
         )
 
     def is_diagonal(self, op: Op) -> bool:
-        """Whether an op is linear with an elementwise adjoint, as a cast is, and so elementwise itself."""
+        """Whether an op is linear with an elementwise adjoint, like a cast, and is therefore elementwise itself."""
         if op.name not in self.diagonal:
-            self.diagonal[op.name] = False  # an adjoint that is made of the op says nothing
+            self.diagonal[op.name] = False  # for a recursive query: an adjoint that calls the op itself proves nothing
             self.diagonal[op.name] = op.form == "linear" and len(op.signature.arrays) == 1 and self.is_made_of_elements(op)
         return self.diagonal[op.name]
 
@@ -94,7 +93,7 @@ class _Rule:
         self.batches, self.op, self.moving = batches, op, set(moving)
 
     def of(self, expression: Expression) -> Rows | None:
-        """None where an expression may be something else."""
+        """The form of an expression, or None if it is unknown."""
         match expression:
             case Name(name) if name in self.moving:
                 return Rows.BATCH
@@ -106,11 +105,11 @@ class _Rule:
             case Call() | Operation() if expression.kind != STATIC:
                 return self.of_call(expression)
         if any(isinstance(part, (Name, Metadata)) and part.name in self.moving for part in walk(expression)):
-            return None  # a length of the batch, which has one more
+            return None  # the metadata of a batch, which has one more axis
         return Rows.STATIC if expression.kind == STATIC else Rows.PLAIN if isinstance(expression, Name) else None
 
     def of_call(self, call: Call | Operation) -> Rows | None:
-        """What an elementwise call gives has the axes of the widest operand."""
+        """The form of an elementwise call: its result has the axes of the widest operand."""
         operands = call.operands if isinstance(call, Operation) else [a for a in call.arguments if a is not None]
         found = {self.of(operand) for operand in operands}
         if None in found or not self.batches.is_elementwise(call):
@@ -119,14 +118,14 @@ class _Rule:
 
 
 class _Lifted:
-    """A rule of statics and of one cotangent, with what ops do to rows in their place."""
+    """A rule of statics and one cotangent, with each op replaced by its `rows`."""
 
     def __init__(self, batches: Batches, op: Op):
         self.batches, self.op, self.grads = batches, op, set(grad_names(op))
         self.statements: list[Assign] = []
 
     def __call__(self, expression: Expression) -> Expression | None:
-        """None where something else stands there."""
+        """The lifted expression, or None if the rule has another form."""
         if isinstance(expression, Name) and expression.name in self.grads:
             return expression
         if not isinstance(expression, Call):
@@ -143,7 +142,7 @@ class _Lifted:
         return replace(expression, arguments=tuple(operands))
 
     def called(self, callee: Op, call: Call) -> Expression | None:
-        """The op's `rows`, of rows that have a name."""
+        """The op's `rows` on a batch that is bound to a name."""
         array = callee.signature.arrays[0].name
         given = dict(zip([a.name for a in callee.signature.arguments], call.arguments))
         inner = self(given[array])
@@ -158,7 +157,7 @@ class _Lifted:
         return _placed(callee.rows.expression, values | {array: inner})
 
     def is_static(self, expression: Expression, others: tuple[str, ...] = ()) -> bool:
-        """Whether it is one for all rows: of numbers and words, arguments of some `others`, shapes and dtypes of no rows."""
+        """Whether an expression is the same for all rows: it reads static arguments, and no metadata of cotangents."""
         known = {a.name for a in self.op.signature.arguments if declared_kind(a) == STATIC and (
             a.type.base not in ("Index", "Mask") or a.type.base in others)}  # fmt: skip
         for part in walk(expression):
@@ -168,7 +167,7 @@ class _Lifted:
 
 
 def _placed(expression: Expression, values: Mapping[str, Expression]) -> Expression:
-    """The expression with values in the place of names; metadata is read of what has a name."""
+    """The expression with values in place of names; a name in metadata is replaced only by another name."""
     if isinstance(expression, Name):
         return values.get(expression.name, expression)
     if isinstance(expression, Metadata) and isinstance(values.get(expression.name), Name):
@@ -177,7 +176,7 @@ def _placed(expression: Expression, values: Mapping[str, Expression]) -> Express
 
 
 def _has_widest_outputs(op: Op) -> bool:
-    """Whether no array argument has more axes than an output: each output has the shape of all of them broadcast."""
+    """Whether no array argument has more axes than an output, because each output has the broadcast shape of all."""
     if op.shape is None:
         return False
     shape = shape_of(op)

@@ -1,7 +1,7 @@
-"""The Cython modules of a package's operators: the library's own templates, with the package's names.
+"""Write the Cython modules of a package's operators, from gradspec's own templates with the package's names.
 
-Owns what an operator of a package has otherwise there: it stands among the package's own operators, its forward is not trusted
-with memory, and its public functions are those of the module beside them.
+Decides the differences: the operators are the package's own, a forward's result is copied if it shares memory with an argument,
+and the public functions are in the module beside them.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .wrapper import OpText
 
 
 class CompiledText(OpText):
-    """One operator of a package as the templates of the library's own see it."""
+    """One operator of a package, for the templates of gradspec's own operators."""
 
     result_class: None = None  # several results are a plain tuple
-    function_beside: tuple[str, ...] = ()  # no function of NumPy's answers to its name
+    function_beside: tuple[str, ...] = ()  # no NumPy function is dispatched to it
 
     def __init__(self, op: Op, elementwise: Elementwise):
         self.returned = f"return of_forward({{}}, {', '.join(a.name for a in op.signature.arguments)})"
         super().__init__(op, {name: known.signature for name, known in elementwise.ops.items()}, elementwise.ops, elementwise)
-        self.may_share_memory = bool(op.composite)  # what the library's composites may hand back is not known here
+        self.may_share_memory = bool(op.composite)  # whether gradspec's operators return views is not known here
 
     @property
     def public_inplace(self) -> list[str]:
@@ -42,17 +42,17 @@ def texts(spec: Spec) -> dict[str, CompiledText]:
 
 
 def programs(spec: Spec) -> dict[str, str]:
-    """Name -> the forward in calls of the library's operators, where it is made of inner loops alone: what replays fuse."""
+    """Name -> the forward in calls of gradspec's operators, if it consists of inner loops alone: replays fuse it."""
     return {name: program_of(text) for name, text in texts(spec).items()}
 
 
 def render(spec: Spec, package: Package, by: str) -> dict[str, str]:
-    """The path of each file below the folder of a package -> its text."""
+    """The path of each file below a package's folder -> its text."""
     ops = list(texts(spec).values())
     nodes = [op for op in ops if op.has_node]
     templates = Templates(package, by, place=f"{package.name}.operators")
     family = Family(MODULE, f"the operators of {package.name}.", tuple(spec.ops.values()), ops[0].op.location)
-    called = {name for op in ops for name in op.forward_calls} - spec.ops.keys()  # its own stand in the same module
+    called = {name for op in ops for name in op.forward_calls} - spec.ops.keys()  # its own forwards are in the same module
     used = {name for op in nodes for name in op.node_forwards}
     context = {"family": family, "ops": ops, "nodes": nodes}
     found = {}
@@ -66,6 +66,6 @@ def render(spec: Spec, package: Package, by: str) -> dict[str, str]:
 
 
 def _loaded(names: set[str], spec: Spec) -> list[Op]:
-    """The operators of some names, in the order of these."""
+    """The operators with some names, sorted by name."""
     known = {**table().operators, **spec.by_spelling}
     return [known[name] for name in sorted(names)]

@@ -1,7 +1,7 @@
-"""The example of a docstring: a call and its value, as the entry states them, in the form of a session with Python.
+"""Write the example of a docstring: a call and its stated value, in the form of a Python session.
 
-Owns which of an entry's examples is shown, and how a tensor prints.  The value is the stated one in the dtype that the entry
-promises, so nothing is run here; a test runs every example and compares the output.
+Selects the entry's example and prints its tensors.  The value is the stated one in the promised dtype, so nothing runs here; a
+test runs every example and compares the output.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 from ..spec.model import Op, Stated
 from ..spec.results import result_dtype
 from ..spec.samples import evaluate_sample, evaluate_stated
-from .bindings import Bindings
+from .arguments import Bindings
 
-WIDTH, LINES = 120, 6  # of what is shown
+WIDTH, LINES = 120, 6  # limits of an example
 
 
 def example(op: Bindings, alias: str = "gs") -> list[str]:
-    """The lines of the first example that is short and made of literals; none where there is no such."""
+    """The lines of the first example that is short and consists of literals; empty if there is none."""
     for stated in op.op.examples:
         try:
             lines = list(_session(op, stated, alias))
-        except ValueError:  # literals that are no array
+        except ValueError:  # literals that do not form an array
             continue
         if 0 < len(lines) <= LINES and max(map(len, lines)) <= WIDTH and all(lines):
             return lines
@@ -37,7 +37,7 @@ def _session(op: Bindings, stated: Stated, alias: str) -> Iterator[str]:
     assert isinstance(tree, ast.Call)
     given = [node for part in (*tree.args, *tree.keywords) for node in ast.walk(part)]
     if any(isinstance(node, ast.Call) for node in given):
-        return  # a slice, which nobody types
+        return  # a slice, which users do not write this way
     for node in given:
         if isinstance(node, ast.Name):
             node.id = f"{alias}.{node.id}"
@@ -56,7 +56,7 @@ def _session(op: Bindings, stated: Stated, alias: str) -> Iterator[str]:
 
 
 def _typed(op: Op, stated: Stated) -> list[Any] | None:
-    """The stated values in the dtypes that the entry promises, None where it promises none."""
+    """The stated values in the dtypes that the entry promises, None if it promises none."""
     args, kwargs = evaluate_sample(stated.call.source)
     given: dict[str, Any] = {a.name: a.given for a in op.signature.arguments}
     positional = [a.name for a in op.signature.arguments if not a.keyword_only]
@@ -74,7 +74,7 @@ def _typed(op: Op, stated: Stated) -> list[Any] | None:
 
 
 def _dtypes(value: Any, is_list: bool) -> Any:
-    """What decides about a dtype: that of an array, a Python number itself, a list of these."""
+    """The values that determine a dtype: the dtype of an array, a Python number itself, or a list of both."""
     if is_list:
         return [_dtypes(v, False) for v in value]
     return np.asarray(value).dtype if isinstance(value, list) else value
@@ -85,7 +85,7 @@ def _list(values: list[np.ndarray]) -> str:
 
 
 def _tensor(value: np.ndarray) -> str:
-    """A tensor as it prints itself."""
+    """The text that a tensor prints."""
     parts = [np.array2string(value, separator=", ", prefix="tensor(")]
     if value.dtype not in (np.float64, np.int64, np.bool_):
         parts.append(f"dtype={value.dtype}")

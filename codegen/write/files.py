@@ -1,7 +1,7 @@
-"""Files: renders and writes the folder of generated code from the analysed spec.
+"""Files: render and write the folder of generated code from the analysed spec.
 
-Owns which file comes from which template.  Templates hold loops and fields only.  The folder is rewritten whole; a file
-whose text did not change is not touched, so a build recompiles only the family that changed.
+Decides the template of each file.  Templates contain only loops and fields.  The whole folder is rewritten, but a file with
+unchanged text is not touched, so a build recompiles only the families that changed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..package import Package
 from ..spec.library import offered_kernels
 from ..spec.model import Family, Op, Spec
 from ..spec.table import OWNER
-from . import layout, mapped, maths, numpy_calls, numpy_forwards, op_info, sections, series, stubs, table
+from . import docstring_maths, layout, numpy_calls, numpy_forwards, op_info, sections, stubs, table, taylor_table, vmap_table
 from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
 
-MODULE = "operators"  # of another package, which has one for all its families
+MODULE = "operators"  # the module of all families of another package
 
-# A module for each family: what the folder holds, in the order of what calls what.
+# The folders with one module for each family, in the order of their calls.
 _FOLDERS = {
     "kernels": "Forwards on arrays, a module for each family.",
     "functions": "Backward nodes, a module for each family.",
@@ -32,19 +32,19 @@ _FOLDERS = {
 
 
 def generate(spec: Spec, place: Package | Path) -> list[Path]:
-    """Write the folder of generated code; returns the files whose text changed."""
+    """Write the folder of generated code; return the files whose text changed."""
     package = Package.at(place)
     return write(render(spec, package), package.path(package.generated))
 
 
 def stale(spec: Spec, place: Package | Path) -> list[str]:
-    """The files of generated/ that differ from what the spec says, missing and superfluous ones included."""
+    """The files of generated/ that differ from the rendered ones, with missing and superfluous files."""
     package = Package.at(place)
     return differing(render(spec, package), package.path(package.generated))
 
 
 def differing(wanted: dict[str, str], folder: Path) -> list[str]:
-    """The files of a folder that are not as wanted, missing and superfluous ones included."""
+    """The files of a folder that differ from the wanted ones, with missing and superfluous files."""
     present = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     changed = {name for name, text in wanted.items() if name not in present or (folder / name).read_text() != text}
     return sorted(changed | (present - wanted.keys()))
@@ -67,8 +67,8 @@ def write(files: dict[str, str], folder: Path) -> list[Path]:
 
 
 def render(spec: Spec, place: Package | Path) -> dict[str, str]:
-    """File name -> text of everything in the folder of generated code."""
-    from . import examples  # which needs NumPy, as nothing else here does
+    """File name -> text, for all files in the folder of generated code."""
+    from . import examples  # here, because it needs NumPy, unlike the other imports
 
     package = Package.at(place)
     views, templates = _Views(spec), Templates(package, examples=examples)
@@ -88,13 +88,13 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("results.py", "results.py.j2", ops=several)
     emit("results.pyi", "results.pyi.j2", ops=several, stubs=stubs)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
-    if package.is_library:  # programs over NumPy are written of this library's operators alone
+    if package.is_library:  # programs over NumPy consist of gradspec's operators only
         emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
              numpy_forwards=numpy_forwards)  # fmt: skip
         files["library.json"] = table.table(spec)
-    batched = [(text.name, mapped.mapped(text.op, views.signatures)) for text in everything]
+    batched = [(text.name, vmap_table.mapped(text.op, views.signatures)) for text in everything]
     emit("batching.py", "batching.py.j2", ops=[(name, found) for name, found in batched if found])
-    emit("series.py", "series.py.j2", ops=[(text.name, series.series(text.op)) for text in everything])
+    emit("series.py", "series.py.j2", ops=[(text.name, taylor_table.series(text.op)) for text in everything])
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),
          special=numpy_calls.special(ops))  # fmt: skip
@@ -106,7 +106,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         emit("kernel_names.py", "kernel_names.py.j2", compiled=compiled, python=python)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts, modes=Modes(spec))
     namespaces = sorted({text.op.namespace for text in everything} - {""})
-    # A namespace that has more than operators is a module or a package written by hand, which takes these from one beside it.
+    # A namespace with more than operators is a hand-written module or package; it imports the operators from a generated one.
     by_hand = {name for name in namespaces for folder in package.folders
                if (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()}  # fmt: skip
     installed = [f"_{name}" if name in by_hand else name for name in namespaces]
@@ -118,7 +118,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         context = {"ops": members, "borrowed": borrowed, "namespace": namespace, "module": module, "namespaces": namespaces,
                    "unseen": [family.name for family in spec.families if family.ops and family.name not in seen]}
         emit(f"namespaces/{module}.py" if namespace else "ops.py", "namespace.py.j2", **context)
-        # A namespace is imported when it is named: what the main one has of it is described there.
+        # A namespace is imported on first use: functions that the main namespace takes from it are described there.
         described = members if namespace else members + [text for text, _ in borrowed if text.op.namespace]
         described = [text for text in described if not (namespace and any(not where for where, _ in text.op.elsewhere))]
         emit(f"docs/{module}.py", "docs.py.j2", ops=described, place=f"{package.name}.{namespace}".rstrip("."))
@@ -161,7 +161,7 @@ def _modules(spec: Spec, templates: Templates, family: Family, ops: list[OpText]
 
 
 def render_alone(spec: Spec, place: Package | Path, op: Op) -> dict[str, str]:
-    """The module of nodes and that of operators of a family, as they would be with no other operator."""
+    """The node and operator modules of a family, rendered for one operator alone."""
     templates, text = Templates(Package.at(place)), _Views(spec)(op)
     family = next(family for family in spec.families if family.name == op.family)
     context = {"family": family, "ops": [text], "nodes": [text] if text.has_node else [], "loaded": []}
@@ -171,7 +171,7 @@ def render_alone(spec: Spec, place: Package | Path, op: Op) -> dict[str, str]:
 
 
 class _Views:
-    """Operators as templates see them."""
+    """Operators in the form for templates."""
 
     def __init__(self, spec: Spec):
         self._ops = spec.by_spelling
@@ -189,11 +189,11 @@ class Templates:
             loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
             trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
         )  # fmt: skip
-        self._templates.globals |= {"maths": maths, "sections": sections, "package": package, "place": "",
+        self._templates.globals |= {"maths": docstring_maths, "sections": sections, "package": package, "place": "",
                                     "forwards_of": self.forwards_of, **modules}  # fmt: skip
 
     def forwards_of(self, op: Op) -> str:
-        """The module that has the forward of an operator."""
+        """The module with the forward of an operator."""
         package = Package(Path()) if op.location.file == OWNER else self._package
         return f"{package.generated_module}.kernels.{op.family if package.is_library else MODULE}"
 
@@ -208,6 +208,6 @@ class Templates:
 
 
 def _loaded(spec: Spec, names: Iterable[str]) -> list[Op]:
-    """The ops whose forwards a module finds by name, in the order of the file."""
+    """The ops whose forwards a module imports, in the order of the file."""
     wanted = set(names)
     return [op for op in spec.ops.values() if op.name in wanted]

@@ -1,7 +1,7 @@
-"""The module of a package's operators: their entries as functions that `gradspec.operators` makes operators of.
+"""Write the module of another package's operators: its entries as functions that `gradspec.operators` turns into operators.
 
-Owns the files that a package gets: the module, its stub, its page, its tests; what is compiled stands in `compiled.py`.  The
-maths is worded where that of the library's own operators is.
+Decides the files of a package: the module, its stub, its page and its tests; `compiled.py` writes the Cython modules.  The
+wording of the mathematics is shared with gradspec's own operators.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from ..spec.expression import Foreign, Helper, walk
 from ..spec.formula import formulas_of, grad_names
 from ..spec.model import Argument, Derived, Op, Saved, Signature, Spec
 from ..spec.table import table
-from . import compiled, layout, mapped, maths, sections, series, stubs
-from .bindings import Bindings
+from . import compiled, docstring_maths, layout, sections, stubs, taylor_table, vmap_table
+from .arguments import Bindings
 from .examples import example
 from .files import Templates
-from .spelling import OnTensors, lines
+from .printer import OnTensors, lines
 
-FORMAT = 1  # of what is generated; library/operators/facts.py has the same, and refuses another
+FORMAT = 1  # version of the generated module; library/operators/facts.py has the same and rejects other versions
 _BY = "python -m gradspec.codegen"
 MODULE, STUB, PAGE, TESTS = "operators.py", "operators.pyi", "OPS.md", "tests/test_operators.py"
 
 
 class _Spelled(OnTensors):
-    """Formulas that call the library's operators, and those of their own module, by name."""
+    """Formulas that call gradspec's operators, and the operators of their own module, by name."""
 
     plus, minus = "made_.plus", "made_.minus"
 
@@ -46,7 +46,7 @@ class _Spelled(OnTensors):
 
 
 class GuestText(Bindings):
-    """One operator as the templates see it."""
+    """One operator, for the templates."""
 
     function_beside: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class GuestText(Bindings):
 
     @property
     def saved(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """What the backward rule reads, and the inputs whose gradients read it."""
+        """The values that the backward rule reads, each with the inputs whose gradients read it."""
         if self.derived is None:
             return []
         readers = self.derived.saved_for
@@ -96,22 +96,22 @@ class GuestText(Bindings):
 
     @property
     def functions(self) -> str:
-        """What `define` gets beside the facts."""
+        """The functions that `define` gets beside the facts."""
         vjp = [f"vjp_{self.name}"] if self.derived else []
         return ", ".join([f"forward_{self.name}", *vjp, *([f"jvp_{self.name}"] if self.derived and self.derived.jvp else [])])
 
     @property
     def facts(self) -> list[str]:
-        """`name=value` for each fact that is not the usual one."""
-        op, batch = self.op, mapped.mapped(self.op)
+        """`name=value` for each fact that differs from its default."""
+        op, batch = self.op, vmap_table.mapped(self.op)
         found: dict[str, object] = dict(
             signature=self.signature.source, module="__name__", outputs=repr(tuple((o.name, str(o.type)) for o in self.outputs)),
             form=op.form,
         )  # fmt: skip
         rest = dict(
             dtype=op.dtype, linear=op.linear, saved=tuple(self.saved), batch=() if batch is None else eval(batch.record),
-            series=series.series(op), variants=tuple(v for v in op.variants if v in ("inplace", "out")), doc=self.docstring,
-            rules=tuple(maths.notes(op)[1:]), samples=tuple(s.source for s in op.samples),
+            series=taylor_table.series(op), variants=tuple(v for v in op.variants if v in ("inplace", "out")), doc=self.docstring,
+            rules=tuple(docstring_maths.notes(op)[1:]), samples=tuple(s.source for s in op.samples),
             examples=tuple((e.call.source, e.value.source) for e in op.examples),
             kinks=tuple((k.call.source, k.value.source) for k in op.kinks), domain=op.domain and op.domain.source,
             program=self.program,
@@ -132,7 +132,7 @@ class GuestText(Bindings):
 
     @property
     def result_type(self) -> str:
-        """What a stub says of the result: several are a plain tuple."""
+        """The type of the result in a stub: several results are a plain tuple."""
         found = [stubs.output_type(o) for o in self.visible]
         return found[0] if len(found) == 1 else f"tuple[{', '.join(found)}]"
 
@@ -142,7 +142,7 @@ class GuestText(Bindings):
 
     @property
     def result_class(self) -> None:
-        """Several results are a plain tuple."""
+        """None: several results are a plain tuple."""
 
     @property
     def docstring(self) -> str:
@@ -150,7 +150,7 @@ class GuestText(Bindings):
         parts = [self.doc, *(["", "Parameters", "----------", *sections.parameters(self)] if self.arguments else [])]
         if "out" in self.op.variants:
             parts += ["out : Tensor, optional", "    Where the result is written."]
-        parts += ["", "Returns", "-------", *sections.returns(self), "", "Notes", "-----", *maths.notes(self.op)]
+        parts += ["", "Returns", "-------", *sections.returns(self), "", "Notes", "-----", *docstring_maths.notes(self.op)]
         if self.op.ref:
             parts += ["", "References", "----------", self.op.ref]
         if self.place and (session := example(self, self.alias)):
@@ -160,7 +160,7 @@ class GuestText(Bindings):
 
 
 def _laid_out(key: str, value: object) -> list[str]:
-    """`key=value,` in lines that are not too long."""
+    """`key=value,` in lines of limited length."""
     if isinstance(value, str) and "\n" in value:
         return [f"{key}=(", *(f"    {line!r}" for line in value.splitlines(keepends=True)), "),"]
     if isinstance(value, tuple):
@@ -174,7 +174,7 @@ def render(spec: Spec, package: Package) -> dict[str, str]:
     alias = package.name.rpartition(".")[2]
     programs = compiled.programs(spec) if package.cython else {}
     texts = {f.name: [GuestText(op, spec, package.name, alias, programs.get(op.name, "")) for op in f.ops] for f in spec.families}
-    templates = Templates(package, _BY, maths=maths, mapped=mapped, series=series, stubs=stubs, format=FORMAT)
+    templates = Templates(package, _BY, maths=docstring_maths, mapped=vmap_table, series=taylor_table, stubs=stubs, format=FORMAT)
     context = {"families": spec.families, "views": texts, "needs": _needs(spec), "public": _public(spec), "tests": TESTS,
                "names": [op.name for op in spec.ops.values() if not op.private],
                "samples": sum(len(op.samples) for op in spec.ops.values())}  # fmt: skip
@@ -190,7 +190,7 @@ def render(spec: Spec, package: Package) -> dict[str, str]:
 
 
 def generate(spec: Spec, package: Package) -> list[Path]:
-    """Write the files of a package; returns those whose text changed."""
+    """Write the files of a package; return the files whose text changed."""
     changed = []
     for name, text in render(spec, package).items():
         path = package.path(name)
@@ -202,13 +202,13 @@ def generate(spec: Spec, package: Package) -> list[Path]:
 
 
 def stale(spec: Spec, package: Package) -> list[str]:
-    """The files of a package that differ from what the spec says."""
+    """The files of a package that differ from the rendered ones."""
     wanted = {package.path(name): (name, text) for name, text in render(spec, package).items()}
     return sorted(name for path, (name, text) in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text)
 
 
 def render_one(spec: Spec) -> str:
-    """The module of a spec that stands in no package."""
+    """The module of a spec that is not in a package."""
     package = Package(Path(), name="", spec=spec.file)
     texts = {f.name: [GuestText(op, spec, "", "") for op in f.ops] for f in spec.families}
     context = {"families": spec.families, "views": texts, "needs": set(), "public": _public(spec)}
@@ -216,7 +216,7 @@ def render_one(spec: Spec) -> str:
 
 
 def _needs(spec: Spec) -> set[str]:
-    """Which of the package's own modules the formulas look into."""
+    """The package's own modules that the formulas use."""
     nodes = [node for op in spec.ops.values() for formula in formulas_of(op).values() for node in walk(formula.expression)]
     kernels = any(isinstance(node, Foreign) and node.root == "kernels" for node in nodes)
     found = {"kernels"} if kernels else set()
@@ -224,7 +224,7 @@ def _needs(spec: Spec) -> set[str]:
 
 
 def _public(spec: Spec) -> list[str]:
-    """The names that a package offers, in rows."""
+    """The public names of a package, in rows."""
     found: list[str] = []
     for op in spec.ops.values():
         for name in () if op.private else (op.name, *op.aliases):

@@ -1,17 +1,16 @@
-"""Line breaks of generated code: a long line is broken where a person would break it.
+"""Break the long lines of generated code, like a person would.
 
-Owns the width and the style: a call keeps its name on the first line and its closing bracket on the last, an expression of
-operators is broken before them.  Knows brackets, strings and operators, no grammar beyond them.
+Defines the width and the style: a call keeps its name on the first line and its closing bracket on the last, and an expression
+of operators is broken before them.  Recognises brackets, strings and operators, but no further grammar.
 """
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator
 
 WIDTH = 130
-# A statement: what stands before its expression, the expression, what stands behind it.
+# A statement: the text before its expression, the expression, and the text after it.
 _STATEMENT = re.compile(
     r"(?P<indent> *)(?P<before>return |raise |if |cdef \w+ (?=\w+\()|def |[\w., ]+ = (?:<\w+> )?|)"
     r"(?P<value>.*?)(?P<after>(?: from None)?:?)"
@@ -20,7 +19,7 @@ _OPERATORS = (", ", " else ", " if ", " or ", " and ", " (?:==|!=|<|>|<=|>=) ", 
 
 
 def broken(text: str) -> str:
-    """The text with long lines of code broken; comments, docstrings and imports are left as they are."""
+    """The text with long lines of code broken; comments, docstrings and imports are unchanged."""
     return "\n".join(part for line in text.split("\n") for part in (_statement(line) if len(line) > WIDTH else [line]))
 
 
@@ -53,7 +52,7 @@ def _lines(before: str, value: str, after: str, indent: int, *, bracketed: bool)
 
 
 def _rows(parts: list[str], indent: int, before: str = "", after: str = "", *, fill: bool = True) -> list[str]:
-    """Parts, each with its operator, in rows, several a row where `fill` is set; one that is too long is broken in its turn."""
+    """Parts, each with its operator, in rows: several in a row if `fill` is set; a part that is too long is broken again."""
     rows = [" " * indent + before]
     for i, part in enumerate(parts):
         last = after if i == len(parts) - 1 else ""
@@ -66,11 +65,11 @@ def _rows(parts: list[str], indent: int, before: str = "", after: str = "", *, f
             rows.append(" " * indent)
         lead = re.match(r" *(?:\+ |- |\* |/ |@ |or |and |if |else |[=!]= |[<>]=? |)", part)[0]
         rows[-1:] = _lines(rows[-1].lstrip() + lead.lstrip(), part[len(lead) :], last, indent, bracketed=True)
-    return [*(row.rstrip() for row in rows[:-1]), rows[-1]]  # the blank behind a comma stays for what follows on its row
+    return [*(row.rstrip() for row in rows[:-1]), rows[-1]]  # the blank after a comma is kept for the next part on its row
 
 
 def _split(value: str, operator: str) -> list[str]:
-    """The value before each of its outermost operators; a comma stays with what it ends."""
+    """The value split before each of its outermost operators; a comma stays with the part before it."""
     cuts = [0]
     depths = _depth(value)
     for match in re.finditer(operator, value):
@@ -80,7 +79,7 @@ def _split(value: str, operator: str) -> list[str]:
 
 
 def _depth(value: str) -> list[int] | None:
-    """For each character how many brackets or strings it is in; None where they do not match."""
+    """For each character, the number of brackets and strings around it; None if they do not match."""
     depths, depth, quote = [], 0, ""
     for char in value:
         if quote:
@@ -106,7 +105,7 @@ def spaced(text: str) -> str:
 
 
 def _between(blank: re.Match[str]) -> str:
-    """One blank line between the parts of an operator, two between operators, where a template leaves four."""
+    """One blank line between the parts of an operator, and two between operators, where a template leaves at least four."""
     return "\n\n\n" if blank[0].count("\n") > 4 else "\n\n"
 
 
@@ -114,7 +113,7 @@ _IMPORT = re.compile(r"^from (\S+) (c?import) (?:\(([^)]*)\)|(.*))\n|^import (\S
 
 
 def tidy(text: str) -> str:
-    """The text without imports that it does not use, blanks at line ends and stray blank lines."""
+    """The text without unused imports, blanks at line ends and superfluous blank lines."""
     rest = _IMPORT.sub("", text)
     words = set(re.findall(r"\w+", rest))
 
@@ -126,9 +125,8 @@ def tidy(text: str) -> str:
         if "__all__" not in text:  # the imports of a namespace are its content
             names = [name for name in names if name.split(" as ")[-1] in words]
         line = f"from {module} {kind} {', '.join(names)}\n"
-        if len(line) > 120:
-            rows = textwrap.fill(", ".join(names), 124, initial_indent="    ", subsequent_indent="    ")
-            line = f"from {module} {kind} (\n{rows},\n)\n"
+        if len(line) > 120:  # a name a line: changes by two people do not meet
+            line = "\n".join([f"from {module} {kind} (", *(f"    {name}," for name in names), ")\n"])
         return line if names else ""
 
     text = _IMPORT.sub(used, text)
@@ -139,12 +137,12 @@ def tidy(text: str) -> str:
 
 
 def items(values: Iterable[object]) -> list[str]:
-    """The pieces of a tuple, each with its comma."""
+    """The items of a tuple, each with its comma."""
     return [f"{value!r}," for value in values]
 
 
 def packed(parts: Iterable[str], first: str, indent: str) -> Iterator[str]:
-    """The parts in rows of WIDTH, the opening one on a row with what follows, the closing one on the last row."""
+    """The parts in rows of WIDTH; the opening part is on a row with the next one, and the closing part on the last row."""
     row = first
     for part in parts:
         if len(row) + len(part) + 1 > WIDTH and row.strip():

@@ -1,7 +1,7 @@
-"""The table of modes: which modes of each operator are tested, and why the others are not.
+"""The table of modes: list the tested modes of each operator, and the reasons why others are not tested.
 
-Owns the columns and the words of their cells; no cell is empty.  tests/ops/test_modes.py compares the table with what the tests
-of operators run.
+Defines the columns and the words in their cells; no cell is empty.  tests/ops/test_modes.py compares the table with the modes
+that the tests of operators run.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from ..spec.elementwise import has_value, is_elementwise
 from ..spec.model import Op, Spec
 from ..verify.proofs import known
-from .mapped import how
 from .numpy_calls import functions, universal
-from .series import how as how_series
+from .taylor_table import how as how_series
+from .vmap_table import how
 
 YES = "yes"
 FIRST, SECOND = ("reverse", "forward"), ("rev-rev", "fwd-rev", "rev-fwd", "fwd-fwd")
@@ -28,7 +28,7 @@ class Modes:
         self.answering = {*universal(ops).values(), *(call.op.name for call in functions(ops).values())}
 
     def row(self, op: Op) -> dict[str, str]:
-        """Column -> YES, or what stands there in its place, for a public operator."""
+        """Column -> YES, or the word for another case, for a public operator."""
         without = _without_derivative(op)
         return {
             "rule": _rule(op, self.spec),
@@ -43,7 +43,7 @@ class Modes:
         }
 
     def _value(self, op: Op) -> str:
-        """What the value is compared with."""
+        """The references that the value is compared with."""
         given = [a for a in op.signature.arguments if a.type.base in ("Array", "Index", "Mask")]
         found = ["NumPy"] if op.name in self.answering and given else []
         found += ["examples"] if op.examples else []
@@ -53,7 +53,7 @@ class Modes:
 
 
 def _without_derivative(op: Op) -> str:
-    """Why there is nothing to differentiate; empty where there is."""
+    """The reason why an op has no derivative; empty if it has one."""
     if op.form == "unimplemented":
         return "no rule"
     if op.form == "nondifferentiable" or not any(output.differentiable for output in op.signature.outputs):

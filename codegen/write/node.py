@@ -1,6 +1,6 @@
-"""Nodes: what the template of backward nodes sees of an operator, and the rules of forward mode beside them.
+"""Nodes: compute the template fields for an operator's backward node and its forward-mode rule.
 
-Owns which fields a node has, under which conditions they are filled, and the lines of both evaluations of a rule.
+Decides the fields of a node, the conditions for saving them, and the lines of both evaluations of a rule.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from ..rules.statements import jvp_statements, vjp_statements
 from ..spec.expression import ARRAY, Call, Constant, Expression, Foreign, Name, substituted, values_in
 from ..spec.formula import grad_names
 from ..spec.model import Argument, Op, Saved, Signature
+from .arguments import Bindings
 from .batches import Batches
-from .bindings import Bindings
+from .printer import OnArrays, OnTensors, Recorded, lines
 from .programs import Elementwise, Program
-from .spelling import OnArrays, OnTensors, Recorded, lines
 
 Spelled = TypeVar("Spelled", bound=OnTensors)
 
 
 def _returning(found: list[str], names: list[str], bracket: str = "{}") -> list[str]:
-    """Lines that end by returning `names`; a single one that the last line computes is returned as it is."""
+    """Lines that end by returning `names`; a single name that the last line assigns is returned directly."""
     if len(names) == 1 and found and found[-1].startswith(f"{names[0]} = "):
         return [*found[:-1], f"return {bracket.format(found[-1].removeprefix(f'{names[0]} = '))}"]
     return [*found, f"return {bracket.format(', '.join(names))}"]
 
 
 class NodeText(Bindings):
-    """The backward node and the jvp of one op as the templates see them."""
+    """The backward node and the jvp of one op, for the templates."""
 
     def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op],
                  elementwise: Elementwise | None = None):  # fmt: skip
@@ -39,14 +39,14 @@ class NodeText(Bindings):
         self.has_node = op.derived is not None and bool(op.derived.vjp)
         self.lacks_rule = op.form == "unimplemented"
         self.records = self.has_node or self.lacks_rule
-        self.node_forwards: set[str] = set()  # what its rules call on arrays
+        self.node_forwards: set[str] = set()  # the forwards that its rules call on arrays
         self.node_programs: list[Program] = []
         self.spends = False  # whether a kernel of its rules writes into the cotangent
         if self.has_node:
             self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(Recorded)
 
     def spell(self, spelling: type[Spelled], saved: Iterable[Saved] = (), returned: str = "return {}") -> Spelled:
-        """One of the ways to write an expression, for the formulas of this operator."""
+        """An instance of a Spelling class, for the formulas of this operator."""
         found = spelling(self.signatures, saved, returned)
         found.own = self.own
         return found
@@ -57,7 +57,7 @@ class NodeText(Bindings):
 
     @property
     def saved_variables(self) -> list[Saved]:
-        """What is checked against writes, goes through hooks and is freed."""
+        """The saved values with a version check, saved-tensor hooks and release after backward."""
         return [s for s in self.saved if s.is_variable]
 
     @property
@@ -85,7 +85,7 @@ class NodeText(Bindings):
         return [a.name for a in self.arrays].index(name)
 
     def guard(self, inputs: Iterable[str], owner: str = "self") -> str:
-        """The condition under which the gradient of one of `inputs` is wanted; empty where it always is."""
+        """The condition that the gradient of one of `inputs` is wanted; empty if it is always wanted."""
         wanted = [a.name for a in self.arrays if a.name in set(inputs)]
         if self.list_inputs or len(wanted) == len(self.arrays):
             return ""
@@ -95,7 +95,7 @@ class NodeText(Bindings):
         return [name for name, values in self.derived.saved_for.items() if saved in values]
 
     def saves(self, after: bool) -> list[tuple[str, list[Saved]]]:
-        """Guards and what is saved below each, of what is known before the forward or `after` it."""
+        """Guards with the values saved under each, for values that are known before the forward or `after` it."""
         found: dict[str, list[Saved]] = {"": []}
         for saved in self.saved if self.has_node else ():
             if after == (saved.kind == "output" or bool(self.signature.output(saved.name))):
@@ -104,11 +104,11 @@ class NodeText(Bindings):
 
     @property
     def undefined_grads(self) -> list[tuple[str, int]]:
-        """(name of the gradient, output number) where one of several gradients may be missing."""
+        """(name, output number) of each gradient that may be missing, if there are several."""
         return [(name, i) for i, name in enumerate(grad_names(self.op))]
 
     def _evaluation(self, spelling: type[OnTensors]) -> list[str]:
-        """One way through a Node's formulas."""
+        """The lines of one evaluation of a node's formulas."""
         spell, last = self.spell(spelling, self.derived.saved), ""
         if isinstance(spell, OnArrays):
             last = self._spend(spell)
@@ -120,10 +120,10 @@ class NodeText(Bindings):
         return found if self.list_inputs else _returning(found, self.grad_names)
 
     def _spend(self, spell: OnArrays) -> str:
-        """The input whose gradient a kernel gives by itself, where the rule is one call `f(grad, ...)`; or none.
+        """The input whose gradient one kernel computes, if the rule is a single call `f(grad, ...)`; else "".
 
-        A kernel `placed` gives what is added to a gradient that is there.  One that writes in place may write into the memory
-        of the cotangent, where nobody else sees that; nothing reads the cotangent after it.
+        A `placed` kernel returns a value that is added to an existing gradient.  An in-place kernel may write into the
+        cotangent's buffer if no other reference sees it; nothing reads the cotangent afterwards.
         """
         for name, rule in self.derived.vjp.items() if len(grad_names(self.op)) == 1 and not self.list_output else ():
             callee = self.ops.get(rule.op) if isinstance(rule, Call) else None
@@ -139,43 +139,43 @@ class NodeText(Bindings):
 
     @property
     def takes_batch(self) -> bool:
-        """Whether the rules do to each row of a batch what they do to one gradient."""
+        """Whether the rules apply to each row of a batch of cotangents independently."""
         return Batches(self.elementwise).takes_batch(self.op)
 
     @property
     def takes_deferred(self) -> bool:
-        """Whether the rules call programs and ufuncs alone on the cotangent, which may then be put off."""
+        """Whether only programs and ufuncs of the rules read the cotangent, which may then be deferred."""
         if self.several_outputs or len(grad_names(self.op)) != 1 or self.list_inputs or self.spends:
             return False
         return self.elementwise.takes_deferred(vjp_statements(self.op), *grad_names(self.op))
 
     @property
     def pushes_batch(self) -> bool:
-        """Whether the jvp does to each row of a batch of tangents what it does to one."""
+        """Whether the jvp applies to each row of a batch of tangents independently."""
         return Batches(self.elementwise).pushes_batch(self.op)
 
     @property
     def rows_lines(self) -> list[str]:
-        """The body of the rule for cotangents that are rows, on tensors; nothing where that is no rule of its own."""
+        """The body of the rule for a batch of cotangents, on tensors; empty if there is no separate rule."""
         statements = Batches(self.elementwise).rows_statements(self.op)
         spell = self.spell(Recorded, self.derived.saved)
         return _returning(lines(statements, spell, self.op), self.grad_names) if statements else []
 
     @property
     def rows_arguments(self) -> list[tuple[str, str]]:
-        """What `rows:` reads: (name, where a jvp finds it), the array being the tangent."""
+        """The values that `rows:` reads: (name, its expression in a jvp); the array is the tangent."""
         names = {name for name, _ in values_in(self.op.rows.expression, {})}
         found = [(a, "tangents_" if a in self.arrays else "inputs_", i) for i, a in enumerate(self.arguments)]
         return [(a.name, f"{place}[{i}]") for a, place, i in found if a.name in names]
 
     @property
     def rows_call(self) -> str:
-        """The op of each row, on tensors."""
+        """The call of `rows:`, on tensors."""
         return self.spell(OnTensors)(self.op.rows.expression)
 
     @property
     def unset_grads(self) -> list[str]:
-        """Gradients that may end without a value: None until they have one."""
+        """Gradients that may end without a value; they start as None."""
         ruled = [a.name for a in self.arrays if a.name in self.derived.vjp]
         guarded = ruled if len(self.arrays) > 1 and not self.list_inputs else []
         return [f"grad_{a.name}" for a in self.arrays if a.name in guarded or a.name not in self.derived.vjp]
@@ -195,7 +195,7 @@ class NodeText(Bindings):
 
     @property
     def jvp_locals(self) -> list[tuple[str, str]]:
-        """What the jvp reads of its parameters, tangents, inputs and outputs: (name, where it stands)."""
+        """The tangents, inputs and outputs that the jvp reads: (name, its expression in the parameters)."""
         joint, names = self.derived.joint_linear, self.jvp_names
         found = []
         for i, a in enumerate(self.arguments):
@@ -218,7 +218,7 @@ class NodeText(Bindings):
 
     @property
     def jvp_names(self) -> set[str]:
-        """Inputs and outputs that some jvp formula names."""
+        """Inputs and outputs that a jvp formula reads."""
         if self.derived.joint_linear:
             return {a.name for a in self.arguments if a.name not in self.derived.joint_linear}
         return {name for rule in self.derived.jvp.values() for name, attribute in values_in(rule, self.op.let_expressions)}

@@ -1,8 +1,8 @@
-"""NumPy's calls: which argument of an operator each parameter of a NumPy function is.
+"""NumPy's calls: map the parameters of each NumPy function to the arguments of an operator.
 
-Owns the correspondence, which follows from the two signatures: required arguments by their place, the others by name, or by
-place if NumPy has the name for keywords only.  Knows no function and no operator by name, and nothing of how a parameter is
-served that the operator lacks.
+Derives the mapping from the two signatures: required arguments by position, the others by name, or by position if NumPy has the
+name as a keyword only.  Depends on no function and no operator by name.  Parameters that the operator lacks are handled by the
+runtime.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from ..spec.model import Argument, Op
 from ..spec.numpy_signatures import NumpyFunction, Parameter, numpy_signatures
 
-_ANY_NUMBER = 99  # of positional arguments
+_ANY_NUMBER = 99  # positional arguments
 _NOTHING_STATED = ("None", "?")
-_OF_SUBCLASSES = ("subok", "like", "device", "casting")  # which say nothing of a tensor
+_OF_SUBCLASSES = ("subok", "like", "device", "casting")  # parameters without a meaning for a tensor
 
 
 def universal(ops: list[Op]) -> dict[str, str]:
-    """Universal function -> operator: all of its inputs are the operator's first arguments, and the others may be left out."""
+    """Universal function -> operator whose required arguments and outputs match the function's inputs and outputs."""
     return {
         name: op.name
         for name, op in _answered(ops)
@@ -28,23 +28,23 @@ def universal(ops: list[Op]) -> dict[str, str]:
 
 
 def special(ops: list[Op]) -> dict[str, str]:
-    """Each name of the namespace of special functions, which are SciPy's names where SciPy has the function -> operator."""
+    """Each name in the namespace of special functions -> operator; these are SciPy's names if SciPy has the function."""
     found = {name: op.name for op in ops for name in (op.name, *op.aliases) if op.namespace == "special" and name[0] != "_"}
     found |= {name: op.name for op in ops for namespace, name in op.elsewhere if namespace == "special"}
     return dict(sorted(found.items()))
 
 
 def functions(ops: list[Op]) -> dict[str, NumpyCall]:
-    """Function -> how it becomes a call of the operator."""
+    """Function -> its call in terms of the operator."""
     table = numpy_signatures()
     calls = {name: NumpyCall(table[name], op) for name, op in _answered(ops) if name in table and not table[name].is_universal}
     return dict(sorted(calls.items()))
 
 
 def method(op: Op) -> NumpyCall | None:
-    """The function whose parameters the method of an operator takes too, where it has each of the operator's arguments.
+    """The function whose further parameters the operator's method also takes, if it has each of the operator's arguments.
 
-    Those beside it are keywords, which NumPy has for nothing else.
+    The further parameters are keywords.
     """
     table = numpy_signatures()
     names = {op.name, *op.aliases, f"{op.namespace}.{op.name}"}
@@ -56,7 +56,7 @@ def method(op: Op) -> NumpyCall | None:
 
 
 def _answered(ops: list[Op]) -> Iterator[tuple[str, Op]]:
-    """Each of NumPy's names that an operator answers to; of two operators the one whose own name it is."""
+    """Each NumPy name that an operator implements; of two operators, the one with this name."""
     owners: dict[str, Op] = {}
     for op in ops:
         for name in op.numpy:
@@ -70,7 +70,7 @@ def _required(op: Op) -> list[Argument]:
 
 
 class NumpyCall:
-    """One NumPy function beside the operator that answers to it."""
+    """One NumPy function, with the operator that implements it."""
 
     def __init__(self, function: NumpyFunction, op: Op):
         self.name, self.op = function.name, op
@@ -97,12 +97,12 @@ class NumpyCall:
 
     @property
     def required(self) -> int:
-        """How many arguments the operator must be given by place."""
+        """The number of arguments that must be given by position."""
         return 0 if self.starred else len(_required(self.op))
 
     @property
     def leading(self) -> int:
-        """How many of NumPy's first arguments are the operator's first ones; -1 where what is left out means something else."""
+        """The number of first arguments that NumPy and the operator share; -1 if their defaults differ."""
         if self.given:
             return -1
         if self.starred:
@@ -116,13 +116,13 @@ class NumpyCall:
 
     @property
     def own(self) -> list[str]:
-        """The operator's keywords that NumPy's function has not."""
+        """The operator's keywords that NumPy's function lacks."""
         names = {p.name for p in self.named}
         return [a.name for a in self.op.signature.arguments if a.keyword_only and a.name not in {*names, *self.pairs.values()}]
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """The keywords that mean the same for both."""
+        """The keywords with the same meaning for both."""
         same = [p for p, a in self.pairs.items() if p == a]
         if self.takes_more:
             optional = [a.name for a in self.op.signature.arguments if a.default is not None]
@@ -131,23 +131,23 @@ class NumpyCall:
 
     @property
     def parameters(self) -> tuple[tuple[str, str | None], ...]:
-        """NumPy's parameters in their order, each with the argument that it is, if any."""
+        """NumPy's parameters in order, each with the matching argument or None."""
         return tuple((p.name, self.pairs.get(p.name)) for p in self.named)
 
     @property
     def beside(self) -> list[str]:
-        """The parameters that a method takes by name beside the operator's arguments: those that the operator lacks."""
+        """The parameters that a method takes by name in addition: the operator lacks them."""
         return [name for name, argument in self.parameters if argument is None and name not in _OF_SUBCLASSES]
 
     @property
     def names(self) -> dict[str, str]:
-        """The operator's arguments behind the first, each with the name that NumPy has for it, if any."""
+        """The operator's arguments after the first, each with NumPy's name for it if there is one."""
         first = {argument: parameter for parameter, argument in reversed(self.pairs.items())}
         return {a.name: first.get(a.name, a.name) for a in self.op.signature.arguments[1:]}
 
     @property
     def spelled(self) -> str:
-        """The parameters in one line: `a=x axis dtype=` are the argument x, the argument axis and none."""
+        """The parameters in one line: in `a=x axis dtype=`, a is the argument x, axis is axis, and dtype has no argument."""
         return " ".join(name if name == argument else f"{name}={argument or ''}" for name, argument in self.parameters)
 
     @property
@@ -165,12 +165,12 @@ class NumpyCall:
 
     @property
     def defaults(self) -> Mapping[str, str]:
-        """Of the parameters that the operator lacks, what they are when they are left out."""
+        """The defaults of the parameters that the operator lacks."""
         return {p.name: p.default for p in self.named if p.name not in self.pairs and p.default not in (None, *_NOTHING_STATED)}
 
     @property
     def given(self) -> Mapping[str, str]:
-        """The operator's arguments whose default is another one than NumPy's: NumPy's."""
+        """NumPy's defaults for arguments whose own default is different."""
         given = {}
         for p in self.named:
             argument = self.op.signature.argument(self.pairs.get(p.name, ""))
@@ -180,7 +180,7 @@ class NumpyCall:
 
 
 def _alike(parameter: Parameter, argument: Argument) -> bool:
-    """Whether what stands in one place may be one thing: a default of NumPy's fits the argument's type."""
+    """Whether a parameter and an argument at the same position may correspond: their defaults are compatible."""
     if parameter.default in (None, "?", argument.default):
         return True
     return parameter.default == "None" and argument.default == "None"

@@ -1,7 +1,7 @@
-"""Forwards over NumPy: each operator as a Python function of arrays, for programs that need no gradspec.
+"""Forwards over NumPy: write each operator as a Python function of arrays, for programs that do not need gradspec.
 
-Owns how a formula reads there: operators call one another by name, Python's operators are NumPy's.  Decides nothing: the
-statements say what stands where.
+Spells formulas for it: operators call one another by name, and Python's operators are NumPy's.  The statements determine the
+order of the code.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from ..rules.statements import forward_statements
 from ..spec.expression import Call
 from ..spec.model import Argument, Op, Signature
 from . import layout
-from .spelling import OnTensors, lines
+from .printer import OnTensors, lines
 
-# What a formula asks of an array, which may be a Python number, or be a list of them.
+# Metadata of an array argument, which may be a Python number.
 _ASKED = {"shape": "np.shape({})", "ndim": "np.ndim({})", "size": "np.size({})", "dtype": "np.result_type({})"}
 
 
 class OnNumPy(OnTensors):
-    """Through the functions of the other operators."""
+    """Spells expressions with the functions of the other operators."""
 
     def __init__(self, op: Op, signatures: Mapping[str, Signature]):
         super().__init__(signatures)
@@ -43,13 +43,13 @@ class OnNumPy(OnTensors):
         signature = self.signatures[call.op] if call.op else None
         if signature is None or signature.outputs == signature.visible:
             return found
-        # A function gives the hidden outputs too, which a formula does not see.
+        # A function also returns the hidden outputs, which a formula does not see.
         count = len(signature.visible)
         return ast.Subscript(found, ast.Constant(0) if count == 1 else ast.Slice(None, ast.Constant(count)), ast.Load())
 
 
 def function_text(op: Op, signatures: Mapping[str, Signature]) -> str:
-    """The function of an operator; of one that works in place too, where a kernel does that, a second one."""
+    """The function of an operator, and a second one if a kernel computes it in place."""
     spell = OnNumPy(op, signatures)
     texts = [_function(op, op.name, lines(forward_statements(op), spell, op))]
     if op.inplace and not op.inplace_only:
@@ -58,7 +58,7 @@ def function_text(op: Op, signatures: Mapping[str, Signature]) -> str:
 
 
 def _function(op: Op, name: str, body: list[str]) -> str:
-    """A definition, with the entry's parameters and its line of documentation."""
+    """The definition of a function, with the entry's parameters."""
     parameters: list[str] = []
     for argument in op.signature.arguments:
         if argument.keyword_only and "*" not in parameters:
@@ -69,7 +69,7 @@ def _function(op: Op, name: str, body: list[str]) -> str:
 
 
 def _default(argument: Argument) -> str:
-    """A default as the operator hands it on: one int for `int[2]` is two."""
+    """A default in the form that the operator passes on: one int for `int[2]` is repeated."""
     count, source = argument.type.length, argument.default
     if count and isinstance(ast.literal_eval(source), int):
         return f"({', '.join([source] * count)}{',' if count == 1 else ''})"

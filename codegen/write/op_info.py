@@ -1,7 +1,7 @@
-"""The records of generated/op_info.py: what tests read of an operator.
+"""Write the records of generated/op_info.py: the facts about an operator that tests read.
 
-Owns which facts a record holds and how they are laid out in few lines: the first facts stand without the name of their field, an
-empty or usual one is left out, and samples that begin with a preset of the spec name the preset.  Knows nothing of templates.
+Decides the facts in a record and their compact layout: the first facts have no field name, and empty or usual facts are left out.
+Samples that begin with a preset of the spec name the preset.  Does not depend on templates.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ USUAL = {"arguments": (("x", "Array", None, False),), "outputs": (("y", "Array")
 
 
 def facts(text: NodeText) -> dict[str, object]:
-    """Field of OpInfo -> value, in order; what is empty, or USUAL, is the default there."""
+    """Field of OpInfo -> value, in order; empty or USUAL values are the defaults there."""
     op, signature = text.op, text.signature
     return dict(
         name=op.name,
@@ -51,18 +51,18 @@ def facts(text: NodeText) -> dict[str, object]:
 
 
 def record(text: NodeText, presets: Mapping[str, tuple[Formula, ...]]) -> str:
-    """`OpInfo(...)` in as few lines as hold it."""
+    """`OpInfo(...)` in as few lines as possible."""
     *parts, last = _parts(text, _named(presets))
     return "\n".join(packed(["OpInfo(", *parts, f"{last.rstrip(',')}),"], "    ", "        "))
 
 
 def preset(name: str, samples: tuple[Formula, ...]) -> str:
-    """`UNARY = (...)`, the samples that entries name."""
+    """`UNARY = (...)`, the samples of a preset."""
     return "\n".join(packed([f"{name.upper()} = (", *items(s.source for s in samples), ")"], "", "    "))
 
 
 def program_of(text: NodeText) -> str:
-    """The formula of an operator that is made of inner loops alone, in calls of operators."""
+    """The formula of an operator in calls of operators, if it consists of inner loops alone; else ""."""
     body = text.elementwise.body(text.op)
     program = None if body is None else text.elementwise.program("", "y", body, least=1)
     names = {a.name for a in text.signature.arguments}
@@ -76,7 +76,7 @@ def _named(presets: Mapping[str, tuple[Formula, ...]]) -> dict[tuple[str, ...], 
 
 
 def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str]:
-    """The pieces of a record between which a line may end."""
+    """The parts of a record; a line may end between two parts."""
     for field, value in facts(text).items():
         if field == "samples" and (start := _start(value, named)):
             rest = items(value[len(start) :])
@@ -94,5 +94,5 @@ def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str
 
 
 def _start(samples: tuple[str, ...], named: Mapping[tuple[str, ...], str]) -> tuple[str, ...]:
-    """The longest preset that some samples begin with."""
+    """The longest preset that the samples begin with."""
     return max((calls for calls in named if samples[: len(calls)] == calls), key=len, default=())

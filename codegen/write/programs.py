@@ -1,8 +1,8 @@
-"""Programs: which parts of a formula are elementwise, and the text of the programs that compute them on arrays.
+"""Programs: find the elementwise parts of a formula, and write the programs that compute them on arrays.
 
-Owns that question, and answers it from the forwards: a call is an instruction if the forward of its op is one call of inner
-loops.  An op whose formula consists of instructions is written out.  Two instructions or more make a program.  Does not decide
-the order of statements, and knows no op by name.
+Decides this from the forwards: a call is an instruction if the forward of its op is one call of inner loops.  An op whose formula
+consists of instructions is inlined.  Two or more instructions form a program.  Does not decide the order of statements, and
+depends on no op by name.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..spec.formula import BINARY, COMPARISON, UNARY
 from ..spec.model import Op
 from .layout import WIDTH
 
-MOST_INPUTS = 16  # as the runtime has it
+MOST_INPUTS = 16  # the runtime's limit
 _METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
 _METHODS |= {(symbol, 1): method for symbol, method in UNARY.values()}
 
 
 @dataclass(frozen=True)
 class Shared(Expression):
-    """A let inside the one program that reads it."""
+    """A let inside the only program that reads it."""
 
     name: str
     value: Expression
@@ -33,11 +33,11 @@ class Shared(Expression):
 
 @dataclass
 class Program:
-    """One program as the templates see it."""
+    """One program, for the templates."""
 
     name: str
-    inputs: dict[str, Expression]  # name -> what is given
-    lines: dict[str, str]  # value that others read, or result -> its text
+    inputs: dict[str, Expression]  # name -> the expression of the input
+    lines: dict[str, str]  # shared value or result -> its text
     results: list[str]
 
     @property
@@ -49,7 +49,7 @@ class Program:
         """The definition in the generated code."""
         lines = [f"{name} = {text}" for name, text in self.lines.items()]
         head = f'cdef Program {self.name} = Program("{self.signature}", '
-        if len(head) + 3 > WIDTH:  # with the quotes behind it
+        if len(head) + 3 > WIDTH:  # 3 for the quotes after it
             head = f'cdef Program {self.name} = Program(\n    "{self.signature}", '
         if len(lines) == 1 and len(head) + len(lines[0]) < 127:
             return f'{head}"{lines[0]}")'
@@ -58,7 +58,7 @@ class Program:
 
 
 def inner_loops(op: Op) -> tuple[str, ...]:
-    """`np, exp` where the forward is one call by inner loops, of the arguments as they are."""
+    """`np, exp` if the forward is one call by inner loops on the unchanged arguments; else empty."""
     call = op.forward and op.forward.expression
     if isinstance(call, Foreign) and call.pointwise and not call.keywords and 0 < len(op.signature.arguments) <= 3:
         given = [a.name for a in op.signature.arguments]
@@ -68,12 +68,12 @@ def inner_loops(op: Op) -> tuple[str, ...]:
 
 
 class Elementwise:
-    """The elementwise parts of expressions over some ops; those of another package, its `own`, are no instructions."""
+    """The elementwise parts of expressions over some ops; the ops in `own`, of another package, are not instructions."""
 
     def __init__(self, ops: Mapping[str, Op], own: Iterable[str] = ()):
         self.ops, self.own = ops, frozenset(own)
         self.named = {op.operator: op for op in ops.values() if op.operator}
-        self.calls: dict[tuple[str, ...], str] = {}  # what a forward calls -> the op
+        self.calls: dict[tuple[str, ...], str] = {}  # the function that a forward calls -> the op
         for op in ops.values():
             path = inner_loops(op) if self.is_pointwise(op) else ()
             if path and (path[0] == "np" or not self.own) and (path not in self.calls or path[-1] == op.name):
@@ -81,11 +81,11 @@ class Elementwise:
         self.bodies: dict[str, Expression | None] = {}
 
     def is_pointwise(self, op: Op) -> bool:
-        """Whether a program may have it as an instruction."""
+        """Whether the op can be an instruction of a program."""
         return bool(inner_loops(op)) and op.name not in self.own
 
     def instruction(self, expression: Expression) -> tuple[str, tuple[Expression, ...]] | None:
-        """The op and its operands where an expression is one call by inner loops."""
+        """The op and its operands, if an expression is one call by inner loops."""
         match expression:
             case Call(op=name, arguments=arguments) if name in self.ops and self.is_pointwise(self.ops[name]):
                 return (self.ops[name].name, arguments) if None not in arguments else None
@@ -99,11 +99,11 @@ class Elementwise:
         return None
 
     def is_computed(self, expression: Expression) -> bool:
-        """Whether Python's own operator stands before an array."""
+        """Whether the operand of a Python operator is an array."""
         return expression.kind == "array" or self.instruction(expression) is not None
 
     def written_out(self, expression: Expression) -> Expression:
-        """A call of an op that is made of instructions alone, as those."""
+        """The inlined call of an op that consists of instructions alone; other expressions are unchanged."""
         match expression:
             case Call(op=name, arguments=arguments) if name in self.ops and None not in arguments:
                 op = self.ops[name]
@@ -113,9 +113,9 @@ class Elementwise:
         return expression
 
     def body(self, op: Op) -> Expression | None:
-        """The formula of an op that is made of instructions alone, with its lets in their places."""
+        """The formula of an op that consists of instructions alone, with its lets inlined; else None."""
         if op.name not in self.bodies:
-            self.bodies[op.name] = None  # a formula that calls itself is none
+            self.bodies[op.name] = None  # for a recursive query: a formula that calls itself has no body
             formula = op.composite or op.forward
             if formula and not self.is_pointwise(op) and len(op.signature.outputs) == 1:
                 found = formula.expression
@@ -126,14 +126,14 @@ class Elementwise:
         return self.bodies[op.name]
 
     def is_whole(self, expression: Expression) -> bool:
-        """Whether an expression is instructions, names and numbers."""
+        """Whether an expression consists of instructions, names and numbers."""
         if isinstance(expression, Name) or _is_number(expression):
             return True
         found = self.instruction(self.written_out(expression))
         return found is not None and all(map(self.is_whole, found[1]))
 
     def fused(self, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        """Statements of which a let that one program reads stands inside it."""
+        """Fuse statements: move a let that only one program reads into that program."""
         found: list[Statement] = []
         for statement in statements:
             match statement:
@@ -144,7 +144,7 @@ class Elementwise:
                 case _:
                     found.append(statement)
         for name in [s.name for s in found if _is_let(s)]:
-            let = next(s for s in found if _is_let(s) and s.name == name)  # with those that have been put inside meanwhile
+            let = next(s for s in found if _is_let(s) and s.name == name)  # with the lets that were moved into it
             readers = [i for i, s in enumerate(found) if let.name in _read(s)]
             if len(readers) != 1 or self.instruction(self.written_out(let.value)) is None:
                 continue
@@ -152,7 +152,7 @@ class Elementwise:
             if isinstance(reader, Branch) and let.name not in _named(reader.test):
                 bodies = [self.fused((let, *body)) if any(let.name in _read(s) for s in body) else body
                           for body in (reader.body, reader.orelse)]
-                if not any(let in body for body in bodies):  # it has found its place in both
+                if not any(let in body for body in bodies):  # it was moved into a program in both
                     found[readers[0]] = replace(reader, body=bodies[0], orelse=bodies[1])
                     found = [s for s in found if s is not let]
                 continue
@@ -163,13 +163,13 @@ class Elementwise:
         return tuple(found)
 
     def reads_inside(self, expression: Expression, name: str) -> bool:
-        """Whether the program that an expression is reads a name, and nothing outside of it does."""
+        """Whether an expression is a program that reads a name, and no input of the program contains it."""
         leaves = list(self.leaves(expression))
         outside = [leaf for leaf in leaves if not isinstance(leaf, Name) and name in names_of(leaf)]
         return self.instruction(self.written_out(expression)) is not None and not outside
 
     def leaves(self, expression: Expression) -> Iterator[Expression]:
-        """What the program that an expression is would be given."""
+        """The inputs of the program that an expression forms."""
         if isinstance(expression, Shared):
             expression = expression.value
         found = self.instruction(self.written_out(expression))
@@ -180,11 +180,11 @@ class Elementwise:
             yield from self.leaves(operand)
 
     def takes_deferred(self, statements: tuple[Statement, ...], grad: str) -> bool:
-        """Whether what statements make of `grad` is made by programs and single instructions alone."""
+        """Whether only programs and single instructions compute the values that depend on `grad`."""
         return self.are_calls(self.fused(statements), {grad})
 
     def are_calls(self, statements: tuple[Statement, ...], moving: set[str]) -> bool:
-        """Whether all that is made of `moving`, to which its results are added, is made by inner loops."""
+        """Whether inner loops compute all values that depend on `moving`; their names are added to it."""
         for statement in statements:
             match statement:
                 case Assign(name=name, value=value, present=present):
@@ -203,7 +203,7 @@ class Elementwise:
         return True
 
     def is_called(self, expression: Expression, moving: set[str]) -> bool:
-        """Whether an expression is a program, or calls of single instructions, of what is in `moving` and of anything else."""
+        """Whether an expression that depends on `moving` is a program, or consists of calls of single instructions."""
         if isinstance(expression, Name):
             return True
         if any(_mentions(leaf, moving) and not isinstance(leaf, Name) for leaf in self.leaves(expression)):
@@ -215,7 +215,7 @@ class Elementwise:
         return all(self.is_called(a, moving) for a in expression.arguments if a is not None and _mentions(a, moving))
 
     def program(self, name: str, result: str, expression: Expression, least: int = 2) -> Program | None:
-        """The program that computes an expression; None where that is fewer than so many instructions."""
+        """The program that computes an expression; None if it has fewer than `least` instructions."""
         built = _Text(self, Program(name, {}, {}, [result]))
         text = built.of(expression)
         if len(built.instructions) < least or len(built.program.inputs) > MOST_INPUTS or not built.has_array:
@@ -226,7 +226,7 @@ class Elementwise:
 
 @dataclass
 class _Text:
-    """The text of one program as it grows."""
+    """Builds the text of one program."""
 
     elementwise: Elementwise
     program: Program
@@ -244,7 +244,7 @@ class _Text:
         if found is None:
             return self.input(expression)
         text = f"{found[0]}({', '.join(map(self.of, found[1]))})"
-        if not self.elementwise.ops[found[0]].view:  # one that may hand back its operand costs a call nothing
+        if not self.elementwise.ops[found[0]].view:  # an instruction that may return its operand saves no call
             self.instructions.add(text)
         return text
 
@@ -265,7 +265,7 @@ def _is_number(expression: Expression) -> bool:
 
 
 def _mentions(expression: Expression, names: set[str]) -> bool:
-    """Whether an expression depends on one of some names, be it on the shape alone."""
+    """Whether an expression depends on one of `names`, even if only on its shape."""
     inner = [part.value for part in walk(expression) if isinstance(part, Shared)]
     return any(isinstance(part, (Name, Metadata)) and part.name in names for part in walk(expression)) or any(
         _mentions(value, names) for value in inner)

@@ -1,7 +1,7 @@
-"""What a docstring says in the sections of numpydoc: Parameters, Returns, Notes, References, Examples.
+"""Write the numpydoc sections of a docstring: Parameters, Returns, Notes, References, Examples.
 
-Owns how types are worded for readers, which lines describe an argument, and how the lines stand in generated/docs.  The notes are
-the maths and the example is a session, both worded elsewhere.  `gradspec.support.docstrings` puts the headings above the lines.
+Words the types for readers, describes the arguments, and lays out the lines in generated/docs.  Other modules word the notes and
+the example.  `gradspec.support.docstrings` adds the headings.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..spec.model import Argument, Type
-from .bindings import Bindings
+from .arguments import Bindings
 from .layout import packed
 from .wrapper import OpText
 
-WIDTH = 120  # of a line of the docstring
-RETURNS = ["y : Tensor"]  # where nothing else is said
+WIDTH = 120  # characters in a line of a docstring
+RETURNS = ["y : Tensor"]  # the default of `returns`
 _WORDS = {"Array": "array_like", "Index": "index", "Mask": "array_like of bool", "Scalar": "scalar", "DType": "dtype",
           "Generator": "numpy.random.Generator or int"}  # fmt: skip
 
 
 def record(op: OpText, notes: list[str], session: list[str]) -> str:
-    """`"name": docstring(...)` in as few lines as hold it; a section that is empty or usual is left out."""
+    """`"name": docstring(...)` in as few lines as possible; empty or usual sections are left out."""
     parts = [f'"{op.name}": docstring(', *_text("", textwrap.wrap(op.doc, WIDTH))]
     parts += _text("", parameters(op), shared(op))
     parts += _text("", [*notes, *unlike(op)])
@@ -34,7 +34,7 @@ def record(op: OpText, notes: list[str], session: list[str]) -> str:
 
 
 def unlike(op: Bindings) -> list[str]:
-    """The lines on a function of PyTorch's that has this name and does something else."""
+    """The lines about a difference from PyTorch's function of this name."""
     if op.op.unlike is None:
         return []
     argument, words = op.op.unlike
@@ -43,7 +43,7 @@ def unlike(op: Bindings) -> list[str]:
 
 
 def parameters(op: OpText) -> list[str]:
-    """The lines of the arguments that the entry names, and those of NumPy's parameters beside them."""
+    """The lines of the entry's arguments, and of further NumPy parameters."""
     own = [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
     if op.op.factor:
         own += [f"{op.op.factor[0]} : array_like, optional", f"    Factor of `{op.op.factor[1]}`."]
@@ -57,7 +57,7 @@ def parameters(op: OpText) -> list[str]:
 
 
 def shared(op: Bindings) -> list[str]:
-    """Names, in `gradspec.support.docstrings`, of the lines of the arguments that many functions have."""
+    """Names, in `gradspec.support.docstrings`, of lines for arguments that many functions share."""
     return ["OUT"] * ("out" in op.op.variants) + ["LEAF"] * op.is_creation
 
 
@@ -67,7 +67,7 @@ def returns(op: Bindings) -> list[str]:
 
 
 def words(type_: Type) -> str:
-    """`int or sequence of int` for int[]; what may be None is said with the default."""
+    """`int or sequence of int` for int[]; an optional None is added with the default."""
     base = _WORDS.get(type_.base, type_.base)
     if not type_.is_list:
         return base
@@ -90,7 +90,7 @@ def _entry(a: Argument, line: str) -> Iterator[str]:
 
 
 def _text(name: str, lines: list[str], constants: list[str] | None = None) -> list[str]:
-    """The pieces of a text of many lines, between which the source may break; what is added by name ends it."""
+    """The pieces of a text of many lines; the source may break between them, and `constants` are added at its end."""
     ends = [*["\n"] * (len(lines) - 1), "\n" if constants else ""]
     pieces = [repr(line + end) for line, end in zip(lines, ends)]
     for constant in constants or []:

@@ -1,6 +1,6 @@
-"""Types of the public functions and methods, for the stub files.
+"""Write the types of public functions and methods for the stub files.
 
-Owns how a type of the spec is written in Python's type language, for arguments and for results.
+Defines the Python type for each type of the spec, for arguments and for results.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..spec.model import Argument, Output, Type
-from .bindings import Bindings
+from .arguments import Bindings
 from .wrapper import OpText
 
 # Names that the stub templates define or import; `bool`, `int` and `float` are dtypes of the namespace.
@@ -22,7 +22,7 @@ _ARGUMENT = {
 def argument_type(type_: Type) -> str:
     base = _ARGUMENT[type_.base]
     if type_.is_list:
-        # One int may stand for a sequence of one.
+        # A single int means a sequence of one.
         base = f"{base} | Sequence[{base}]" if type_.base in ("int", "float") else f"Sequence[{base}]"
     base += " | str" if type_.or_word else ""
     return f"{base} | None" if type_.optional else base

@@ -1,7 +1,7 @@
-"""The table of operators that other packages' formulas call: generated/library.json.
+"""Write generated/library.json, the table of operators that other packages' formulas call.
 
-Owns what a package that is checked elsewhere has to know of this library: signatures, shapes, Python's operators, and the samples
-that a shape gives.  `codegen/spec/table.py` reads it; no entry is needed for that.
+Contains the data that another package's check needs: signatures, shapes, Python's operators, and the samples by shape.
+`codegen/spec/table.py` reads it, without reading any entry.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .programs import inner_loops
 
 
 def table(spec: Spec) -> str:
-    """One line for each operator, so that a change is one line of a difference."""
+    """One line for each operator, so that a change of an operator is one line in a diff."""
     head = next(yaml.load_all(spec.source, yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader), None)
     head = head if isinstance(head, dict) and "presets" in head else {}
     parts = {

@@ -1,6 +1,6 @@
-"""Wrappers: what the templates of forwards and wrappers see of an operator.
+"""Wrappers: compute the template fields for an operator's forward and its wrapper.
 
-Owns the lines of a forward, whether it is a plain ufunc, and what an in-place write has to keep.
+Decides the lines of a forward, whether it is a plain ufunc, and which value an in-place write must keep.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from ..spec.model import Argument, Op, Signature
 from . import numpy_calls
 from .node import NodeText
 from .numpy_calls import NumpyCall
+from .printer import OnArrays, OnTensors, lines
 from .programs import Elementwise, Program, inner_loops
-from .spelling import OnArrays, OnTensors, lines
 
 
 class OpText(NodeText):
-    """One op as the templates see it."""
+    """One op, for the templates."""
 
-    public_inplace: tuple[str, ...] = ()  # the functions that write in place: the library's are methods
-    returned = "return as_array({})"  # how a forward ends
+    public_inplace: tuple[str, ...] = ()  # functions that write in place; gradspec's are methods
+    returned = "return as_array({})"  # the form of a forward's return statement
 
     def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op],
                  elementwise: Elementwise | None = None):  # fmt: skip
         super().__init__(op, signatures, ops, elementwise)
         self.may_share_memory = bool(op.composite) and bool(shared_inputs(op, ops))
-        self.forward_calls: set[str] = set()  # what its forward calls on arrays
+        self.forward_calls: set[str] = set()  # the forwards that its forward calls on arrays
         self.forward_programs: list[Program] = []
         self.forward_lines = self._forward_lines()
 
     @property
     def numpy_method(self) -> NumpyCall | None:
-        """NumPy's function whose parameters the method takes by name."""
+        """NumPy's function whose further parameters the method takes by name."""
         return None if self.takes_star else numpy_calls.method(self.op)
 
     @property
@@ -46,7 +46,7 @@ class OpText(NodeText):
 
     @property
     def function_beside(self) -> list[str]:
-        """What the function takes of NumPy's function of its name beside the operator's arguments, as the method does."""
+        """The further parameters of NumPy's function that the function takes by name, like the method."""
         more = self.numpy_method.beside if self.numpy_method and self.op.signature.arrays else []
         return [name for name in more if name != "out" or "out" not in self.op.variants]
 
@@ -58,23 +58,23 @@ class OpText(NodeText):
 
     @property
     def numpy_method_arguments(self) -> str:
-        """What the method and the function pass on: the operator's arguments under NumPy's names, and the others."""
+        """The arguments that the method and the function pass on: the operator's by NumPy's names, and NumPy's further ones."""
         own = ", ".join(f"{theirs}={ours}" for ours, theirs in self.numpy_method.names.items())
         return f"dict({own}), dict({', '.join(f'{name}={name}' for name in self.numpy_method.beside)})"
 
     @property
     def pointwise(self) -> str | None:
-        """`np.exp` or `kernels.sigmoid` where the forward is that, by inner loops, on the arguments as they are."""
+        """`np.exp` or `kernels.sigmoid` if the forward is this function, by inner loops, on the unchanged arguments."""
         return None if self.name in self.own else ".".join(inner_loops(self.op)) or None
 
     @property
     def ufunc(self) -> str | None:
-        """The same where it is NumPy's, which may write into memory that exists."""
+        """The same if it is NumPy's function, which can write into an existing buffer."""
         return self.pointwise if self.pointwise and self.pointwise.startswith("np.") else None
 
     @property
     def ufunc_facts(self) -> str:
-        """What a Ufunc is told beside its name: the dtypes that it takes, if not all, and its operands, if not x or a and b."""
+        """The arguments of a Ufunc beside its name: its dtypes, if not all, and its operands, if not x or a and b."""
         names = [a.name for a in self.arguments]
         facts = [self.op.claim] if self.op.claim else []
         facts += [] if names in (["x"], ["a", "b"]) else [f"operands={tuple(names)}"]
@@ -86,7 +86,7 @@ class OpText(NodeText):
 
     def _forward_lines(self) -> list[str]:
         """The body of the forward on arrays: lets, then the result."""
-        # A composite is made of forwards, which give arrays; NumPy gives scalars for 0-d results.
+        # A composite calls forwards, which return arrays; NumPy returns scalars for 0-d results.
         spell = self.spell(OnArrays, returned="return {}" if self.op.composite else self.returned)
         spell.elementwise, spell.owner = self.elementwise, self.name
         found = lines(forward_statements(self.op), spell, self.op)
@@ -98,14 +98,14 @@ class OpText(NodeText):
         return lines(forward_statements(self.op), self.spell(OnTensors), self.op)
 
     def _readers(self) -> list[Argument]:
-        """The inputs whose gradients are computed from the value that an in-place write destroys."""
+        """The inputs whose gradients need the value that an in-place write destroys."""
         first = self.arguments[0].name
         names = {name for s in self.saved if (s.name, s.kind) == (first, "input") for name in self.needed_by(s)}
         return [a for a in self.arrays if a.name in names and not a.type.is_list]
 
     @property
     def readers(self) -> str:
-        """Bit i: the gradient of array i reads the old value.  One bit more: tangents alone do.  A composite may do anything."""
+        """Bit i: the gradient of array i reads the old value.  The next bit: tangents alone do.  A composite sets all bits i."""
         if self.op.form == "composite":
             return bin(2 ** len(self.arrays) - 1)
         if not self.derived:
@@ -116,7 +116,7 @@ class OpText(NodeText):
 
     @property
     def copies_first(self) -> str:
-        """When an in-place kernel needs a copy of what it writes over, as an expression of the wrapper."""
+        """The condition in the wrapper for copying an array before an in-place kernel overwrites it."""
         if self.lacks_rule or not self._readers() and self.arguments[0].name not in self.jvp_names:
             return "False"
         return " or ".join(["state_.flags & DUAL != 0", *(f"needs_grad(state_, {a.name})" for a in self._readers())])

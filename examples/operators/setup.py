@@ -1,4 +1,4 @@
-"""What is compiled, kernels and operators alike; all else stands in pyproject.toml."""
+"""Extensions: compiled kernels and operators.  All other settings are in pyproject.toml."""
 
 from setuptools import setup
 

@@ -14,11 +14,10 @@ describe({
         'Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.',
         'a : array_like\n' 'b : array_like\n' 'axis : int, default -1\n' '    Axis that holds the components of a vector.\n'
         'eps : float, default 1e-8\n' '    Least norm, against division by 0.',
-        'cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y\n'
-        'composite: sum(a_all / maximum(a_norm, eps) * (b_all / maximum(b_norm, eps)), axis)\n'
+        'cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y\n' 'composite: sum(a_all / a_norm * (b_all / b_norm), axis)\n'
         'where a_all = broadcast_to(a, broadcast_shape(a.shape, b.shape))\n'
-        'where b_all = broadcast_to(b, broadcast_shape(a.shape, b.shape))\n' 'where a_norm = vector_norm(a_all, 2, axis, True)\n'
-        'where b_norm = vector_norm(b_all, 2, axis, True)', examples='>>> gs.nn.cosine_similarity([3.0, 4.0], [4.0, 3.0])\n'
+        'where b_all = broadcast_to(b, broadcast_shape(a.shape, b.shape))\n' 'where a_norm = _norm_from(a_all, 2.0, axis, eps)\n'
+        'where b_norm = _norm_from(b_all, 2.0, axis, eps)', examples='>>> gs.nn.cosine_similarity([3.0, 4.0], [4.0, 3.0])\n'
         'tensor(0.96)'),
     "linear": docstring('x @ weight.T + bias, rows of `weight` for the components of the result.', 'x : array_like\n'
         '    Vectors along the last axis.\n' 'weight : array_like\n'
@@ -337,8 +336,8 @@ describe({
         'tensor([[[1., 1., 3., 3.]]])', references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
     "lp_pool1d": docstring(
         'Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone.',
-        'x : array_like\n' 'norm_type : float\n'
+        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone,\n'
+        'and how it changes there is not known.', 'x : array_like\n' 'norm_type : float\n'
         '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
@@ -346,16 +345,17 @@ describe({
         '    Whether a window may reach beyond the end.',
         'lp_pool1d(x, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool1d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool1d(-size,\n'
-        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
-        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, flat, where(empty, 1, total) ** (1\n'
+        '  / norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size\n'
         'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)\n'
-        'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
-        examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n' 'tensor([[5.]])'),
+        'where empty = total == 0\n' 'where flat = atan2(total, absolute(total))\n'
+        'where size = astype(abs(x), float_dtype(x.dtype))', examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n'
+        'tensor([[5.]])'),
     "lp_pool2d": docstring(
         'Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone.',
-        'x : array_like\n' 'norm_type : float\n'
+        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone,\n'
+        'and how it changes there is not known.', 'x : array_like\n' 'norm_type : float\n'
         '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
@@ -363,16 +363,17 @@ describe({
         '    Whether a window may reach beyond the end.',
         'lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool2d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool2d(-size,\n'
-        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
-        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, flat, where(empty, 1, total) ** (1\n'
+        '  / norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size\n'
         'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)\n'
-        'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
-        examples='>>> gs.nn.lp_pool2d([[[3.0, 4.0, 12.0]]], 2.0, (1, 2))\n' 'tensor([[[5.]]])'),
+        'where empty = total == 0\n' 'where flat = atan2(total, absolute(total))\n'
+        'where size = astype(abs(x), float_dtype(x.dtype))', examples='>>> gs.nn.lp_pool2d([[[3.0, 4.0, 12.0]]], 2.0, (1, 2))\n'
+        'tensor([[[5.]]])'),
     "lp_pool3d": docstring(
         'Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what\n'
         'it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros\n'
-        'alone.', 'x : array_like\n' 'norm_type : float\n'
+        'alone, and how it changes there is not known.', 'x : array_like\n' 'norm_type : float\n'
         '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
@@ -380,11 +381,12 @@ describe({
         '    Whether a window may reach beyond the end.',
         'lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool3d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool3d(-size,\n'
-        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
-        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, flat, where(empty, 1, total) ** (1\n'
+        '  / norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size\n'
         'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)\n'
-        'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
+        'where empty = total == 0\n' 'where flat = atan2(total, absolute(total))\n'
+        'where size = astype(abs(x), float_dtype(x.dtype))',
         examples='>>> gs.nn.lp_pool3d([[[[3.0, 4.0, 12.0]]]], 2.0, (1, 1, 2))\n' 'tensor([[[[5.]]]])'),
     "max_pool1d": docstring('Maxima under windows along the last axis.', 'x : array_like\n' 'kernel_size : int or sequence of 1\n'
         '    Length of the window along each axis.\n' 'stride : int or sequence of 1 or None, default None\n'
@@ -589,7 +591,7 @@ describe({
     "normalize": docstring('Vectors along `axis` divided by their norm, or by `eps` where that is larger.', 'x : array_like\n'
         'p : float, default 2.0\n' '    Order of the norm.\n' 'axis : int, default 1\n'
         '    Axis that holds the components of a vector.\n' 'eps : float, default 1e-12\n' '    Least divisor.',
-        'normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y\n' 'composite: x / clip(vector_norm(x, p, axis, True), eps)',
+        'normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y\n' 'composite: x / _norm_from(x, p, axis, eps)',
         examples='>>> gs.nn.normalize([[3.0, 4.0]])\n' 'tensor([[0.6, 0.8]])'),
     "rms_norm": docstring(
         'Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is x * x.',

@@ -5,8 +5,9 @@ from gradspec.support.docstrings import LEAF, OUT, describe, docstring
 
 describe({
     "absolute": docstring('Modulus; the derivative at 0 is 0.', 'x : array_like\n' + OUT, 'absolute(x) -> y\n'
-        'grad_x = grad * sign(x)\n' 'y_t = real(conj(sign(x)) * x_t)', examples='>>> gs.absolute([-2.0, 3.0])\n'
-        'tensor([2., 3.])'),
+        'grad_x = _slope_or_zero(grad, x, y) if is_complex(x.dtype) else grad * sign(x)\n'
+        'y_t = real(_rate_or_zero(x_t, conj(x), y)) if is_complex(x.dtype) else sign(x) * x_t',
+        examples='>>> gs.absolute([-2.0, 3.0])\n' 'tensor([2., 3.])'),
     "acos": docstring('Inverse cosine.', 'x : array_like\n' + OUT, 'acos(x) -> y\n' 'dy/dx = -_asin_slope(x)',
         examples='>>> gs.acos([1.0, 0.0])\n' 'tensor([0.        , 1.57079633])'),
     "acosh": docstring('Inverse hyperbolic cosine.', 'x : array_like\n' + OUT, 'acosh(x) -> y\n'
@@ -54,7 +55,7 @@ describe({
         'dy/dx = sqrt(pi) / 2 * exp(y * y)', examples='>>> gs.erfinv([0.0, 0.5])\n' 'tensor([0.        , 0.47693628])'),
     "exp": docstring('Exponential.', 'x : array_like\n' + OUT, 'exp(x) -> y\n' 'dy/dx = y', examples='>>> gs.exp([0.0, 1.0])\n'
         'tensor([1.        , 2.71828183])'),
-    "exp2": docstring('2 to the power x.', 'x : array_like\n' + OUT, 'exp2(x) -> y\n' 'dy/dx = log(2) * y',
+    "exp2": docstring('2 to the power x.', 'x : array_like\n' + OUT, 'exp2(x) -> y\n' 'dy/dx = 2 * log(2) * exp2(x - 1)',
         examples='>>> gs.exp2([-1.0, 3.0])\n' 'tensor([0.5, 8. ])'),
     "expm1": docstring('exp(x) - 1 without cancellation.', 'x : array_like\n' + OUT, 'expm1(x) -> y\n' 'dy/dx = exp(x)',
         examples='>>> gs.expm1([0.0, 1.0])\n' 'tensor([0.        , 1.71828183])'),
@@ -236,11 +237,11 @@ describe({
         'where unit = astype(complex(cos(b), sin(b)), y.dtype)\n' 'y_t = unit * a_t + 1j * y * b_t',
         examples='>>> gs.polar([2.0, 3.0], [0.5, 0.25])\n'
         'tensor([1.75516512+0.95885108j, 2.90673727+0.74221188j], dtype=complex128)'),
-    "pow": docstring('a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.', 'a : array_like\n'
-        'b : array_like\n' + OUT, 'pow(a, b) -> y\n' 'dy/da = _scaled_pow(b, a, b, 1)\n' 'dy/db = y * log(base)\n'
-        'where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)\n' 'where nonzero = where(vanishing, 1, a)\n'
-        'where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)', examples='>>> gs.pow([2.0, 3.0], 2.0)\n'
-        'tensor([4., 9.])'),
+    "pow": docstring('a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'pow(a, b) -> y\n' 'dy/da = _scaled_pow(b, a, b, 1)\n'
+        'dy/db = y * log(base)\n' 'where vanishing = (a == 0) & (real(b) > 0) | isinf(a) & (real(b) < 0)\n'
+        'where nonzero = where(vanishing, 1, a)\n' 'where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)',
+        examples='>>> gs.pow([2.0, 3.0], 2.0)\n' 'tensor([4., 9.])'),
     "remainder": docstring(
         'a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'remainder(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -(a // b)',
@@ -255,10 +256,11 @@ describe({
         'mask : array_like of bool\n' '    Where to take `a`.\n' 'a : array_like\n' 'b : array_like',
         'where(Mask mask, a, b) -> y\n' 'linear in a, b\n' 'grad_a = where(mask, grad, 0)\n' 'grad_b = where(mask, 0, grad)',
         examples='>>> gs.where([True, False], 1.0, 2.0)\n' 'tensor([1., 2.])'),
-    "xlogy": docstring('a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0.', 'a : array_like\n'
-        'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n' 'dy/db = a / safe\n'
-        'where invalid = b == 0 if is_complex(b.dtype) else b <= 0\n' 'where safe = where((a == 0) & invalid, 1, b)\n'
-        'where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)', examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n'
+    "xlogy": docstring(
+        'a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n' 'dy/db = _scaled_pow(a, b, -1)\n'
+        'where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)\n'
+        'where base = known if b.dtype == y.dtype else astype(known, y.dtype)', examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n'
         'tensor([0.        , 2.19722458])'),
     "allclose": docstring('Whether isclose holds everywhere.', 'a : array_like\n' 'b : array_like\n'
         'rtol : float, default 1e-05\n' '    Tolerance relative to the modulus of `b`.\n' 'atol : float, default 1e-08\n'
@@ -361,12 +363,12 @@ describe({
         'composite: logsumexp(x, axis, keepdims) - log_of(reduced_count(x.shape, axis))',
         examples='>>> gs.logmeanexp([0.0, 0.0])\n' 'tensor(0.)'),
     "logsumexp": docstring(
-        'log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.',
-        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        'log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and\n'
+        'infinities share it.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes stay, with length 1.', 'logsumexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)\n'
-        'y_t = sum(_softmax_or_zero(x, axes_tuple(axis, x.ndim)) * x_t, axis, keepdims)',
+        'y_t = sum(_softmax_or_zero(x, axes_tuple(axis, x.ndim), True) * x_t, axis, keepdims)',
         examples='>>> gs.logsumexp([0.0, 0.0])\n' 'tensor(0.69314718)'),
     "max": docstring(
         'Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',
@@ -427,9 +429,10 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
-        'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,\n'
-        '  keepdims)\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
-        'y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n' '\n'
+        'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
+        '  keepdims))\n' 'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y\n'
+        'y_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
         'correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
     "std_mean": docstring('Standard deviation and arithmetic mean.', 'x : array_like\n'
@@ -437,11 +440,12 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.',
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
-        'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,\n'
-        '  axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
-        'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
-        'std_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n'
-        'mean_t = mean(x_t, axis, keepdims)\n' '\n'
+        'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
+        '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
+        'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std\n'
+        'std_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis,\n'
+        '  keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
         'correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
         'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
@@ -701,11 +705,11 @@ describe({
         examples='>>> gs.ediff1d([[1.0, 4.0], [9.0, 16.0]])\n' 'tensor([3., 5., 7.])'),
     "logcumsumexp": docstring('log(cumsum(exp(x))) along `axis`, without overflow.', 'x : array_like\n' 'axis : int\n'
         '    Axis along which it runs.\n' + OUT, 'logcumsumexp(x, int axis) -> y\n'
-        'grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), _divide_or_zero(grad, conj(total)), axis,\n'
-        '  reverse=True)\n' 'where top = cummax(real(x), axis)[0]\n' 'where base = where(isinf(top), 0, top)\n'
-        'where part = exp(x - base)\n' 'where rate = exp(_shift(top, 1, axis, -inf) - base)\n'
-        'where total = _linear_recurrence(rate, part, axis)\n'
-        'y_t = _divide_or_zero(_linear_recurrence(rate, part * x_t, axis), total)',
+        'grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), grad / conj(divisor), axis, reverse=True)\n'
+        'where top = cummax(real(x), axis)[0]\n' 'where base = where(top == -inf, 0, top)\n'
+        'where part = exp(where(x == inf, 0, x - base))\n' 'where before = _shift(top, 1, axis, -inf)\n'
+        'where rate = exp(where(before == inf, 0, before - base))\n' 'where total = _linear_recurrence(rate, part, axis)\n'
+        'where divisor = where(top == -inf, 1, total)\n' 'y_t = _linear_recurrence(rate, part * x_t, axis) / divisor',
         examples='>>> gs.logcumsumexp([0.0, 0.0, 0.0], 0)\n' 'tensor([0.        , 0.69314718, 1.09861229])'),
     "nancumprod": docstring('cumprod with 1 for NaN.', 'x : array_like\n' 'axis : int or None, default None\n'
         '    Axis along which it runs.\n' 'dtype, out : optional\n' '    As `numpy.nancumprod` takes them.',
@@ -867,9 +871,11 @@ describe({
     "cdist": docstring('The p-norm of the difference of each row of `a` and each row of `b`.', 'a : array_like\n'
         '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n' 'p : float, default 2.0\n'
         '    Order of the norm.', 'cdist(a, b, float p=2.0) -> y\n'
-        'composite: _row_distances(a, b) if p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else\n'
-        "  vector_norm(expand_dims(a, -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)",
-        examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n' 'tensor([[5.],\n' '        [4.]])'),
+        'composite: _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), a.shape[-2]) if\n'
+        '  p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else vector_norm(expand_dims(a,\n'
+        "  -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)\n"
+        'where shapes = row_shapes(a.shape, b.shape)', examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n'
+        'tensor([[5.],\n' '        [4.]])'),
     "cholesky_inverse": docstring('Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.',
         'l : array_like\n' '    Triangular factors.\n' 'upper : bool, default False\n' '    Whether they are upper triangular.',
         'cholesky_inverse(l, *, bool upper=False) -> y\n'
@@ -956,9 +962,8 @@ describe({
         'The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm +\n'
         '1e-7.', 'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n'
         '    Along which axis the slices lie.\n' 'maxnorm : float\n' '    Largest norm.',
-        'renorm(x, float p, int axis, float maxnorm) -> y\n'
-        'composite: x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)\n'
-        'where norms = vector_norm(x, p, other_axes(axis, x.ndim), True)',
+        'renorm(x, float p, int axis, float maxnorm) -> y\n' 'composite: x * where(norms > maxnorm, maxnorm / norms, 1)\n'
+        'where norms = _norm_from(x, p, other_axes(axis, x.ndim), maxnorm)',
         examples='>>> gs.renorm([[3.0, 4.0], [0.3, 0.4]], 2.0, 0, 1.0)\n' 'tensor([[0.6, 0.8],\n' '        [0.3, 0.4]])'),
     "tensordot": docstring('Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.',
         'a : array_like\n' 'b : array_like\n' 'axes : index, default 2\n'
@@ -1259,33 +1264,37 @@ describe({
     "scatter": docstring(
         'A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.',
         'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is written, broadcast to the indices.',
+        '    Integers, negative ones from the end.\n' 'source : array_like\n'
+        '    What is written, broadcast to the indices; where it is longer than they are, what stands first is.',
         'scatter(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = scatter(grad, axis, indices, 0)\n'
-        'grad_source = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)',
+        'grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else\n'
+        '  taken\n' 'where taken = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)',
         examples='>>> gs.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 5.0])\n' 'tensor([5., 0., 1.])'),
     "scatter_add": docstring(
         'A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.', 'x : array_like\n'
         'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
         '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is added.',
         'scatter_add(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = grad\n'
-        'grad_source = gather(grad, axis, indices)', examples='>>> gs.scatter_add([0.0, 0.0, 0.0], 0, [2, 2], [1.0, 5.0])\n'
-        'tensor([0., 0., 6.])'),
+        'grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else\n'
+        '  taken\n' 'where taken = gather(grad, axis, indices)',
+        examples='>>> gs.scatter_add([0.0, 0.0, 0.0], 0, [2, 2], [1.0, 5.0])\n' 'tensor([0., 0., 6.])'),
     "scatter_reduce": docstring(
         'A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index;\n'
         'equal extremes share the gradient.', 'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n'
         'indices : index\n' '    Integers, negative ones from the end.\n' 'source : array_like\n'
-        '    What is reduced, of the shape of the indices.\n' 'reduce : str\n' "    'sum', 'prod', 'mean', 'amax' or 'amin'.\n"
-        'include_self : bool, default True\n' '    Whether the elements of `x` that are written to take part.',
+        '    What is reduced, of the shape of the indices; where it is longer than they are, what stands first is.\n'
+        'reduce : str\n' "    'sum', 'prod', 'mean', 'amax' or 'amin'.\n" 'include_self : bool, default True\n'
+        '    Whether the elements of `x` that are written to take part.',
         'scatter_reduce(x, int axis, Index indices, source, str reduce, *, bool include_self=True) -> y\n'
-        "composite: scatter_add(start, axis, indices, source) if kind == 'sum' else scatter_add(start, axis, indices,\n"
-        "  source) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, source, kind == 'amax',\n"
+        "composite: scatter_add(start, axis, indices, given) if kind == 'sum' else scatter_add(start, axis, indices,\n"
+        "  given) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, given, kind == 'amax',\n"
         "  include_self) if kind == 'amax' or kind == 'amin' else start * scatter(ones(x.shape, dtype=source.dtype),\n"
-        '  axis, places, _products(take_along_axis(source, order, axis), places, axis))\n'
-        'where kind = checked_scatter(reduce)\n'
+        '  axis, places, _products(take_along_axis(given, order, axis), places, axis))\n' 'where kind = checked_scatter(reduce)\n'
         "where start = x if include_self else scatter(x, axis, indices, 1 if kind == 'prod' else 0)\n"
+        'where numbers = _places_along(indices, axis, x.shape)\n'
+        'where given = getitem(source, corner(source.shape, numbers.shape))\n'
         'where counts = scatter_add(full(x.shape, 1 if include_self else 0, dtype=x.dtype), axis, indices,\n'
-        '  ones_like(source))\n' 'where numbers = _places_along(indices, axis, x.shape)\n'
-        'where order = argsort(numbers, axis)\n' 'where places = take_along_axis(numbers, order, axis)',
+        '  ones_like(given))\n' 'where order = argsort(numbers, axis)\n' 'where places = take_along_axis(numbers, order, axis)',
         examples=">>> gs.scatter_reduce([1.0, 2.0, 3.0], 0, [0, 0, 2], [5.0, 7.0, 11.0], 'sum')\n" 'tensor([13.,  2., 14.])'),
     "select": docstring('View of slice `index` of `x` along `axis`, without that axis.', 'x : array_like\n' 'axis : int\n'
         '    Axis along which the slices lie.\n' 'index : int\n' '    Which slice, counted from the end where it is negative.',
@@ -1588,10 +1597,11 @@ describe({
         'tensor([1., 2.])'),
     "empty": docstring('An array that nobody has written to.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
-        'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable'),
+        'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.empty((0,))\n' 'tensor([])'),
     "empty_like": docstring('An array of the shape and dtype of `x` that nobody has written to.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' 'order, shape : optional\n'
-        '    As `numpy.empty_like` takes them.\n' + LEAF, 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable'),
+        '    As `numpy.empty_like` takes them.\n' + LEAF, 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable',
+        examples='>>> gs.empty_like([])\n' 'tensor([])'),
     "eye": docstring('Ones on diagonal `k`, zeros elsewhere.', 'n_rows : int\n' '    Number of rows.\n'
         'n_cols : int or None, default None\n' '    Number of columns; that of the rows when it is None.\n' 'k : int, default 0\n'
         '    Which diagonal; positive ones are above the main one.\n' 'dtype : dtype or None, default None\n'

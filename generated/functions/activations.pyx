@@ -8,7 +8,7 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 

@@ -6,7 +6,7 @@
 
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward2, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, load_forward
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 

@@ -9,10 +9,10 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
-from gradspec.kernels.program.by_name cimport Forward1, Forward3, Forward5, Forward6, Forward7, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward3, Forward5, Forward6, Forward7, load_forward
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of
+from gradspec.core.conversion cimport ndim_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)

@@ -7,7 +7,7 @@ another one is its adjoint.
 
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, load_forward
 from gradspec.core.node cimport Node, Wanted
 
 cdef Forward2 forward_fftshift = <Forward2> load_forward("gradspec.generated.kernels.fourier", "fftshift", 2)

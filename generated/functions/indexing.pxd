@@ -39,12 +39,12 @@ cdef class MaskedFillBackward(Node):
 cdef class ScatterBackward(Node):
     cdef public object saved_indices
     cdef readonly uint32_t version_indices
-    cdef readonly object saved_axis, saved_x_shape
+    cdef readonly object saved_axis, saved_x_shape, saved_source_shape
 
 cdef class ScatterAddBackward(Node):
     cdef public object saved_indices
     cdef readonly uint32_t version_indices
-    cdef readonly object saved_axis
+    cdef readonly object saved_axis, saved_source_shape
 
 cdef class ScatterExtremeBackward(Node):
     cdef public object saved_x, saved_y, saved_indices, saved_source

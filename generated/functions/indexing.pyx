@@ -10,11 +10,11 @@ from gradspec import kernels
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport spare
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.core.operand cimport shape_of
+from gradspec.core.conversion cimport shape_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -33,6 +33,7 @@ cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.genera
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
+cdef Forward4 forward_pad = <Forward4> load_forward("gradspec.generated.kernels.joining", "pad", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 
@@ -245,9 +246,11 @@ cdef class ScatterBackward(Node):
 
     linear in x, source
     grad_x = scatter(grad, axis, indices, 0)
-    grad_source = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)
+    grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else
+      taken
+    where taken = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)
     """
-    saves = ("axis", "indices", "x_shape")
+    saves = ("axis", "indices", "x_shape", "source_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
@@ -255,7 +258,12 @@ cdef class ScatterBackward(Node):
         indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         if wanted_ & 2:
             x_shape = self.saved_x_shape
-            grad_source = forward_where(forward__last_written(indices, axis, x_shape), forward_gather(grad, axis, indices), 0)
+            source_shape = self.saved_source_shape
+            taken = forward_where(forward__last_written(indices, axis, x_shape), forward_gather(grad, axis, indices), 0)
+            if formulas.is_longer(source_shape, shape_of(taken)):
+                grad_source = forward_pad(taken, formulas.ends_beyond(source_shape, shape_of(taken)), 'constant', 0)
+            else:
+                grad_source = taken
         if wanted_ & 1:
             grad_x = kernels.scatter_(spare(self, grad), axis, indices, 0)
         return grad_x, grad_source
@@ -268,7 +276,12 @@ cdef class ScatterBackward(Node):
             grad_x = ops.scatter(grad, axis, indices, 0)
         if wanted_ & 2:
             x_shape = self.saved_x_shape
-            grad_source = ops.where(ops._last_written(indices, axis, x_shape), ops.gather(grad, axis, indices), 0)
+            source_shape = self.saved_source_shape
+            taken = ops.where(ops._last_written(indices, axis, x_shape), ops.gather(grad, axis, indices), 0)
+            if formulas.is_longer(source_shape, shape_of(taken)):
+                grad_source = ops.pad(taken, formulas.ends_beyond(source_shape, shape_of(taken)))
+            else:
+                grad_source = taken
         return grad_x, grad_source
 
     cdef void release_variables(self):
@@ -281,9 +294,11 @@ cdef class ScatterAddBackward(Node):
 
     linear in x, source
     grad_x = grad
-    grad_source = gather(grad, axis, indices)
+    grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else
+      taken
+    where taken = gather(grad, axis, indices)
     """
-    saves = ("axis", "indices")
+    saves = ("axis", "indices", "source_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
@@ -292,7 +307,12 @@ cdef class ScatterAddBackward(Node):
         if wanted_ & 2:
             axis = self.saved_axis
             indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
-            grad_source = forward_gather(grad, axis, indices)
+            source_shape = self.saved_source_shape
+            taken = forward_gather(grad, axis, indices)
+            if formulas.is_longer(source_shape, shape_of(taken)):
+                grad_source = forward_pad(taken, formulas.ends_beyond(source_shape, shape_of(taken)), 'constant', 0)
+            else:
+                grad_source = taken
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -302,7 +322,12 @@ cdef class ScatterAddBackward(Node):
         if wanted_ & 2:
             axis = self.saved_axis
             indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
-            grad_source = ops.gather(grad, axis, indices)
+            source_shape = self.saved_source_shape
+            taken = ops.gather(grad, axis, indices)
+            if formulas.is_longer(source_shape, shape_of(taken)):
+                grad_source = ops.pad(taken, formulas.ends_beyond(source_shape, shape_of(taken)))
+            else:
+                grad_source = taken
         return grad_x, grad_source
 
     cdef void release_variables(self):

@@ -8,10 +8,10 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport defined_arrays, defined_tensors, flat_gradients
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)

@@ -3,9 +3,9 @@ from libc.stdint cimport uint32_t
 
 from gradspec.core.node cimport Node
 
-cdef class AlongDifferencesBackward(Node):
-    cdef public object saved_a, saved_b, saved_x
-    cdef readonly uint32_t version_a, version_b, version_x
+cdef class AlongRowsBackward(Node):
+    cdef public object saved_weight, saved_t, saved_z
+    cdef readonly uint32_t version_weight, version_t, version_z
 
 cdef class BlockDiagBackward(Node):
     cdef readonly object saved_arrays_shape
@@ -14,8 +14,8 @@ cdef class BlockDiagBackwardBackward(Node):
     pass
 
 cdef class RowDistancesBackward(Node):
-    cdef public object saved_y, saved_a, saved_b
-    cdef readonly uint32_t version_y, version_a, version_b
+    cdef public object saved_y, saved_z
+    cdef readonly uint32_t version_y, version_z
 
 cdef class CholeskyBackward(Node):
     cdef public object saved_y
@@ -181,6 +181,6 @@ cdef class VecdotBackward(Node):
     cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim
 
-cdef class WeightedDifferencesBackward(Node):
-    cdef public object saved_a, saved_b, saved_weight
-    cdef readonly uint32_t version_a, version_b, version_weight
+cdef class WeightedRowsBackward(Node):
+    cdef public object saved_weight, saved_z
+    cdef readonly uint32_t version_weight, version_z

@@ -12,27 +12,27 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport minus, plus
 from gradspec.engine.input_buffer cimport (
-    conj_of, defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array,
+    conj_of,
+    defined_arrays,
+    defined_tensors,
+    flat_gradients,
+    minus_array,
+    plus_array,
 )
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
-    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
-)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
-cdef Forward3 forward__along_differences = <Forward3> load_forward(
-    "gradspec.generated.kernels.linear_algebra", "_along_differences", 3
-)
+cdef Forward3 forward__along_rows = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_along_rows", 3)
 cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "block_diag", 1)
 cdef Forward2 forward__block_diag_backward = <Forward2> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_block_diag_backward", 2
@@ -84,9 +84,7 @@ cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
 cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
 cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
-cdef Forward3 forward__weighted_differences = <Forward3> load_forward(
-    "gradspec.generated.kernels.linear_algebra", "_weighted_differences", 3
-)
+cdef Forward2 forward__weighted_rows = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_weighted_rows", 2)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -102,47 +100,50 @@ cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
 )
 cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kernels.joining", "repeat", 3)
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
+cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 
 
-cdef class AlongDifferencesBackward(Node):
-    """_along_differences(x, a, b) -> y
+cdef class AlongRowsBackward(Node):
+    """_along_rows(weight, t, z) -> y
 
-    grad_x = _weighted_differences(grad, a, b)
-    grad_a = x * sum(grad, -1, True)
-    grad_b = -(mT(grad) @ x)
+    grad_weight = grad * _along_rows(ones_like(weight), t, z)
+    grad_t = _weighted_rows(grad * weight, z)
+    grad_z = _weighted_rows(grad * weight, t)
     """
-    saves = ("a", "b", "x")
+    saves = ("weight", "t", "z")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_x = grad_a = grad_b = None
+        grad_weight = grad_t = grad_z = None
+        weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 5:
+            t = saved_array(self, self.saved_t, self.version_t, "t")
+        if wanted_ & 3:
+            z = saved_array(self, self.saved_z, self.version_z, "z")
         if wanted_ & 1:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-            b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_x = forward__weighted_differences(grad, a, b)
-        if wanted_ & 6:
-            x = saved_array(self, self.saved_x, self.version_x, "x")
+            grad_weight = forward_multiply(grad, forward__along_rows(forward_ones_like(weight, None), t, z))
         if wanted_ & 2:
-            grad_a = forward_multiply(x, forward_sum(grad, -1, True))
+            grad_t = forward__weighted_rows(forward_multiply(grad, weight), z)
         if wanted_ & 4:
-            grad_b = forward_negative(forward_matmul(forward_mT(grad), x))
-        return grad_x, grad_a, grad_b
+            grad_z = forward__weighted_rows(forward_multiply(grad, weight), t)
+        return grad_weight, grad_t, grad_z
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_x = grad_a = grad_b = None
+        grad_weight = grad_t = grad_z = None
+        weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 5:
+            t = saved_tensor(self, self.saved_t, self.version_t, "t")
+        if wanted_ & 3:
+            z = saved_tensor(self, self.saved_z, self.version_z, "z")
         if wanted_ & 1:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_x = ops._weighted_differences(grad, a, b)
-        if wanted_ & 6:
-            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            grad_weight = grad * ops._along_rows(ops.ones_like(weight), t, z)
         if wanted_ & 2:
-            grad_a = x * ops.sum(grad, -1, True)
+            grad_t = ops._weighted_rows(grad * weight, z)
         if wanted_ & 4:
-            grad_b = -(ops.mT(grad) @ x)
-        return grad_x, grad_a, grad_b
+            grad_z = ops._weighted_rows(grad * weight, t)
+        return grad_weight, grad_t, grad_z
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+        self.released, self.saved_weight, self.saved_t, self.saved_z = True, None, None, None
 
 
 cdef class BlockDiagBackward(Node):
@@ -172,41 +173,25 @@ cdef class BlockDiagBackwardBackward(Node):
         return ops.block_diag(grad)
 
 
-cdef class RowDistancesBackward(Node):
-    """_row_distances(a, b) -> y
+cdef Program row_distances_grad_z = Program("y, given_1, grad -> grad_z", """
+    grad_z = where(equal(y, 0), given_1, _divide_or_zero(grad, y))""")
 
-    grad_a = _weighted_differences(weight, a, b)
-    grad_b = _weighted_differences(mT(weight), b, a)
-    where weight = _divide_or_zero(grad, y)
-    """
-    saves = ("y", "a", "b")
+cdef class RowDistancesBackward(Node):
+    """_row_distances(z, int m) -> y; grad_z = _weighted_rows(where(y == 0, nan, _divide_or_zero(grad, y)), z)"""
+    saves = ("y", "z")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        weight = forward__divide_or_zero(grad, y)
-        if wanted_ & 1:
-            grad_a = forward__weighted_differences(weight, a, b)
-        if wanted_ & 2:
-            grad_b = forward__weighted_differences(forward_mT(weight), b, a)
-        return grad_a, grad_b
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        return forward__weighted_rows(row_distances_grad_z.run((y, math.nan, grad)), z)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        weight = ops._divide_or_zero(grad, y)
-        if wanted_ & 1:
-            grad_a = ops._weighted_differences(weight, a, b)
-        if wanted_ & 2:
-            grad_b = ops._weighted_differences(ops.mT(weight), b, a)
-        return grad_a, grad_b
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        return ops._weighted_rows(ops.where(y == 0, math.nan, ops._divide_or_zero(grad, y)), z)
 
     cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
+        self.released, self.saved_y, self.saved_z = True, None, None
 
 
 cdef class CholeskyBackward(Node):
@@ -1591,42 +1576,33 @@ cdef class VecdotBackward(Node):
         self.released, self.saved_b, self.saved_a = True, None, None
 
 
-cdef class WeightedDifferencesBackward(Node):
-    """_weighted_differences(weight, a, b) -> y
+cdef class WeightedRowsBackward(Node):
+    """_weighted_rows(weight, z) -> y
 
-    grad_weight = _along_differences(grad, a, b)
-    grad_a = grad * sum(weight, -1, True)
-    grad_b = -(mT(weight) @ grad)
+    grad_weight = _along_rows(ones_like(weight), grad, z)
+    grad_z = _weighted_rows(weight, grad)
     """
-    saves = ("a", "b", "weight")
+    saves = ("weight", "z")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        grad_weight = grad_a = grad_b = None
+        grad_weight = grad_z = None
+        weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
         if wanted_ & 1:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-            b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_weight = forward__along_differences(grad, a, b)
-        if wanted_ & 6:
-            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+            z = saved_array(self, self.saved_z, self.version_z, "z")
+            grad_weight = forward__along_rows(forward_ones_like(weight, None), grad, z)
         if wanted_ & 2:
-            grad_a = forward_multiply(grad, forward_sum(weight, -1, True))
-        if wanted_ & 4:
-            grad_b = forward_negative(forward_matmul(forward_mT(weight), grad))
-        return grad_weight, grad_a, grad_b
+            grad_z = forward__weighted_rows(weight, grad)
+        return grad_weight, grad_z
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_weight = grad_a = grad_b = None
+        grad_weight = grad_z = None
+        weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
         if wanted_ & 1:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_weight = ops._along_differences(grad, a, b)
-        if wanted_ & 6:
-            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+            z = saved_tensor(self, self.saved_z, self.version_z, "z")
+            grad_weight = ops._along_rows(ops.ones_like(weight), grad, z)
         if wanted_ & 2:
-            grad_a = grad * ops.sum(weight, -1, True)
-        if wanted_ & 4:
-            grad_b = -(ops.mT(weight) @ grad)
-        return grad_weight, grad_a, grad_b
+            grad_z = ops._weighted_rows(weight, grad)
+        return grad_weight, grad_z
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_weight = True, None, None, None
+        self.released, self.saved_weight, self.saved_z = True, None, None

@@ -8,8 +8,8 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport plus
 from gradspec.engine.input_buffer cimport plus_array
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 

@@ -9,7 +9,7 @@ from gradspec import kernels
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport spare
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, load_forward
 from gradspec.core.node cimport Node, Wanted
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)

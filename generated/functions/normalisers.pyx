@@ -9,8 +9,8 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport minus, plus
 from gradspec.engine.input_buffer cimport conj_of, minus_array, plus_array
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward5, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward5, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
@@ -206,7 +206,7 @@ cdef class SoftmaxBackwardBackward(Node):
 
 
 cdef class SoftmaxOrZeroBackward(Node):
-    """_softmax_or_zero(x, int[] axis=-1) -> y
+    """_softmax_or_zero(x, int[] axis=-1, bool shared=False) -> y
 
     grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
     """

@@ -44,6 +44,10 @@ cdef class DivideBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
 
+cdef class DivideOrNanBackward(Node):
+    cdef public object saved_b, saved_y
+    cdef readonly uint32_t version_b, version_y
+
 cdef class DivideOrZeroBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y
@@ -97,14 +101,22 @@ cdef class PowBackward(Node):
     cdef readonly uint32_t version_b, version_a, version_y
     cdef readonly object saved_a_dtype, saved_y_dtype
 
+cdef class RateOrZeroBackward(Node):
+    cdef public object saved_a, saved_b, saved_c
+    cdef readonly uint32_t version_a, version_b, version_c
+
+cdef class RemainderBackward(Node):
+    cdef public object saved_a, saved_b
+    cdef readonly uint32_t version_a, version_b
+
 cdef class ScaledPowBackward(Node):
     cdef public object saved_a, saved_b, saved_c, saved_y
     cdef readonly uint32_t version_a, version_b, version_c, version_y
     cdef readonly object saved_n, saved_a_dtype, saved_y_dtype
 
-cdef class RemainderBackward(Node):
-    cdef public object saved_a, saved_b
-    cdef readonly uint32_t version_a, version_b
+cdef class SlopeOrZeroBackward(Node):
+    cdef public object saved_a, saved_b, saved_c
+    cdef readonly uint32_t version_a, version_b, version_c
 
 cdef class SubtractBackward(Node):
     pass

@@ -10,8 +10,8 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
@@ -24,6 +24,7 @@ cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.
 cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
 cdef Forward2 forward__direction = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_direction", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
+cdef Forward2 forward__divide_or_nan = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_divide_or_nan", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
 )
@@ -32,10 +33,8 @@ cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -104,24 +103,22 @@ cdef class Atan2Backward(Node):
 
 
 cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
-    across = _divide_or_zero(_direction(a, b), distance)
-    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(_direction(b, a), distance)))""")
+    grad_a = multiply(grad, multiply(multiply(-2, divide(_direction(a, b), distance)), divide(_direction(b, a), distance)))""")
 cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
     far = equal(maximum(absolute(a), absolute(b)), inf)
-    apart = _divide_or_zero(_divide_or_zero(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance), distance)
-    together = _divide_or_zero(_divide_or_zero(where(far, 0, add(divide(a, 2), divide(b, 2))), distance), distance)
-    grad_b = multiply(grad, multiply(multiply(4, apart), together))""")
+    apart = divide(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance)
+    together = divide(where(far, 0, add(divide(a, 2), divide(b, 2))), distance)
+    grad_b = multiply(grad, multiply(multiply(4, divide(apart, distance)), divide(together, distance)))""")
 
 cdef class AngleSlopeBackward(Node):
     """_angle_slope(a, b) -> y
 
-    dy/da = -2 * across * _divide_or_zero(_direction(b, a), distance)
-    dy/db = 4 * apart * together
+    dy/da = -2 * (_direction(a, b) / distance) * (_direction(b, a) / distance)
+    dy/db = 4 * (apart / distance) * (together / distance)
     where distance = hypot(a, b)
-    where across = _divide_or_zero(_direction(a, b), distance)
     where far = maximum(absolute(a), absolute(b)) == inf
-    where apart = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 - b / 2), distance), distance)
-    where together = _divide_or_zero(_divide_or_zero(where(far, 0, a / 2 + b / 2), distance), distance)
+    where apart = where(far, 0, a / 2 - b / 2) / distance
+    where together = where(far, 0, a / 2 + b / 2) / distance
     """
     saves = ("a", "b")
 
@@ -142,13 +139,12 @@ cdef class AngleSlopeBackward(Node):
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         distance = ops.hypot(a, b)
         if wanted_ & 1:
-            across = ops._divide_or_zero(ops._direction(a, b), distance)
-            grad_a = grad * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
+            grad_a = grad * (-2 * (ops._direction(a, b) / distance) * (ops._direction(b, a) / distance))
         if wanted_ & 2:
             far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-            apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
-            together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
-            grad_b = grad * (4 * apart * together)
+            apart = ops.where(far, 0, a / 2 - b / 2) / distance
+            together = ops.where(far, 0, a / 2 + b / 2) / distance
+            grad_b = grad * (4 * (apart / distance) * (together / distance))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -366,15 +362,15 @@ cdef class CopysignBackward(Node):
 
 
 cdef Program direction_grad_a = Program("grad, other, distance -> grad_a", """
-    grad_a = multiply(grad, _divide_or_zero(square(other), distance))""")
+    grad_a = multiply(grad, divide(square(other), distance))""")
 cdef Program direction_grad_b = Program("grad, y, other, distance -> grad_b", """
-    grad_b = multiply(grad, negative(_divide_or_zero(multiply(y, other), distance)))""")
+    grad_b = multiply(grad, divide(multiply(negative(y), other), distance))""")
 
 cdef class DirectionBackward(Node):
     """_direction(a, b) -> y
 
-    dy/da = _divide_or_zero(square(other), distance)
-    dy/db = -_divide_or_zero(y * other, distance)
+    dy/da = square(other) / distance
+    dy/db = -y * other / distance
     where distance = hypot(a, b)
     where other = _direction(b, a)
     """
@@ -400,10 +396,10 @@ cdef class DirectionBackward(Node):
         distance = ops.hypot(a, b)
         other = ops._direction(b, a)
         if wanted_ & 1:
-            grad_a = grad * ops._divide_or_zero(ops.square(other), distance)
+            grad_a = grad * (ops.square(other) / distance)
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = grad * -ops._divide_or_zero(y * other, distance)
+            grad_b = grad * (-y * other / distance)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -475,14 +471,14 @@ cdef class DivideBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
-cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
-    grad_b = multiply(negative(conj(y)), _divide_or_zero(grad, conj(b)))""")
+cdef Program divide_or_nan_grad_b = Program("y, grad, b -> grad_b", """
+    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
 
-cdef class DivideOrZeroBackward(Node):
-    """_divide_or_zero(a, b) -> y
+cdef class DivideOrNanBackward(Node):
+    """_divide_or_nan(a, b) -> y
 
-    grad_a = _divide_or_zero(grad, conj(b))
-    grad_b = -conj(y) * _divide_or_zero(grad, conj(b))
+    grad_a = _divide_or_nan(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
     """
     saves = ("b", "y")
 
@@ -490,7 +486,48 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = forward__divide_or_zero(grad, forward_conj(b))
+            grad_a = forward__divide_or_nan(grad, forward_conj(b))
+        if wanted_ & 2:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_b = divide_or_nan_grad_b.run((y, grad, b))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = ops._divide_or_nan(grad, conj_of(b))
+        if wanted_ & 2:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_b, self.saved_y = True, None, None
+
+
+cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
+    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
+
+cdef class DivideOrZeroBackward(Node):
+    """_divide_or_zero(a, b) -> y
+
+    grad_a = _divide_or_nan(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
+    """
+    saves = ("b", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = forward__divide_or_nan(grad, forward_conj(b))
         if wanted_ & 2:
             y = saved_array(self, self.saved_y, self.version_y, "y")
             grad_b = divide_or_zero_grad_b.run((y, grad, b))
@@ -500,10 +537,10 @@ cdef class DivideOrZeroBackward(Node):
         grad_a = grad_b = None
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = ops._divide_or_zero(grad, conj_of(b))
+            grad_a = ops._divide_or_nan(grad, conj_of(b))
         if wanted_ & 2:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            grad_b = -conj_of(y) * ops._divide_or_zero(grad, conj_of(b))
+            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -963,7 +1000,7 @@ cdef class PolarBackward(Node):
 
 
 cdef Program pow_nonzero = Program("a, given_1 -> nonzero", """
-    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater_equal(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
+    vanishing = bitwise_or(bitwise_and(equal(a, 0), greater(given_1, 0)), bitwise_and(isinf(a), less(given_1, 0)))
     nonzero = where(vanishing, 1, a)""")
 cdef Program pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
 
@@ -972,7 +1009,7 @@ cdef class PowBackward(Node):
 
     dy/da = _scaled_pow(b, a, b, 1)
     dy/db = y * log(base)
-    where vanishing = (a == 0) & (real(b) >= 0) | isinf(a) & (real(b) < 0)
+    where vanishing = (a == 0) & (real(b) > 0) | isinf(a) & (real(b) < 0)
     where nonzero = where(vanishing, 1, a)
     where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
     """
@@ -1006,7 +1043,7 @@ cdef class PowBackward(Node):
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
             a_dtype = self.saved_a_dtype
             y_dtype = self.saved_y_dtype
-            vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
+            vanishing = (a == 0) & (ops.real(b) > 0) | ops.isinf(a) & (ops.real(b) < 0)
             nonzero = ops.where(vanishing, 1, a)
             if a_dtype == y_dtype:
                 base = nonzero
@@ -1025,64 +1062,54 @@ cdef class PowBackward(Node):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
 
-cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
-cdef Program scaled_pow_nonzero = Program("a, given_1, n -> nonzero", """
-    nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, n)), 1, a)""")
-cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
+cdef Program rate_or_zero_grad_b = Program("grad, ratio, per -> grad_b", """
+    grad_b = multiply(negative(grad), conj(multiply(ratio, per)))""")
 
-cdef class ScaledPowBackward(Node):
-    """_scaled_pow(c, a, b, int n=0) -> y
+cdef class RateOrZeroBackward(Node):
+    """_rate_or_zero(c, a, b) -> y
 
-    dy/dc = _scaled_pow(1, a, b, n)
-    dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
-    dy/db = y * log(base)
-    where nonzero = where((a == 0) & (real(b) >= n), 1, a)
-    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
+    grad_c = grad * conj(ratio)
+    grad_a = grad * conj(per)
+    grad_b = -grad * conj(ratio * per)
+    where ratio = _divide_or_zero(a, b)
+    where per = _divide_or_nan(c, b)
     """
-    saves = ("a", "b", "n", "c", "a_dtype", "y_dtype", "y")
+    saves = ("a", "b", "c")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 5:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        n = self.saved_n
+        if wanted_ & 5:
+            ratio = forward__divide_or_zero(a, b)
         if wanted_ & 1:
-            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b, n)))
-        if wanted_ & 2:
+            grad_c = forward_multiply(grad, forward_conj(ratio))
+        if wanted_ & 6:
             c = saved_array(self, self.saved_c, self.version_c, "c")
-            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(scaled_pow_grad_a.run((c, b, n)), a, b, n + 1)))
+            per = forward__divide_or_nan(c, b)
+        if wanted_ & 2:
+            grad_a = forward_multiply(grad, forward_conj(per))
         if wanted_ & 4:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-            a_dtype = self.saved_a_dtype
-            y_dtype = self.saved_y_dtype
-            nonzero = scaled_pow_nonzero.run((a, forward_real(b), n))
-            if a_dtype == y_dtype:
-                base = nonzero
-            else:
-                base = forward_astype(nonzero, y_dtype)
-            grad_b = scaled_pow_grad_b.run((grad, y, base))
+            grad_b = rate_or_zero_grad_b.run((grad, ratio, per))
         return grad_c, grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_c = grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 5:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        n = self.saved_n
+        if wanted_ & 5:
+            ratio = ops._divide_or_zero(a, b)
         if wanted_ & 1:
-            grad_c = grad * conj_of(ops._scaled_pow(1, a, b, n))
-        if wanted_ & 2:
+            grad_c = grad * conj_of(ratio)
+        if wanted_ & 6:
             c = saved_tensor(self, self.saved_c, self.version_c, "c")
-            grad_a = grad * conj_of(ops._scaled_pow(c * (b - n), a, b, n + 1))
+            per = ops._divide_or_nan(c, b)
+        if wanted_ & 2:
+            grad_a = grad * conj_of(per)
         if wanted_ & 4:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-            a_dtype = self.saved_a_dtype
-            y_dtype = self.saved_y_dtype
-            nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-            if a_dtype == y_dtype:
-                base = nonzero
-            else:
-                base = ops.astype(nonzero, y_dtype)
-            grad_b = grad * conj_of(y * ops.log(base))
+            grad_b = -grad * conj_of(ratio * per)
         return grad_c, grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1092,7 +1119,7 @@ cdef class ScaledPowBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
+        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
 
 
 cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
@@ -1129,6 +1156,138 @@ cdef class RemainderBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
+cdef Program scaled_pow_nonzero = Program("a, given_1, n, c -> nonzero", """
+    nonzero = where(bitwise_or(bitwise_and(equal(a, 0), greater(given_1, n)), equal(c, 0)), 1, a)""")
+cdef Program scaled_pow_grad_b = Program("grad, y, base -> grad_b", "grad_b = multiply(grad, conj(multiply(y, log(base))))")
+
+cdef class ScaledPowBackward(Node):
+    """_scaled_pow(c, a, b, int n=0) -> y
+
+    dy/dc = _scaled_pow(1, a, b, n)
+    dy/da = _scaled_pow(c * (b - n), a, b, n + 1)
+    dy/db = y * log(base)
+    where nonzero = where((a == 0) & (real(b) > n) | (c == 0), 1, a)
+    where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)
+    """
+    saves = ("a", "b", "n", "c", "a_dtype", "y_dtype", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_c = forward_multiply(grad, forward_conj(forward__scaled_pow(1, a, b, n)))
+        if wanted_ & 6:
+            c = saved_array(self, self.saved_c, self.version_c, "c")
+        if wanted_ & 2:
+            grad_a = forward_multiply(grad, forward_conj(forward__scaled_pow(scaled_pow_grad_a.run((c, b, n)), a, b, n + 1)))
+        if wanted_ & 4:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
+            y_dtype = self.saved_y_dtype
+            nonzero = scaled_pow_nonzero.run((a, forward_real(b), n, c))
+            if a_dtype == y_dtype:
+                base = nonzero
+            else:
+                base = forward_astype(nonzero, y_dtype)
+            grad_b = scaled_pow_grad_b.run((grad, y, base))
+        return grad_c, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_c = grad * conj_of(ops._scaled_pow(1, a, b, n))
+        if wanted_ & 6:
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
+        if wanted_ & 2:
+            grad_a = grad * conj_of(ops._scaled_pow(c * (b - n), a, b, n + 1))
+        if wanted_ & 4:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            a_dtype = self.saved_a_dtype
+            y_dtype = self.saved_y_dtype
+            nonzero = ops.where((a == 0) & (ops.real(b) > n) | (c == 0), 1, a)
+            if a_dtype == y_dtype:
+                base = nonzero
+            else:
+                base = ops.astype(nonzero, y_dtype)
+            grad_b = grad * conj_of(y * ops.log(base))
+        return grad_c, grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
+
+
+cdef Program slope_or_zero_grad_b = Program("c, ratio, per -> grad_b", """
+    grad_b = multiply(negative(conj(multiply(c, ratio))), per)""")
+
+cdef class SlopeOrZeroBackward(Node):
+    """_slope_or_zero(c, a, b) -> y
+
+    grad_c = grad * conj(ratio)
+    grad_a = conj(c) * per
+    grad_b = -conj(c * ratio) * per
+    where ratio = _divide_or_zero(a, b)
+    where per = _divide_or_nan(grad, conj(b))
+    """
+    saves = ("a", "b", "c")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        if wanted_ & 5:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 5:
+            ratio = forward__divide_or_zero(a, b)
+        if wanted_ & 1:
+            grad_c = forward_multiply(grad, forward_conj(ratio))
+        if wanted_ & 6:
+            c = saved_array(self, self.saved_c, self.version_c, "c")
+            per = forward__divide_or_nan(grad, forward_conj(b))
+        if wanted_ & 2:
+            grad_a = forward_multiply(forward_conj(c), per)
+        if wanted_ & 4:
+            grad_b = slope_or_zero_grad_b.run((c, ratio, per))
+        return grad_c, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_c = grad_a = grad_b = None
+        if wanted_ & 5:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 5:
+            ratio = ops._divide_or_zero(a, b)
+        if wanted_ & 1:
+            grad_c = grad * conj_of(ratio)
+        if wanted_ & 6:
+            c = saved_tensor(self, self.saved_c, self.version_c, "c")
+            per = ops._divide_or_nan(grad, conj_of(b))
+        if wanted_ & 2:
+            grad_a = conj_of(c) * per
+        if wanted_ & 4:
+            grad_b = -conj_of(c * ratio) * per
+        return grad_c, grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c = True, None, None, None
 
 
 cdef class SubtractBackward(Node):
@@ -1190,61 +1349,57 @@ cdef class WhereBackward(Node):
             self.released, self.saved_mask = True, None
 
 
-cdef Program xlogy_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 1, b)")
+cdef Program xlogy_known = Program("a, b -> known", "known = where(bitwise_and(equal(a, 0), less(b, 0)), 1, b)")
 cdef Program xlogy_grad_a = Program("grad, base -> grad_a", "grad_a = multiply(grad, conj(log(base)))")
-cdef Program xlogy_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, safe)))")
 
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y
 
     dy/da = log(base)
-    dy/db = a / safe
-    where invalid = b == 0 if is_complex(b.dtype) else b <= 0
-    where safe = where((a == 0) & invalid, 1, b)
-    where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)
+    dy/db = _scaled_pow(a, b, -1)
+    where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)
+    where base = known if b.dtype == y.dtype else astype(known, y.dtype)
     """
     saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = forward_equal(b, 0)
-        else:
-            invalid = forward_less_equal(b, 0)
-        safe = xlogy_safe.run((a, invalid, b))
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                base = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                base = forward_astype(safe, y_dtype)
+                known = xlogy_known.run((a, b))
+            if b_dtype == y_dtype:
+                base = known
+            else:
+                base = forward_astype(known, y_dtype)
             grad_a = xlogy_grad_a.run((grad, base))
         if wanted_ & 2:
-            grad_b = xlogy_grad_b.run((grad, a, safe))
+            grad_b = forward_multiply(grad, forward_conj(forward__scaled_pow(a, b, -1, 0)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = b == 0
-        else:
-            invalid = b <= 0
-        safe = ops.where((a == 0) & invalid, 1, b)
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                base = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                base = ops.astype(safe, y_dtype)
+                known = ops.where((a == 0) & (b < 0), 1, b)
+            if b_dtype == y_dtype:
+                base = known
+            else:
+                base = ops.astype(known, y_dtype)
             grad_a = grad * conj_of(ops.log(base))
         if wanted_ & 2:
-            grad_b = grad * conj_of(a / safe)
+            grad_b = grad * conj_of(ops._scaled_pow(a, b, -1))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

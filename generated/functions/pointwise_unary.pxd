@@ -4,8 +4,9 @@ from libc.stdint cimport uint32_t
 from gradspec.core.node cimport Node
 
 cdef class AbsoluteBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
+    cdef public object saved_x, saved_y
+    cdef readonly uint32_t version_x, version_y
+    cdef readonly object saved_x_dtype
 
 cdef class AcosBackward(Node):
     cdef public object saved_x
@@ -109,8 +110,8 @@ cdef class ExpBackward(Node):
     cdef readonly uint32_t version_y
 
 cdef class Exp2Backward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class Expm1Backward(Node):
     cdef public object saved_x

@@ -11,8 +11,8 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport plus
 from gradspec.engine.input_buffer cimport conj_of, plus_array
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
@@ -36,19 +36,32 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
-cdef Program absolute_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, sign(x))")
+cdef Program absolute_grad_x = Program("grad, x, y -> grad_x", "grad_x = multiply(grad, _divide_or_zero(x, y))")
+cdef Program absolute_grad_x_2 = Program("grad, x -> grad_x", "grad_x = multiply(grad, sign(x))")
 
 cdef class AbsoluteBackward(Node):
-    """absolute(x) -> y; grad_x = grad * sign(x)"""
-    saves = ("x",)
+    """absolute(x) -> y; grad_x = _slope_or_zero(grad, x, y) if is_complex(x.dtype) else grad * sign(x)"""
+    saves = ("x_dtype", "x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return absolute_grad_x.run((grad, x))
+        if formulas.is_complex(x_dtype):
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_x = absolute_grad_x.run((grad, x, y))
+        else:
+            grad_x = absolute_grad_x_2.run((grad, x))
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.sign(x)
+        if formulas.is_complex(x_dtype):
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_x = ops._slope_or_zero(grad, x, y)
+        else:
+            grad_x = grad * ops.sign(x)
+        return grad_x
 
     cdef bint takes_batch(self):
         return True
@@ -57,7 +70,7 @@ cdef class AbsoluteBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x = True, None
+        self.released, self.saved_x, self.saved_y = True, None, None
 
 
 cdef Program acos_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(conj(given_1)))")
@@ -677,19 +690,20 @@ cdef class ExpBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program exp2_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, multiply(0.6931471805599453, conj(y)))")
+cdef Program exp2_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, multiply(1.3862943611198906, conj(exp2(subtract(x, 1)))))""")
 
 cdef class Exp2Backward(Node):
-    """exp2(x) -> y; dy/dx = log(2) * y"""
-    saves = ("y",)
+    """exp2(x) -> y; dy/dx = 2 * log(2) * exp2(x - 1)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return exp2_grad_x.run((grad, y))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return exp2_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (0.6931471805599453 * conj_of(y))
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (1.3862943611198906 * conj_of(ops.exp2(x - 1)))
 
     cdef bint takes_batch(self):
         return True
@@ -698,7 +712,7 @@ cdef class Exp2Backward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_x = True, None
 
 
 cdef Program expm1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(exp(x)))")

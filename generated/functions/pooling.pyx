@@ -8,7 +8,7 @@ these axes.
 from gradspec import formulas
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, Forward6, Forward7, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, Forward6, Forward7, load_forward
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 

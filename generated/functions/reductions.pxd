@@ -38,6 +38,11 @@ cdef class NanToZeroBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
+cdef class EuclideanNormFromBackward(Node):
+    cdef public object saved_y, saved_x
+    cdef readonly uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_floor
+
 cdef class ProdBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x

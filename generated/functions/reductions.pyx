@@ -10,13 +10,15 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport plus
 from gradspec.engine.input_buffer cimport conj_of, plus_array
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.core.conversion cimport ndim_of, shape_of
 
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward__centred = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_centred", 2)
@@ -32,7 +34,7 @@ cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
-cdef Forward2 forward__softmax_or_zero = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "_softmax_or_zero", 2)
+cdef Forward3 forward__softmax_or_zero = <Forward3> load_forward("gradspec.generated.kernels.normalisers", "_softmax_or_zero", 3)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 
 
@@ -49,33 +51,33 @@ cdef class CentredBackward(Node):
         return ops._centred(grad, axis)
 
 
-cdef Program euclidean_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
-    grad_x = multiply(_divide_or_zero(x, given_1), given_2)""")
+cdef Program euclidean_norm_grad_x = Program("given_0, x, given_2 -> grad_x", """
+    grad_x = multiply(given_0, _divide_or_zero(x, given_2))""")
 
 cdef class EuclideanNormBackward(Node):
     """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = _divide_or_zero(x, _unreduce(y, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis, keepdims)
+    grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), x, _unreduce(y, x.shape, axis, keepdims))
     """
-    saves = ("x", "y", "x_shape", "axis", "keepdims")
+    saves = ("x_shape", "axis", "keepdims", "x", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
         return euclidean_norm_grad_x.run(
-            (x, forward__unreduce(y, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
+            (forward__unreduce(grad, x_shape, axis, keepdims), x, forward__unreduce(y, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return ops._divide_or_zero(x, ops._unreduce(y, x_shape, axis, keepdims)) * ops._unreduce(grad, x_shape, axis, keepdims)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return ops._slope_or_zero(ops._unreduce(grad, x_shape, axis, keepdims), x, ops._unreduce(y, x_shape, axis, keepdims))
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -112,7 +114,7 @@ cdef class LogsumexpBackwardBackward(Node):
     grad_a = sum(conj(weight) * grad, axis, keepdims)
     grad_x = _softmax_backward(grad * conj(_unreduce(a, x.shape, axis, keepdims)), conj(weight), axes)
     where axes = axes_tuple(axis, x.ndim)
-    where weight = _softmax_or_zero(x, axes)
+    where weight = _softmax_or_zero(x, axes, True)
     """
     saves = ("axis", "x_ndim", "x", "keepdims", "a", "x_shape")
 
@@ -123,7 +125,7 @@ cdef class LogsumexpBackwardBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
         axes = formulas.axes_tuple(axis, x_ndim)
-        weight = forward__softmax_or_zero(x, axes)
+        weight = forward__softmax_or_zero(x, axes, True)
         if wanted_ & 1:
             grad_a = forward_sum(forward_multiply(forward_conj(weight), grad), axis, keepdims)
         if wanted_ & 2:
@@ -141,7 +143,7 @@ cdef class LogsumexpBackwardBackward(Node):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
         axes = formulas.axes_tuple(axis, x_ndim)
-        weight = ops._softmax_or_zero(x, axes)
+        weight = ops._softmax_or_zero(x, axes, True)
         if wanted_ & 1:
             grad_a = ops.sum(conj_of(weight) * grad, axis, keepdims)
         if wanted_ & 2:
@@ -286,6 +288,44 @@ cdef class NanToZeroBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program euclidean_norm_from_grad_x = Program("whole, floor, x, given_3 -> grad_x", """
+    slope = where(greater(whole, floor), _divide_or_zero(x, whole), 0)
+    grad_x = multiply(slope, given_3)""")
+
+cdef class EuclideanNormFromBackward(Node):
+    """_euclidean_norm_from(x, float floor, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    where whole = _unreduce(y, x.shape, axis, keepdims)
+    where slope = where(whole > floor, _divide_or_zero(x, whole), 0)
+    """
+    saves = ("y", "x_shape", "axis", "keepdims", "floor", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        floor = self.saved_floor
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        whole = forward__unreduce(y, x_shape, axis, keepdims)
+        return euclidean_norm_from_grad_x.run((whole, floor, x, forward__unreduce(grad, x_shape, axis, keepdims)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        floor = self.saved_floor
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        whole = ops._unreduce(y, x_shape, axis, keepdims)
+        slope = ops.where(whole > floor, ops._divide_or_zero(x, whole), 0)
+        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_x = True, None, None
+
+
 cdef class ProdBackward(Node):
     """prod(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -313,16 +353,16 @@ cdef class ProdBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program std_grad_x = Program("residual, given_1, given_2 -> grad_x", """
-    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
+cdef Program std_grad_x = Program("given_0, residual, given_2 -> grad_x", """
+    grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
 
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,
-      keepdims)
+    grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,
+      keepdims))
     where residual = _centred(x, axis)
-    where divisor = reduced_count(x.shape, axis, correction) * y
+    where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y
     """
     saves = ("x", "axis", "x_shape", "correction", "y", "keepdims")
 
@@ -330,43 +370,48 @@ cdef class StdBackward(Node):
         x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        correction = self.saved_correction
-        y = saved_array(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = forward__centred(x, axis)
-        divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        if formulas.reduced_count(x_shape, axis) > 1:
+            correction = self.saved_correction
+            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
+        else:
+            divisor = forward_add(1, y)
         return std_grad_x.run(
-            (residual, forward__unreduce(divisor, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
+            (forward__unreduce(grad, x_shape, axis, keepdims), residual, forward__unreduce(divisor, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        correction = self.saved_correction
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
         keepdims = self.saved_keepdims
         residual = ops._centred(x, axis)
-        divisor = formulas.reduced_count(x_shape, axis, correction) * y
-        return (
-            ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
-            * ops._unreduce(grad, x_shape, axis, keepdims)
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if formulas.reduced_count(x_shape, axis) > 1:
+            correction = self.saved_correction
+            divisor = formulas.reduced_count(x_shape, axis, correction) * y
+        else:
+            divisor = 1 + y
+        return ops._slope_or_zero(
+            ops._unreduce(grad, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
         )
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program std_mean_grad_x = Program("residual, given_1, given_2 -> grad_x", """
-    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
+cdef Program std_mean_grad_x = Program("given_0, residual, given_2 -> grad_x", """
+    grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
 
 cdef class StdMeanBackward(Node):
     """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
 
-    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,
-      axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
+    grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,
+      axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
     where residual = _centred(x, axis)
-    where divisor = reduced_count(x.shape, axis, correction) * std
+    where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std
     """
     saves = ("x", "axis", "x_shape", "correction", "std", "keepdims")
 
@@ -376,19 +421,21 @@ cdef class StdMeanBackward(Node):
             x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        if grad_std is not None:
-            correction = self.saved_correction
-            std = saved_array(self, self.saved_std, self.version_std, "std")
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = forward__centred(x, axis)
-            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
+            std = saved_array(self, self.saved_std, self.version_std, "std")
+            if formulas.reduced_count(x_shape, axis) > 1:
+                correction = self.saved_correction
+                divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
+            else:
+                divisor = forward_add(1, std)
         grad_x = (
             None if grad_std is None
             else std_mean_grad_x.run(
                 (
-                    residual, forward__unreduce(divisor, x_shape, axis, keepdims),
-                    forward__unreduce(grad_std, x_shape, axis, keepdims)
+                    forward__unreduce(grad_std, x_shape, axis, keepdims), residual,
+                    forward__unreduce(divisor, x_shape, axis, keepdims)
                 )
             )
         )
@@ -405,17 +452,20 @@ cdef class StdMeanBackward(Node):
             x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         x_shape = self.saved_x_shape
-        if grad_std is not None:
-            correction = self.saved_correction
-            std = saved_tensor(self, self.saved_std, self.version_std, "std")
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = ops._centred(x, axis)
-            divisor = formulas.reduced_count(x_shape, axis, correction) * std
+            std = saved_tensor(self, self.saved_std, self.version_std, "std")
+            if formulas.reduced_count(x_shape, axis) > 1:
+                correction = self.saved_correction
+                divisor = formulas.reduced_count(x_shape, axis, correction) * std
+            else:
+                divisor = 1 + std
         grad_x = (
             None if grad_std is None
-            else ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
-            * ops._unreduce(grad_std, x_shape, axis, keepdims)
+            else ops._slope_or_zero(
+                ops._unreduce(grad_std, x_shape, axis, keepdims), residual, ops._unreduce(divisor, x_shape, axis, keepdims)
+            )
         )
         if grad_mean is not None:
             grad_x = plus(grad_x, ops._unreduce(grad_mean / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims))
@@ -585,36 +635,44 @@ cdef class VarMeanBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program power_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
-    slope = multiply(sign(x), given_1)
-    grad_x = multiply(slope, given_2)""")
-cdef Program power_norm_grad_x_2 = Program("x, whole, given_2 -> grad_x", """
-    grad_x = pow(_divide_or_zero(absolute(x), whole), given_2)""")
-cdef Program power_norm_grad_x_3 = Program("whole, x, given_2 -> grad_x", """
-    grad_x = pow(_divide_or_zero(whole, absolute(x)), given_2)""")
+cdef Program power_norm_divisor = Program("length -> divisor", "divisor = where(equal(length, 0), 1, length)")
+cdef Program power_norm_grad_x = Program("length, given, x, given_3 -> grad_x", """
+    slope = multiply(sign(x), given_3)
+    grad_x = where(equal(length, 0), multiply(given, _divide_or_zero(x, length)), multiply(slope, given))""")
+cdef Program power_norm_grad_x_2 = Program("x, divisor, given_2 -> grad_x", """
+    grad_x = pow(divide(absolute(x), divisor), given_2)""")
+cdef Program power_norm_grad_x_3 = Program("whole, divisor, given_2 -> grad_x", "grad_x = pow(divide(whole, divisor), given_2)")
 
 cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    grad_x = where(length == 0, _slope_or_zero(given, x, length), slope * given)
     where whole = _unreduce(y, x.shape, axis, keepdims)
-    where slope = sign(x) * (_divide_or_zero(absolute(x), whole) ** (ord - 1) if ord > 1 else _divide_or_zero(whole,
-      absolute(x)) ** (1 - ord))
+    where length = whole if ord > 1 else absolute(x)
+    where divisor = where(length == 0, 1, length)
+    where slope = sign(x) * ((absolute(x) / divisor) ** (ord - 1) if ord > 1 else (whole / divisor) ** (1 - ord))
+    where given = _unreduce(grad, x.shape, axis, keepdims)
     """
-    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord")
+    saves = ("y", "x_shape", "axis", "keepdims", "ord", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         whole = forward__unreduce(y, x_shape, axis, keepdims)
+        if ord > 1:
+            length = whole
+        else:
+            length = forward_absolute(x)
+        divisor = power_norm_divisor.run((length,))
+        given = forward__unreduce(grad, x_shape, axis, keepdims)
         return power_norm_grad_x.run(
             (
-                x, power_norm_grad_x_2.run((x, whole, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, x, 1 - ord)),
-                forward__unreduce(grad, x_shape, axis, keepdims)
+                length, given, x,
+                power_norm_grad_x_2.run((x, divisor, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, divisor, 1 - ord))
             )
         )
 
@@ -623,17 +681,17 @@ cdef class PowerNormBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         ord = self.saved_ord
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         whole = ops._unreduce(y, x_shape, axis, keepdims)
-        slope = (
-            ops.sign(x)
-            * (
-                ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
-                else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
-            )
-        )
-        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
+        if ord > 1:
+            length = whole
+        else:
+            length = ops.absolute(x)
+        divisor = ops.where(length == 0, 1, length)
+        slope = ops.sign(x) * ((ops.absolute(x) / divisor) ** (ord - 1) if ord > 1 else (whole / divisor) ** (1 - ord))
+        given = ops._unreduce(grad, x_shape, axis, keepdims)
+        return ops.where(length == 0, ops._slope_or_zero(given, x, length), slope * given)
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_x = True, None, None

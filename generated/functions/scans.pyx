@@ -10,17 +10,15 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
-    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
-)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_cummax = <Forward2> load_forward("gradspec.generated.kernels.scans", "cummax", 2)
 cdef Forward3 forward_cumsum = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumsum", 3)
@@ -225,20 +223,23 @@ cdef class LinearRecurrenceBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
-cdef Program logcumsumexp_base = Program("top -> base", "base = where(isinf(top), 0, top)")
-cdef Program logcumsumexp_part = Program("x, base -> part", "part = exp(subtract(x, base))")
-cdef Program logcumsumexp_rate = Program("given_0, base -> rate", "rate = exp(subtract(given_0, base))")
+cdef Program logcumsumexp_base = Program("top -> base", "base = where(equal(top, -inf), 0, top)")
+cdef Program logcumsumexp_part = Program("x, base -> part", "part = exp(where(equal(x, inf), 0, subtract(x, base)))")
+cdef Program logcumsumexp_rate = Program("before, base -> rate", """
+    rate = exp(where(equal(before, inf), 0, subtract(before, base)))""")
+cdef Program logcumsumexp_divisor = Program("top, total -> divisor", "divisor = where(equal(top, -inf), 1, total)")
 
 cdef class LogcumsumexpBackward(Node):
     """logcumsumexp(x, int axis) -> y
 
-    grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), _divide_or_zero(grad, conj(total)), axis,
-      reverse=True)
+    grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), grad / conj(divisor), axis, reverse=True)
     where top = cummax(real(x), axis)[0]
-    where base = where(isinf(top), 0, top)
-    where part = exp(x - base)
-    where rate = exp(_shift(top, 1, axis, -inf) - base)
+    where base = where(top == -inf, 0, top)
+    where part = exp(where(x == inf, 0, x - base))
+    where before = _shift(top, 1, axis, -inf)
+    where rate = exp(where(before == inf, 0, before - base))
     where total = _linear_recurrence(rate, part, axis)
+    where divisor = where(top == -inf, 1, total)
     """
     saves = ("x", "axis")
 
@@ -248,27 +249,26 @@ cdef class LogcumsumexpBackward(Node):
         top = forward_cummax(forward_real(x), axis)[0]
         base = logcumsumexp_base.run((top,))
         part = logcumsumexp_part.run((x, base))
-        rate = logcumsumexp_rate.run((forward__shift(top, 1, axis, -math.inf), base))
+        before = forward__shift(top, 1, axis, -math.inf)
+        rate = logcumsumexp_rate.run((before, base))
         total = forward__linear_recurrence(rate, part, axis, False)
+        divisor = logcumsumexp_divisor.run((top, total))
         return forward_multiply(
             forward_conj(part),
-            forward__linear_recurrence(
-                forward__shift(rate, -1, axis, 0), forward__divide_or_zero(grad, forward_conj(total)), axis, True
-            )
+            forward__linear_recurrence(forward__shift(rate, -1, axis, 0), forward_divide(grad, forward_conj(divisor)), axis, True)
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
         top = ops.cummax(ops.real(x), axis)[0]
-        base = ops.where(ops.isinf(top), 0, top)
-        part = ops.exp(x - base)
-        rate = ops.exp(ops._shift(top, 1, axis, -math.inf) - base)
+        base = ops.where(top == -math.inf, 0, top)
+        part = ops.exp(ops.where(x == math.inf, 0, x - base))
+        before = ops._shift(top, 1, axis, -math.inf)
+        rate = ops.exp(ops.where(before == math.inf, 0, before - base))
         total = ops._linear_recurrence(rate, part, axis)
-        return (
-            conj_of(part)
-            * ops._linear_recurrence(ops._shift(rate, -1, axis), ops._divide_or_zero(grad, conj_of(total)), axis, reverse=True)
-        )
+        divisor = ops.where(top == -math.inf, 1, total)
+        return conj_of(part) * ops._linear_recurrence(ops._shift(rate, -1, axis), grad / conj_of(divisor), axis, reverse=True)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -8,11 +8,12 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward6, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward6, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfcx", 1)
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
@@ -23,11 +24,10 @@ cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
-cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward4 forward__beta_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_beta_derivative", 4)
 cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
@@ -401,10 +401,11 @@ cdef class Exp10Backward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(exp(x), x)))")
+cdef Program expi_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(exp(divide(x, 2)), divide(exp(divide(x, 2)), x))))""")
 
 cdef class ExpiBackward(Node):
-    """expi(x) -> y; dy/dx = exp(x) / x"""
+    """expi(x) -> y; dy/dx = exp(x / 2) * (exp(x / 2) / x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -413,7 +414,7 @@ cdef class ExpiBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * conj_of(ops.exp(x) / x)
+        return grad * conj_of(ops.exp(x / 2) * (ops.exp(x / 2) / x))
 
     cdef bint takes_batch(self):
         return True
@@ -703,10 +704,11 @@ cdef class I0eBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program i1_grad_x = Program("grad, given_1, given_2 -> grad_x", "grad_x = multiply(grad, divide(add(given_1, given_2), 2))")
+cdef Program i1_grad_x = Program("grad, given_1, given_2 -> grad_x", """
+    grad_x = multiply(grad, add(divide(given_1, 2), divide(given_2, 2)))""")
 
 cdef class I1Backward(Node):
-    """i1(x) -> y; dy/dx = (i0(x) + iv(2.0, x)) / 2"""
+    """i1(x) -> y; dy/dx = i0(x) / 2 + iv(2.0, x) / 2"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -715,7 +717,7 @@ cdef class I1Backward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ((ops.i0(x) + ops.iv(2.0, x)) / 2)
+        return grad * (ops.i0(x) / 2 + ops.iv(2.0, x) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -750,10 +752,10 @@ cdef class I1eBackward(Node):
 
 
 cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
-    grad_x = multiply(grad, divide(conj(add(given_1, given_2)), 2))""")
+    grad_x = multiply(grad, conj(add(divide(given_1, 2), divide(given_2, 2))))""")
 
 cdef class IvBackward(Node):
-    """iv(float v, x) -> y; dy/dx = (iv(v - 1, x) + iv(v + 1, x)) / 2"""
+    """iv(float v, x) -> y; dy/dx = iv(v - 1, x) / 2 + iv(v + 1, x) / 2"""
     saves = ("v", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -764,7 +766,7 @@ cdef class IvBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (conj_of(ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2)
+        return grad * conj_of(ops.iv(v - 1, x) / 2 + ops.iv(v + 1, x) / 2)
 
     cdef bint takes_batch(self):
         return True
@@ -1627,61 +1629,57 @@ cdef class StdtrDerivativeBackward(Node):
         self.released, self.saved_df, self.saved_t = True, None, None
 
 
-cdef Program xlog1py_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 0, b)")
+cdef Program xlog1py_known = Program("a, b -> known", "known = where(bitwise_and(equal(a, 0), less(b, -1)), 0, b)")
 cdef Program xlog1py_grad_a = Program("grad, beyond -> grad_a", "grad_a = multiply(grad, conj(log1p(beyond)))")
-cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, add(1, safe))))")
 
 cdef class Xlog1pyBackward(Node):
     """xlog1py(a, b) -> y
 
     dy/da = log1p(beyond)
-    dy/db = a / (1 + safe)
-    where invalid = b == -1 if is_complex(b.dtype) else b <= -1
-    where safe = where((a == 0) & invalid, 0, b)
-    where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)
+    dy/db = _scaled_pow(a, 1 + b, -1)
+    where known = b if is_complex(b.dtype) else where((a == 0) & (b < -1), 0, b)
+    where beyond = known if b.dtype == y.dtype else astype(known, y.dtype)
     """
     saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
         a = saved_array(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = forward_equal(b, -1)
-        else:
-            invalid = forward_less_equal(b, -1)
-        safe = xlog1py_safe.run((a, invalid, b))
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                beyond = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                beyond = forward_astype(safe, y_dtype)
+                known = xlog1py_known.run((a, b))
+            if b_dtype == y_dtype:
+                beyond = known
+            else:
+                beyond = forward_astype(known, y_dtype)
             grad_a = xlog1py_grad_a.run((grad, beyond))
         if wanted_ & 2:
-            grad_b = xlog1py_grad_b.run((grad, a, safe))
+            grad_b = forward_multiply(grad, forward_conj(forward__scaled_pow(a, forward_add(1, b), -1, 0)))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
         a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if formulas.is_complex(b_dtype):
-            invalid = b == -1
-        else:
-            invalid = b <= -1
-        safe = ops.where((a == 0) & invalid, 0, b)
         if wanted_ & 1:
+            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
-            if b_dtype == y_dtype:
-                beyond = safe
+            if formulas.is_complex(b_dtype):
+                known = b
             else:
-                beyond = ops.astype(safe, y_dtype)
+                known = ops.where((a == 0) & (b < -1), 0, b)
+            if b_dtype == y_dtype:
+                beyond = known
+            else:
+                beyond = ops.astype(known, y_dtype)
             grad_a = grad * conj_of(ops.log1p(beyond))
         if wanted_ & 2:
-            grad_b = grad * conj_of(a / (1 + safe))
+            grad_b = grad * conj_of(ops._scaled_pow(a, 1 + b, -1))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

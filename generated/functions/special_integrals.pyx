@@ -7,8 +7,8 @@ functions among them; all of them need SciPy.
 
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward8, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward8, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 

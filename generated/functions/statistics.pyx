@@ -6,8 +6,8 @@
 
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 

@@ -8,11 +8,11 @@ share memory with `x`.
 from gradspec import formulas
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)

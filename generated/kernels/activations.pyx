@@ -9,10 +9,10 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport REALS, dtype_of, ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
+from gradspec.core.conversion cimport REALS, dtype_of, ndim_of, shape_of
 
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)

@@ -9,9 +9,17 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.fusion_engine.by_name cimport (
+    Forward1,
+    Forward2,
+    Forward3,
+    Forward4,
+    Forward5,
+    as_array,
+    load_forward,
+)
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)

@@ -10,9 +10,9 @@ import numpy as np
 from gradspec import kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport as_array
-from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport INTEGERS, REALS
+from gradspec.kernels.fusion_engine.by_name cimport as_array
+from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
+from gradspec.core.conversion cimport INTEGERS, REALS
 
 
 cdef object forward_allclose(object a, object b, object rtol, object atol, object equal_nan):

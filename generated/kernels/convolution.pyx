@@ -8,8 +8,8 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)

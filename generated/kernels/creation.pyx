@@ -9,8 +9,8 @@ import numpy as np
 from gradspec import kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport as_array
-from gradspec.core.operand cimport dtype_of
+from gradspec.kernels.fusion_engine.by_name cimport as_array
+from gradspec.core.conversion cimport dtype_of
 
 
 cdef object forward_arange(object start, object stop, object step, object dtype):

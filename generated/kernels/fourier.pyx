@@ -8,8 +8,8 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, as_array, load_forward
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, as_array, load_forward
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 

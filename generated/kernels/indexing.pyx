@@ -10,9 +10,9 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -186,35 +186,36 @@ cdef object forward_scatter_add(object x, object axis, object indices, object so
 cdef Program scatter_reduce_y = Program("given_0, counts -> y", "y = divide(given_0, maximum(counts, 1))")
 cdef object forward_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     kind = formulas.checked_scatter(reduce)
+    numbers = forward__places_along(indices, axis, shape_of(x))
+    given = forward_getitem(source, formulas.corner(shape_of(source), shape_of(numbers)))
     if kind == 'sum':
         if include_self:
             start = x
         else:
             start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-        return forward_scatter_add(start, axis, indices, source)
+        return forward_scatter_add(start, axis, indices, given)
     if kind == 'mean':
         if include_self:
             start = x
         else:
             start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         counts = forward_scatter_add(
-            forward_full(shape_of(x), 1 if include_self else 0, dtype_of(x)), axis, indices, forward_ones_like(source, None)
+            forward_full(shape_of(x), 1 if include_self else 0, dtype_of(x)), axis, indices, forward_ones_like(given, None)
         )
-        return scatter_reduce_y.run((forward_scatter_add(start, axis, indices, source), counts))
+        return scatter_reduce_y.run((forward_scatter_add(start, axis, indices, given), counts))
     if kind == 'amax' or kind == 'amin':
-        return forward__scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+        return forward__scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
     if include_self:
         start = x
     else:
         start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-    numbers = forward__places_along(indices, axis, shape_of(x))
     order = forward_argsort(numbers, axis, False, True)
     places = forward_take_along_axis(numbers, order, axis)
     return forward_multiply(
         start,
         forward_scatter(
             forward_ones(shape_of(x), dtype_of(source)), axis, places,
-            forward__products(forward_take_along_axis(source, order, axis), places, axis)
+            forward__products(forward_take_along_axis(given, order, axis), places, axis)
         )
     )
 

@@ -9,8 +9,8 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)

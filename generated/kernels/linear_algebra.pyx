@@ -12,9 +12,9 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
@@ -27,6 +27,7 @@ cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.reductions", "max", 3)
 cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.reductions", "min", 3)
+cdef Forward4 forward__norm_from = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 4)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
@@ -75,11 +76,11 @@ cdef object forward_addmv(object x, object a, object b, object beta, object alph
 cdef object forward_addr(object x, object a, object b, object beta, object alpha):
     return forward__blend(x, forward_outer(a, b), beta, alpha)
 
-cdef object forward__along_differences(object x, object a, object b):
+cdef object forward__along_rows(object weight, object t, object z):
     try:
-        return as_array(kernels.along_differences(x, a, b))
+        return as_array(kernels.along_rows(weight, t, z))
     except Exception as error_:
-        raise explain(error_, "_along_differences", x=x, a=a, b=b) from None
+        raise explain(error_, "_along_rows", weight=weight, t=t, z=z) from None
 
 cdef object forward_array_norm(object x, object ord, object axis, object keepdims):
     if ord is None:
@@ -128,18 +129,21 @@ cdef object forward__block_diag_backward(object x, object shapes):
 
 cdef object forward_cdist(object a, object b, object p):
     if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
-        return forward__row_distances(a, b)
+        shapes = formulas.row_shapes(shape_of(a), shape_of(b))
+        return forward__row_distances(
+            forward_concat([forward_broadcast_to(a, shapes[0]), forward_broadcast_to(b, shapes[1])], -2), shape_of(a)[-2]
+        )
     return forward_vector_norm(
         forward_subtract(
             forward_expand_dims(a, -formulas.len_of(formulas.checked_axes(shape_of(a)[-2:], 'a', 2))), forward_expand_dims(b, -3)
         ), p, -1, False
     )
 
-cdef object forward__row_distances(object a, object b):
+cdef object forward__row_distances(object z, object m):
     try:
-        return as_array(kernels.row_distances(a, b))
+        return as_array(kernels.row_distances(z, m))
     except Exception as error_:
-        raise explain(error_, "_row_distances", a=a, b=b) from None
+        raise explain(error_, "_row_distances", z=z, m=m) from None
 
 cdef object forward_cholesky(object x):
     try:
@@ -197,14 +201,14 @@ cdef object forward__coo_sampled_matmul(object a, object b, object rows, object 
     except Exception as error_:
         raise explain(error_, "_coo_sampled_matmul", a=a, b=b, rows=rows, columns=columns) from None
 
-cdef Program cosine_similarity_y = Program("a_all, a_norm, eps, b_all, b_norm -> y", """
-    y = multiply(divide(a_all, maximum(a_norm, eps)), divide(b_all, maximum(b_norm, eps)))""")
+cdef Program cosine_similarity_y = Program("a_all, a_norm, b_all, b_norm -> y", """
+    y = multiply(divide(a_all, a_norm), divide(b_all, b_norm))""")
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
     a_all = forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
     b_all = forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
-    a_norm = forward_vector_norm(a_all, 2, axis, True)
-    b_norm = forward_vector_norm(b_all, 2, axis, True)
-    return forward_sum(cosine_similarity_y.run((a_all, a_norm, eps, b_all, b_norm)), axis, False)
+    a_norm = forward__norm_from(a_all, 2.0, axis, eps)
+    b_norm = forward__norm_from(b_all, 2.0, axis, eps)
+    return forward_sum(cosine_similarity_y.run((a_all, a_norm, b_all, b_norm)), axis, False)
 
 cdef object forward_cross(object a, object b, object axis):
     try:
@@ -694,9 +698,9 @@ cdef object forward__reciprocal_gaps(object values):
         raise explain(error_, "_reciprocal_gaps", values=values) from None
 
 cdef Program renorm_y = Program("x, norms, maxnorm -> y", """
-    y = multiply(x, where(greater(norms, maxnorm), divide(maxnorm, maximum(norms, maxnorm)), 1))""")
+    y = multiply(x, where(greater(norms, maxnorm), divide(maxnorm, norms), 1))""")
 cdef object forward_renorm(object x, object p, object axis, object maxnorm):
-    norms = forward_vector_norm(x, p, formulas.other_axes(axis, ndim_of(x)), True)
+    norms = forward__norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
     return renorm_y.run((x, norms, maxnorm))
 
 cdef object forward_slogdet(object x):
@@ -859,8 +863,8 @@ cdef object forward_vecdot(object a, object b, object axis):
 cdef object forward_vecmat(object a, object b):
     return forward_squeeze(forward_matmul(forward_expand_dims(forward_conj(a), -2), b), -2)
 
-cdef object forward__weighted_differences(object weight, object a, object b):
+cdef object forward__weighted_rows(object weight, object z):
     try:
-        return as_array(kernels.weighted_differences(weight, a, b))
+        return as_array(kernels.weighted_rows(weight, z))
     except Exception as error_:
-        raise explain(error_, "_weighted_differences", weight=weight, a=a, b=b) from None
+        raise explain(error_, "_weighted_rows", weight=weight, z=z) from None

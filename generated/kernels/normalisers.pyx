@@ -11,18 +11,25 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport (
-    Forward1, Forward2, Forward3, Forward4, Forward5, Forward6, as_array, load_forward,
+from gradspec.kernels.fusion_engine.by_name cimport (
+    Forward1,
+    Forward2,
+    Forward3,
+    Forward4,
+    Forward5,
+    Forward6,
+    as_array,
+    load_forward,
 )
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
+cdef Forward4 forward__norm_from = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 4)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -112,7 +119,7 @@ cdef object forward__log_softmax_backward(object a, object y, object axis):
         raise explain(error_, "_log_softmax_backward", a=a, y=y, axis=axis) from None
 
 cdef object forward_normalize(object x, object p, object axis, object eps):
-    return forward_divide(x, forward_clip(forward_vector_norm(x, p, axis, True), eps, None))
+    return forward_divide(x, forward__norm_from(x, p, axis, eps))
 
 cdef Program rms_norm_y = Program("x, given_1, least, given_3 -> y", """
     y = multiply(multiply(x, divide(1, sqrt(add(given_1, least)))), given_3)""")
@@ -149,11 +156,11 @@ cdef object forward_scaled_dot_product_attention(
     if formulas.checked_causal(is_causal, attn_mask is None):
         weights = forward__softmax_where(scores, forward__earlier(shape_of(query)[-2], shape_of(key)[-2]))
     elif attn_mask is None:
-        weights = forward__softmax_or_zero(scores, -1)
+        weights = forward__softmax_or_zero(scores, -1, False)
     elif formulas.is_bool(dtype_of(attn_mask)):
         weights = forward__softmax_where(scores, attn_mask)
     else:
-        weights = forward__softmax_or_zero(forward_add(scores, attn_mask), -1)
+        weights = forward__softmax_or_zero(forward_add(scores, attn_mask), -1, False)
     if dropout_p == 0:
         return forward_matmul(weights, values)
     return forward_matmul(forward_dropout(weights, dropout_p, True, generator), values)
@@ -166,7 +173,7 @@ cdef object forward__earlier(object rows, object columns):
 
 cdef object forward__softmax_where(object x, object mask):
     try:
-        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1))
+        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
 
@@ -182,11 +189,11 @@ cdef object forward__softmax_backward(object a, object y, object axis):
     except Exception as error_:
         raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
 
-cdef object forward__softmax_or_zero(object x, object axis):
+cdef object forward__softmax_or_zero(object x, object axis, object shared):
     try:
-        return as_array(kernels.softmax_or_zero(x, axis))
+        return as_array(kernels.softmax_or_zero(x, axis, shared))
     except Exception as error_:
-        raise explain(error_, "_softmax_or_zero", x=x, axis=axis) from None
+        raise explain(error_, "_softmax_or_zero", x=x, axis=axis, shared=shared) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

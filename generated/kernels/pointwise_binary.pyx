@@ -9,10 +9,10 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport as_array
-from gradspec.kernels.program.program cimport Program
-from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport REALS
+from gradspec.kernels.fusion_engine.by_name cimport as_array
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
+from gradspec.core.conversion cimport REALS
 
 
 add_ufunc = offer(Ufunc(np.add, "add"))
@@ -79,6 +79,10 @@ cdef object forward__truncated_quotient(object a, object b):
 divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):
     return divide_ufunc.binary(a, b)
+
+_divide_or_nan_ufunc = offer(Ufunc(kernels.divide_or_nan, "_divide_or_nan"))
+cdef object forward__divide_or_nan(object a, object b):
+    return _divide_or_nan_ufunc.binary(a, b)
 
 _divide_or_zero_ufunc = offer(Ufunc(kernels.divide_or_zero, "_divide_or_zero"))
 cdef object forward__divide_or_zero(object a, object b):
@@ -147,11 +151,12 @@ pow_ufunc = offer(Ufunc(kernels.power, "pow"))
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
-cdef object forward__scaled_pow(object c, object a, object b, object n):
+cdef Program rate_or_zero_y = Program("c, a, b -> y", "y = multiply(c, _divide_or_zero(a, b))")
+cdef object forward__rate_or_zero(object c, object a, object b):
     try:
-        return as_array(kernels.scaled_pow(c, a, b, n))
+        return as_array(rate_or_zero_y.run((c, a, b)))
     except Exception as error_:
-        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
+        raise explain(error_, "_rate_or_zero", c=c, a=a, b=b) from None
 
 remainder_ufunc = offer(Ufunc(np.remainder, "remainder", REALS))
 cdef object forward_remainder(object a, object b):
@@ -160,6 +165,19 @@ cdef object forward_remainder(object a, object b):
 cdef Program rsub_y = Program("b, alpha, a -> y", "y = subtract(b, multiply(alpha, a))")
 cdef object forward_rsub(object a, object b, object alpha):
     return rsub_y.run((b, alpha, a))
+
+cdef object forward__scaled_pow(object c, object a, object b, object n):
+    try:
+        return as_array(kernels.scaled_pow(c, a, b, n))
+    except Exception as error_:
+        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
+
+cdef Program slope_or_zero_y = Program("c, a, b -> y", "y = multiply(c, _divide_or_zero(a, b))")
+cdef object forward__slope_or_zero(object c, object a, object b):
+    try:
+        return as_array(slope_or_zero_y.run((c, a, b)))
+    except Exception as error_:
+        raise explain(error_, "_slope_or_zero", c=c, a=a, b=b) from None
 
 subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):

@@ -10,9 +10,9 @@ import math
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
@@ -204,7 +204,8 @@ cdef object forward__resize(object x, object sizes, object kind, object steps):
 
 cdef Program lp_pool1d_y = Program("total, given_1 -> y", """
     empty = equal(total, 0)
-    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
+    flat = atan2(total, absolute(total))
+    y = where(empty, flat, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
@@ -223,7 +224,8 @@ cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, ob
 
 cdef Program lp_pool2d_y = Program("total, given_1 -> y", """
     empty = equal(total, 0)
-    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
+    flat = atan2(total, absolute(total))
+    y = where(empty, flat, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
@@ -242,7 +244,8 @@ cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, ob
 
 cdef Program lp_pool3d_y = Program("total, given_1 -> y", """
     empty = equal(total, 0)
-    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
+    flat = atan2(total, absolute(total))
+    y = where(empty, flat, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride

@@ -8,9 +8,9 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)

@@ -6,8 +6,8 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 from gradspec import kernels
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_linear = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "linear", 3)

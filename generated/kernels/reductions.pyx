@@ -12,13 +12,14 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
+cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
@@ -114,6 +115,17 @@ cdef object forward__nan_to_zero(object x):
 
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)
+
+cdef object forward__norm_from(object x, object p, object axis, object floor):
+    if p == 2:
+        return forward__euclidean_norm_from(x, floor, axis, True)
+    return forward_clip(forward_vector_norm(x, p, axis, True), floor, None)
+
+cdef object forward__euclidean_norm_from(object x, object floor, object axis, object keepdims):
+    try:
+        return as_array(np.maximum(kernels.euclidean_norm(x, axis, keepdims), floor))
+    except Exception as error_:
+        raise explain(error_, "_euclidean_norm_from", x=x, floor=floor, axis=axis, keepdims=keepdims) from None
 
 cdef object forward_prod(object x, object axis, object keepdims):
     try:

@@ -10,9 +10,9 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)

@@ -10,7 +10,7 @@ import numpy as np
 from gradspec import kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
 
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)

@@ -4,12 +4,14 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import numpy as np
+
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.program cimport Program
+from gradspec.core.conversion cimport dtype_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
@@ -73,7 +75,7 @@ cdef object forward_exp1(object x):
 
 cdef object forward_exp10(object x):
     try:
-        return as_array(kernels.special('exp10', x))
+        return as_array(np.power(10.0, x))
     except Exception as error_:
         raise explain(error_, "exp10", x=x) from None
 
@@ -133,7 +135,7 @@ cdef object forward_gammasgn(object x):
 
 cdef object forward_i0(object x):
     try:
-        return as_array(kernels.special('i0', x))
+        return as_array(kernels.modified_bessel('i0', x))
     except Exception as error_:
         raise explain(error_, "i0", x=x) from None
 
@@ -145,7 +147,7 @@ cdef object forward_i0e(object x):
 
 cdef object forward_i1(object x):
     try:
-        return as_array(kernels.special('i1', x))
+        return as_array(kernels.modified_bessel('i1', x))
     except Exception as error_:
         raise explain(error_, "i1", x=x) from None
 
@@ -283,7 +285,7 @@ cdef object forward_rel_entr(object a, object b):
 
 cdef object forward_rgamma(object x):
     try:
-        return as_array(kernels.special('rgamma', x))
+        return as_array(kernels.rgamma(x))
     except Exception as error_:
         raise explain(error_, "rgamma", x=x) from None
 

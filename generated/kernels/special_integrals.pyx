@@ -8,7 +8,7 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport as_array
+from gradspec.kernels.fusion_engine.by_name cimport as_array
 
 
 cdef object forward__carlson_integral(object x, object y, object z, object p, object i, object j, object k, object l):

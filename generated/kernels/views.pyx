@@ -10,8 +10,8 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward4, as_array, load_forward
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward4, as_array, load_forward
+from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward4 forward_index_put = <Forward4> load_forward("gradspec.generated.kernels.indexing", "index_put", 4)

@@ -146,11 +146,11 @@ def grid_sample(x: Operand, grid: Operand, mode: str = 'bilinear', padding_mode:
 def interpolate(x: Operand, size: _int | Sequence[_int] | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
     """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole length; PyTorch copies then if the length stays."""
 def lp_pool1d(x: Operand, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone."""
+    """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone, and how it changes there is not known."""
 def lp_pool2d(x: Operand, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone."""
+    """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone, and how it changes there is not known."""
 def lp_pool3d(x: Operand, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone."""
+    """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone, and how it changes there is not known."""
 def max_pool1d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last axis."""
 def max_pool2d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> Tensor:
@@ -254,7 +254,7 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
 def constant_pad_nd(x: Operand, pad: _int | Sequence[_int], value: complex = 0) -> Tensor:
     """Constants before and behind the last axes, cut off where a length is negative."""
 __all__ = [

@@ -4,8 +4,26 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.random import (
-    binomial, cauchy, choice, dirichlet, exponential, geometric, gumbel, integers, laplace, logistic, lognormal, pareto,
-    permutation, poisson, random, rayleigh, standard_gamma, standard_normal, uniform, weibull,
+    binomial,
+    cauchy,
+    choice,
+    dirichlet,
+    exponential,
+    geometric,
+    gumbel,
+    integers,
+    laplace,
+    logistic,
+    lognormal,
+    pareto,
+    permutation,
+    poisson,
+    random,
+    rayleigh,
+    standard_gamma,
+    standard_normal,
+    uniform,
+    weibull,
 )
 from .generated.variable_type.random import normal
 from .generated.variable_type.random import rand

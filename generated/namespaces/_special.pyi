@@ -102,7 +102,7 @@ def spherical_yn(n: _int, x: Operand) -> Tensor:
 def stdtr(df: Operand, t: Operand) -> Tensor:
     """Student's distribution function."""
 def xlog1py(a: Operand, b: Operand) -> Tensor:
-    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
+    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf."""
 def y0(x: Operand) -> Tensor:
     """Bessel function of the second kind of order 0."""
 def y1(x: Operand) -> Tensor:
@@ -157,9 +157,9 @@ def expit(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """sin(pi x) / (pi x), and 1 at 0."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
 def log_expit(x: Operand, inplace: _bool = False) -> Tensor:
     """log(sigmoid(x)) without overflow."""
 def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:

@@ -4,8 +4,28 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.fourier import (
-    fft, fft2, fftfreq, fftn, fftshift, ifftshift, hfft, hfft2, hfftn, ifft, ifft2, ifftn, ihfft, ihfft2, ihfftn, irfft,
-    irfft2, irfftn, rfft, rfft2, rfftfreq, rfftn,
+    fft,
+    fft2,
+    fftfreq,
+    fftn,
+    fftshift,
+    ifftshift,
+    hfft,
+    hfft2,
+    hfftn,
+    ifft,
+    ifft2,
+    ifftn,
+    ihfft,
+    ihfft2,
+    ihfftn,
+    irfft,
+    irfft2,
+    irfftn,
+    rfft,
+    rfft2,
+    rfftfreq,
+    rfftn,
 )
 
 from .generated.docs import fft as _docs  # once the functions are there
@@ -37,7 +57,7 @@ __all__ = [
     "rfftn",
 ]
 
-from gradspec.support.later import answer as _answer
+from gradspec.support.lazy_import import answer as _answer
 
 _answer(__name__)
 del _answer

@@ -4,9 +4,38 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.linear_algebra import (
-    array_norm, cholesky, cond, det, eig, eigh, eigvals, eigvalsh, householder_product, inv, lstsq, lu, lu_factor, lu_solve,
-    matrix_exp, matrix_norm, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve, solve_banded, solve_sylvester,
-    solve_triangular, sqrtm, svd, svdvals, tensorinv, tensorsolve, vandermonde,
+    array_norm,
+    cholesky,
+    cond,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    householder_product,
+    inv,
+    lstsq,
+    lu,
+    lu_factor,
+    lu_solve,
+    matrix_exp,
+    matrix_norm,
+    matrix_power,
+    matrix_rank,
+    multi_dot,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    solve_banded,
+    solve_sylvester,
+    solve_triangular,
+    sqrtm,
+    svd,
+    svdvals,
+    tensorinv,
+    tensorsolve,
+    vandermonde,
 )
 from .generated.variable_type.reductions import vector_norm
 from .generated.variable_type.linear_algebra import array_norm as norm
@@ -66,7 +95,7 @@ __all__ = [
     "vecdot",
 ]
 
-from gradspec.support.later import answer as _answer
+from gradspec.support.lazy_import import answer as _answer
 
 _answer(__name__)
 del _answer

@@ -8,16 +8,54 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.activations cimport (
-    forward_celu, forward__dropout_factors, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
-    forward_hardswish, forward__hardswish_slope, forward_hardtanh, forward_leaky_relu, forward_log1mexp,
-    forward_log_sigmoid, forward_mish, forward_prelu, forward_relu, forward_relu6, forward_rrelu, forward__rrelu_slope,
-    forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign, forward__real_softsign,
-    forward_squareplus, forward_tanhshrink, forward_threshold,
+    forward_celu,
+    forward__dropout_factors,
+    forward_elu,
+    forward_gelu,
+    forward_glu,
+    forward_hardshrink,
+    forward_hardsigmoid,
+    forward_hardswish,
+    forward__hardswish_slope,
+    forward_hardtanh,
+    forward_leaky_relu,
+    forward_log1mexp,
+    forward_log_sigmoid,
+    forward_mish,
+    forward_prelu,
+    forward_relu,
+    forward_relu6,
+    forward_rrelu,
+    forward__rrelu_slope,
+    forward_selu,
+    forward_silu,
+    forward_softplus,
+    forward_softshrink,
+    forward_softsign,
+    forward__real_softsign,
+    forward_squareplus,
+    forward_tanhshrink,
+    forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
-    CeluBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardswishSlopeBackward,
-    HardtanhBackward, LeakyReluBackward, Log1mexpBackward, MishBackward, ReluBackward, Relu6Backward, SiluBackward,
-    SoftplusBackward, RealSoftsignBackward, SquareplusBackward, TanhshrinkBackward, ThresholdBackward,
+    CeluBackward,
+    EluBackward,
+    GeluBackward,
+    HardsigmoidBackward,
+    HardswishBackward,
+    HardswishSlopeBackward,
+    HardtanhBackward,
+    LeakyReluBackward,
+    Log1mexpBackward,
+    MishBackward,
+    ReluBackward,
+    Relu6Backward,
+    SiluBackward,
+    SoftplusBackward,
+    RealSoftsignBackward,
+    SquareplusBackward,
+    TanhshrinkBackward,
+    ThresholdBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -25,8 +63,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 

@@ -9,9 +9,23 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import PolydivResult
 from gradspec.generated.kernels.calculus cimport (
-    forward_convolve, forward_correlate, forward__full_convolution, forward__slide, forward_gradient, forward__slopes,
-    forward_interp, forward__segment, forward_poly, forward_polyadd, forward_polyder, forward_polydiv, forward_polyfit,
-    forward_polymul, forward_polysub, forward_polyval, forward_roots,
+    forward_convolve,
+    forward_correlate,
+    forward__full_convolution,
+    forward__slide,
+    forward_gradient,
+    forward__slopes,
+    forward_interp,
+    forward__segment,
+    forward_poly,
+    forward_polyadd,
+    forward_polyder,
+    forward_polydiv,
+    forward_polyfit,
+    forward_polymul,
+    forward_polysub,
+    forward_polyval,
+    forward_roots,
 )
 from gradspec.generated.functions.calculus cimport FullConvolutionBackward, SlideBackward
 from gradspec.core.arguments cimport as_float, as_int, as_str
@@ -19,9 +33,16 @@ from gradspec.core.accumulate_grad cimport connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    ndim_of,
+    shape_of,
+    size_of,
+    wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input

@@ -6,22 +6,63 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.support.dispatch import register
 from gradspec.generated.kernels.comparison cimport (
-    forward_allclose, forward_array_equal, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert,
-    bitwise_invert_ufunc, forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc,
-    forward_bitwise_right_shift, bitwise_right_shift_ufunc, forward_bitwise_xor, bitwise_xor_ufunc, forward_equal,
-    equal_ufunc, forward_gcd, gcd_ufunc, forward_greater, greater_ufunc, forward_greater_equal, greater_equal_ufunc,
-    forward_isclose, forward_isfinite, isfinite_ufunc, forward_isinf, isinf_ufunc, forward_isnan, isnan_ufunc,
-    forward_isneginf, forward_isposinf, forward_isreal, forward_lcm, lcm_ufunc, forward_less, less_ufunc,
-    forward_less_equal, less_equal_ufunc, forward_logical_and, logical_and_ufunc, forward_logical_not, logical_not_ufunc,
-    forward_logical_or, logical_or_ufunc, forward_logical_xor, logical_xor_ufunc, forward_not_equal, not_equal_ufunc,
-    forward_signbit, signbit_ufunc,
+    forward_allclose,
+    forward_array_equal,
+    forward_bitwise_and,
+    bitwise_and_ufunc,
+    forward_bitwise_invert,
+    bitwise_invert_ufunc,
+    forward_bitwise_left_shift,
+    bitwise_left_shift_ufunc,
+    forward_bitwise_or,
+    bitwise_or_ufunc,
+    forward_bitwise_right_shift,
+    bitwise_right_shift_ufunc,
+    forward_bitwise_xor,
+    bitwise_xor_ufunc,
+    forward_equal,
+    equal_ufunc,
+    forward_gcd,
+    gcd_ufunc,
+    forward_greater,
+    greater_ufunc,
+    forward_greater_equal,
+    greater_equal_ufunc,
+    forward_isclose,
+    forward_isfinite,
+    isfinite_ufunc,
+    forward_isinf,
+    isinf_ufunc,
+    forward_isnan,
+    isnan_ufunc,
+    forward_isneginf,
+    forward_isposinf,
+    forward_isreal,
+    forward_lcm,
+    lcm_ufunc,
+    forward_less,
+    less_ufunc,
+    forward_less_equal,
+    less_equal_ufunc,
+    forward_logical_and,
+    logical_and_ufunc,
+    forward_logical_not,
+    logical_not_ufunc,
+    forward_logical_or,
+    logical_or_ufunc,
+    forward_logical_xor,
+    logical_xor_ufunc,
+    forward_not_equal,
+    not_equal_ufunc,
+    forward_signbit,
+    signbit_ufunc,
 )
 from gradspec.core.arguments cimport as_bool, as_float
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.grad_mode cimport LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 
 

@@ -9,20 +9,34 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.convolution cimport (
-    forward_conv1d, forward_conv2d, forward_conv3d, forward_conv_tbc, forward_conv_transpose1d, forward_conv_transpose2d,
-    forward_conv_transpose3d, forward_convolution, forward__convolve, forward__convolve_input, forward__convolve_weight,
-    forward_fold, forward_unfold,
+    forward_conv1d,
+    forward_conv2d,
+    forward_conv3d,
+    forward_conv_tbc,
+    forward_conv_transpose1d,
+    forward_conv_transpose2d,
+    forward_conv_transpose3d,
+    forward_convolution,
+    forward__convolve,
+    forward__convolve_input,
+    forward__convolve_weight,
+    forward_fold,
+    forward_unfold,
 )
 from gradspec.generated.functions.convolution cimport (
-    ConvolveBackward, ConvolveInputBackward, ConvolveWeightBackward, FoldBackward, UnfoldBackward,
+    ConvolveBackward,
+    ConvolveInputBackward,
+    ConvolveWeightBackward,
+    FoldBackward,
+    UnfoldBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
 from gradspec.core.tensor cimport TensorBase
 

@@ -7,9 +7,25 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.creation cimport (
-    forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
-    forward_full_like, forward_linspace, forward_logspace, forward_new_empty, forward_new_full, forward_new_ones,
-    forward_new_zeros, forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
+    forward_arange,
+    forward_astype,
+    forward_copy,
+    forward_empty,
+    forward_empty_like,
+    forward_eye,
+    forward_full,
+    forward_full_like,
+    forward_linspace,
+    forward_logspace,
+    forward_new_empty,
+    forward_new_full,
+    forward_new_ones,
+    forward_new_zeros,
+    forward_one_hot,
+    forward_ones,
+    forward_ones_like,
+    forward_zeros,
+    forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
@@ -17,8 +33,8 @@ from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.core.tensor cimport TensorBase
 

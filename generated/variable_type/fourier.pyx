@@ -9,21 +9,50 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.fourier cimport (
-    forward_fft, forward_fft2, forward_fftfreq, forward_fftn, forward_fftshift, forward_ifftshift, forward__fit,
-    forward__fourier, forward_hfft, forward_hfft2, forward_hfftn, forward_ifft, forward_ifft2, forward_ifftn, forward_ihfft,
-    forward_ihfft2, forward_ihfftn, forward__interior, forward_irfft, forward_irfft2, forward_irfftn, forward_rfft,
-    forward_rfft2, forward_rfftfreq, forward_rfftn, forward__rfourier, forward__irfourier,
+    forward_fft,
+    forward_fft2,
+    forward_fftfreq,
+    forward_fftn,
+    forward_fftshift,
+    forward_ifftshift,
+    forward__fit,
+    forward__fourier,
+    forward_hfft,
+    forward_hfft2,
+    forward_hfftn,
+    forward_ifft,
+    forward_ifft2,
+    forward_ifftn,
+    forward_ihfft,
+    forward_ihfft2,
+    forward_ihfftn,
+    forward__interior,
+    forward_irfft,
+    forward_irfft2,
+    forward_irfftn,
+    forward_rfft,
+    forward_rfft2,
+    forward_rfftfreq,
+    forward_rfftn,
+    forward__rfourier,
+    forward__irfourier,
 )
 from gradspec.generated.functions.fourier cimport (
-    FftshiftBackward, IfftshiftBackward, FitBackward, FourierBackward, InteriorBackward, RfourierBackward, IrfourierBackward,
+    FftshiftBackward,
+    IfftshiftBackward,
+    FitBackward,
+    FourierBackward,
+    InteriorBackward,
+    RfourierBackward,
+    IrfourierBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.core.tensor cimport TensorBase
 

@@ -10,19 +10,63 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import multiplied
 from gradspec.generated.kernels.indexing cimport (
-    forward_argwhere, forward_compress, forward_delete, forward__kept, forward_diagonal_scatter, forward_embedding,
-    forward_extract, forward_flatnonzero, forward_gather, forward_getitem, forward__getitem_backward, forward_index_add,
-    forward_index_copy, forward_index_fill, forward_index_put, forward__index_put_backward, forward_index_reduce,
-    forward__spread_index, forward_index_select, forward_masked_fill, forward_masked_scatter, forward__first_numbers,
-    forward_nonzero, forward_put, forward_scatter, forward__last_written, forward_scatter_add, forward_scatter_reduce,
-    forward__places_along, forward__products, forward__run_begins, forward__scatter_extreme, forward__takes_part,
-    forward_select_scatter, forward_slice_scatter, forward_take, forward__take_backward, forward_take_along_axis,
-    forward__take_along_axis_backward, forward_take_along_dim, forward_unravel_index,
+    forward_argwhere,
+    forward_compress,
+    forward_delete,
+    forward__kept,
+    forward_diagonal_scatter,
+    forward_embedding,
+    forward_extract,
+    forward_flatnonzero,
+    forward_gather,
+    forward_getitem,
+    forward__getitem_backward,
+    forward_index_add,
+    forward_index_copy,
+    forward_index_fill,
+    forward_index_put,
+    forward__index_put_backward,
+    forward_index_reduce,
+    forward__spread_index,
+    forward_index_select,
+    forward_masked_fill,
+    forward_masked_scatter,
+    forward__first_numbers,
+    forward_nonzero,
+    forward_put,
+    forward_scatter,
+    forward__last_written,
+    forward_scatter_add,
+    forward_scatter_reduce,
+    forward__places_along,
+    forward__products,
+    forward__run_begins,
+    forward__scatter_extreme,
+    forward__takes_part,
+    forward_select_scatter,
+    forward_slice_scatter,
+    forward_take,
+    forward__take_backward,
+    forward_take_along_axis,
+    forward__take_along_axis_backward,
+    forward_take_along_dim,
+    forward_unravel_index,
 )
 from gradspec.generated.functions.indexing cimport (
-    GatherBackward, GetitemBackward, GetitemBackwardBackward, IndexAddBackward, IndexPutBackward, IndexPutBackwardBackward,
-    MaskedFillBackward, ScatterBackward, ScatterAddBackward, ScatterExtremeBackward, TakeBackward, TakeBackwardBackward,
-    TakeAlongAxisBackward, TakeAlongAxisBackwardBackward,
+    GatherBackward,
+    GetitemBackward,
+    GetitemBackwardBackward,
+    IndexAddBackward,
+    IndexPutBackward,
+    IndexPutBackwardBackward,
+    MaskedFillBackward,
+    ScatterBackward,
+    ScatterAddBackward,
+    ScatterExtremeBackward,
+    TakeBackward,
+    TakeBackwardBackward,
+    TakeAlongAxisBackward,
+    TakeAlongAxisBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -31,13 +75,23 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_index, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_mask,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    size_of,
+    wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
-from gradspec.saved.snapshot cimport begin_write
+from gradspec.saved.copy_on_write cimport begin_write
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport attach_view, check_inplace
 
@@ -828,6 +882,7 @@ cdef object op_scatter(object x, object axis, object indices, object source):
         node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         if node_.needs(1):
             node_.saved_x_shape = shape_of(x)
+            node_.saved_source_shape = shape_of(source)
 
     y = wrap_forward(forward_scatter(array_of(x), axis, index_of(indices), array_of(source)))
 
@@ -867,6 +922,7 @@ cdef object op_scatter_(object x, object axis, object indices, object source):
         node_.saved_indices = save_index(state_, indices, &node_.version_indices)
         if node_.needs(1):
             node_.saved_x_shape = shape_of(x)
+            node_.saved_source_shape = shape_of(source)
 
     begin_write(state_, written_, recording_)
     try:
@@ -916,6 +972,7 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
         if node_.needs(1):
             node_.saved_axis = axis
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+            node_.saved_source_shape = shape_of(source)
 
     y = wrap_forward(forward_scatter_add(array_of(x), axis, index_of(indices), array_of(source)))
 
@@ -954,6 +1011,7 @@ cdef object op_scatter_add_(object x, object axis, object indices, object source
         if node_.needs(1):
             node_.saved_axis = axis
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+            node_.saved_source_shape = shape_of(source)
 
     begin_write(state_, written_, recording_)
     try:
@@ -985,35 +1043,36 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
     try:
         if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             kind = formulas.checked_scatter(reduce)
+            numbers = ops._places_along(indices, axis, shape_of(x))
+            given = ops.getitem(source, formulas.corner(shape_of(source), shape_of(numbers)))
             if kind == 'sum':
                 if include_self:
                     start = x
                 else:
                     start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-                return ops.scatter_add(start, axis, indices, source)
+                return ops.scatter_add(start, axis, indices, given)
             if kind == 'mean':
                 if include_self:
                     start = x
                 else:
                     start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
                 counts = ops.scatter_add(
-                    ops.full(shape_of(x), 1 if include_self else 0, dtype=dtype_of(x)), axis, indices, ops.ones_like(source)
+                    ops.full(shape_of(x), 1 if include_self else 0, dtype=dtype_of(x)), axis, indices, ops.ones_like(given)
                 )
-                return ops.scatter_add(start, axis, indices, source) / ops.maximum(counts, 1)
+                return ops.scatter_add(start, axis, indices, given) / ops.maximum(counts, 1)
             if kind == 'amax' or kind == 'amin':
-                return ops._scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+                return ops._scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
             if include_self:
                 start = x
             else:
                 start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-            numbers = ops._places_along(indices, axis, shape_of(x))
             order = ops.argsort(numbers, axis)
             places = ops.take_along_axis(numbers, order, axis)
             return (
                 start
                 * ops.scatter(
                     ops.ones(shape_of(x), dtype=dtype_of(source)), axis, places,
-                    ops._products(ops.take_along_axis(source, order, axis), places, axis)
+                    ops._products(ops.take_along_axis(given, order, axis), places, axis)
                 )
             )
         return wrap_forward(forward_scatter_reduce(array_of(x), axis, index_of(indices), array_of(source), reduce, include_self))

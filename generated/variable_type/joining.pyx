@@ -9,28 +9,82 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import differ
 from gradspec.generated.kernels.joining cimport (
-    forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
-    forward_cartesian_prod, forward_column_stack, forward_combinations, forward_concat, forward__concat_backward,
-    forward_constant_pad_nd, forward_dstack, forward_hstack, forward__insert_order, forward__join, forward__join_backward,
-    forward_meshgrid, forward__meshgrid_backward, forward_pad, forward__pad_backward, forward_repeat,
-    forward__repeat_backward, forward_resize, forward__cycle, forward_split, forward_stack, forward_tile,
-    forward_unsafe_chunk, forward_unsafe_split, forward_unstack, forward_vstack,
+    forward_append,
+    forward_array_split,
+    forward_broadcast_arrays,
+    forward__broadcast_arrays_backward,
+    forward_cartesian_prod,
+    forward_column_stack,
+    forward_combinations,
+    forward_concat,
+    forward__concat_backward,
+    forward_constant_pad_nd,
+    forward_dstack,
+    forward_hstack,
+    forward__insert_order,
+    forward__join,
+    forward__join_backward,
+    forward_meshgrid,
+    forward__meshgrid_backward,
+    forward_pad,
+    forward__pad_backward,
+    forward_repeat,
+    forward__repeat_backward,
+    forward_resize,
+    forward__cycle,
+    forward_split,
+    forward_stack,
+    forward_tile,
+    forward_unsafe_chunk,
+    forward_unsafe_split,
+    forward_unstack,
+    forward_vstack,
 )
 from gradspec.generated.functions.joining cimport (
-    ArraySplitBackward, BroadcastArraysBackward, BroadcastArraysBackwardBackward, ConcatBackward, ConcatBackwardBackward,
-    JoinBackward, JoinBackwardBackward, MeshgridBackward, MeshgridBackwardBackward, PadBackward, PadBackwardBackward,
-    RepeatBackward, RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
+    ArraySplitBackward,
+    BroadcastArraysBackward,
+    BroadcastArraysBackwardBackward,
+    ConcatBackward,
+    ConcatBackwardBackward,
+    JoinBackward,
+    JoinBackwardBackward,
+    MeshgridBackward,
+    MeshgridBackwardBackward,
+    PadBackward,
+    PadBackwardBackward,
+    RepeatBackward,
+    RepeatBackwardBackward,
+    SplitBackward,
+    StackBackward,
+    TileBackward,
+    UnsafeSplitBackward,
+    UnstackBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
-    any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history,
+    any_needs_grad,
+    connect_all,
+    connect_one,
+    needs_grad,
+    set_histories,
+    set_history,
 )
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    arrays_of,
+    as_index,
+    as_operand,
+    as_operands,
+    dtype_of,
+    index_of,
+    listed,
+    ndim_of,
+    shape_of,
+    size_of,
     wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method

@@ -12,52 +12,201 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import converted
 from gradspec.generated.results import (
-    EigResult, EighResult, LstsqResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
+    EigResult,
+    EighResult,
+    LstsqResult,
+    LuResult,
+    LuFactorResult,
+    LuUnpackResult,
+    QrResult,
+    SlogdetResult,
+    SvdResult,
     TriangularSolveResult,
 )
 from gradspec.generated.kernels.linear_algebra cimport (
-    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward__along_differences, forward_array_norm,
-    forward_baddbmm, forward_bilinear, forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist,
-    forward__row_distances, forward_cholesky, forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor_jvp,
-    forward__cofactor_hessian, forward__checkerboard, forward_cond, forward_coo_matmul, forward__coo_sampled_matmul,
-    forward_cosine_similarity, forward_cross, forward_det, forward__cofactor, forward__det_coefficients,
-    forward__det_circles, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
-    forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
-    forward_inv, forward_kron, forward__least_squares, forward_linear, forward_logdet, forward__lower_half, forward_lstsq,
-    forward_lu, forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall,
-    forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__matrix_exp_coefficients, forward__path_scale,
-    forward__matrix_exp_along, forward__matrix_exp_bend, forward__upper_block, forward_matrix_norm, forward_matrix_rank,
-    forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
-    forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
-    forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
-    forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded,
-    forward__solve_bands, forward__slant, forward_solve_sylvester, forward__solve_triangle, forward_solve_triangular,
-    forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace,
-    forward__triangle, forward_triangular_solve, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot,
-    forward_vecmat, forward__weighted_differences,
+    forward_addbmm,
+    forward_addmm,
+    forward_addmv,
+    forward_addr,
+    forward__along_rows,
+    forward_array_norm,
+    forward_baddbmm,
+    forward_bilinear,
+    forward__blend,
+    forward_block_diag,
+    forward__block_diag_backward,
+    forward_cdist,
+    forward__row_distances,
+    forward_cholesky,
+    forward_cholesky_inverse,
+    forward_cholesky_solve,
+    forward__cofactor_jvp,
+    forward__cofactor_hessian,
+    forward__checkerboard,
+    forward_cond,
+    forward_coo_matmul,
+    forward__coo_sampled_matmul,
+    forward_cosine_similarity,
+    forward_cross,
+    forward_det,
+    forward__cofactor,
+    forward__det_coefficients,
+    forward__det_circles,
+    forward_dist,
+    forward_dot,
+    forward_eig,
+    forward_eigh,
+    forward_eigvals,
+    forward_eigvalsh,
+    forward__einsum_pair,
+    forward__einsum_single,
+    forward__einsum_single_backward,
+    forward__hermitian_part,
+    forward_inner,
+    forward_inv,
+    forward_kron,
+    forward__least_squares,
+    forward_linear,
+    forward_logdet,
+    forward__lower_half,
+    forward_lstsq,
+    forward_lu,
+    forward__lu_wide,
+    forward_lu_factor,
+    forward__lu_order,
+    forward__lu_parts,
+    forward__lu_tall,
+    forward_lu_unpack,
+    forward_matmul,
+    forward_matrix_exp,
+    forward__matrix_exp_coefficients,
+    forward__path_scale,
+    forward__matrix_exp_along,
+    forward__matrix_exp_bend,
+    forward__upper_block,
+    forward_matrix_norm,
+    forward_matrix_rank,
+    forward_matvec,
+    forward__minors,
+    forward__minors_backward,
+    forward_multi_dot,
+    forward_nuclear_norm,
+    forward_outer,
+    forward_pairwise_distance,
+    forward_pdist,
+    forward__pairs,
+    forward__permutation_matrix,
+    forward__phase_turn,
+    forward__phase_turn_backward,
+    forward_pinv,
+    forward__pivot_rows,
+    forward__pivots,
+    forward_qr,
+    forward__qr_tall,
+    forward__reciprocal_gaps,
+    forward_renorm,
+    forward_slogdet,
+    forward_solve,
+    forward__solve_columns,
+    forward_solve_banded,
+    forward__solve_bands,
+    forward__slant,
+    forward_solve_sylvester,
+    forward__solve_triangle,
+    forward_solve_triangular,
+    forward_sqrtm,
+    forward_svd,
+    forward_svdvals,
+    forward_tensordot,
+    forward_tensorinv,
+    forward_tensorsolve,
+    forward_trace,
+    forward__triangle,
+    forward_triangular_solve,
+    forward_tril,
+    forward_triu,
+    forward_vander,
+    forward_vdot,
+    forward_vecdot,
+    forward_vecmat,
+    forward__weighted_rows,
 )
 from gradspec.generated.functions.linear_algebra cimport (
-    AlongDifferencesBackward, BlockDiagBackward, BlockDiagBackwardBackward, RowDistancesBackward, CholeskyBackward,
-    CofactorJvpBackward, CheckerboardBackward, CooMatmulBackward, CooSampledMatmulBackward, CrossBackward, DetBackward,
-    CofactorBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward,
-    HermitianPartBackward, InvBackward, LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward,
-    MatrixExpBackward, MatrixExpAlongBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward,
-    QrTallBackward, ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveBandsBackward, SlantBackward,
-    SolveSylvesterBackward, SolveTriangleBackward, SqrtmBackward, SvdBackward, TensordotBackward, TriangleBackward,
-    TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
+    AlongRowsBackward,
+    BlockDiagBackward,
+    BlockDiagBackwardBackward,
+    RowDistancesBackward,
+    CholeskyBackward,
+    CofactorJvpBackward,
+    CheckerboardBackward,
+    CooMatmulBackward,
+    CooSampledMatmulBackward,
+    CrossBackward,
+    DetBackward,
+    CofactorBackward,
+    EigBackward,
+    EighBackward,
+    EinsumPairBackward,
+    EinsumSingleBackward,
+    EinsumSingleBackwardBackward,
+    HermitianPartBackward,
+    InvBackward,
+    LinearBackward,
+    LowerHalfBackward,
+    LuPartsBackward,
+    MatmulBackward,
+    MatrixExpBackward,
+    MatrixExpAlongBackward,
+    MinorsBackward,
+    MinorsBackwardBackward,
+    OuterBackward,
+    PinvBackward,
+    QrTallBackward,
+    ReciprocalGapsBackward,
+    SlogdetBackward,
+    SolveColumnsBackward,
+    SolveBandsBackward,
+    SlantBackward,
+    SolveSylvesterBackward,
+    SolveTriangleBackward,
+    SqrtmBackward,
+    SvdBackward,
+    TensordotBackward,
+    TriangleBackward,
+    TrilBackward,
+    TriuBackward,
+    VecdotBackward,
+    WeightedRowsBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
-    any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_histories, set_history,
+    any_needs_grad,
+    connect_all,
+    connect_one,
+    connect_two,
+    needs_grad,
+    set_histories,
+    set_history,
 )
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
-    size_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    arrays_of,
+    as_index,
+    as_operand,
+    as_operands,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    listed,
+    ndim_of,
+    shape_of,
+    size_of,
+    wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
@@ -196,45 +345,46 @@ def addr(x, a, b, *, beta=1, alpha=1):
     return op_addr(x, a, b, beta, alpha)
 
 
-cdef object op__along_differences(object x, object a, object b):
+cdef object op__along_rows(object weight, object t, object z):
     cdef ThreadState* state_ = thread_state()
-    cdef AlongDifferencesBackward node_ = None
+    cdef AlongRowsBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_along_differences", <void*> op__along_differences, (x, a, b))
-    x = as_real_operand(x, "_along_differences", "x")
-    a = as_real_operand(a, "_along_differences", "a")
-    b = as_real_operand(b, "_along_differences", "b")
+        return listened(state_, "_along_rows", <void*> op__along_rows, (weight, t, z))
+    weight = as_real_operand(weight, "_along_rows", "weight")
+    t = as_real_operand(t, "_along_rows", "t")
+    z = as_real_operand(z, "_along_rows", "z")
 
-    if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = AlongDifferencesBackward.__new__(AlongDifferencesBackward)
-        connect_all(node_, state_, (x, a, b))
-        if node_.needs(0):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-            node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(1) or node_.needs(2):
-            node_.saved_x = save_input(state_, x, &node_.version_x)
+    if needs_grad(state_, weight) or needs_grad(state_, t) or needs_grad(state_, z):
+        node_ = AlongRowsBackward.__new__(AlongRowsBackward)
+        connect_all(node_, state_, (weight, t, z))
+        node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_t = save_input(state_, t, &node_.version_t)
+        if node_.needs(0) or node_.needs(1):
+            node_.saved_z = save_input(state_, z, &node_.version_z)
 
-    y = wrap_forward(forward__along_differences(array_of(x), array_of(a), array_of(b)))
+    y = wrap_forward(forward__along_rows(array_of(weight), array_of(t), array_of(z)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(x) or has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__along_differences, (y,), (x, a, b))
+    if state_.flags & DUAL and (has_tangent(weight) or has_tangent(t) or has_tangent(z)):
+        push_forward(jvp__along_rows, (y,), (weight, t, z))
     return y
 
-cdef tuple jvp__along_differences(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, a_t, b_t, x, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
-    y_t = None if x_t is None else ops._along_differences(x_t, a, b)
-    if a_t is not None:
-        y_t = plus(y_t, ops.sum(x * a_t, -1, True))
-    if b_t is not None:
-        y_t = minus(y_t, x @ ops.mT(b_t))
+cdef tuple jvp__along_rows(tuple outputs_, tuple inputs_, tuple tangents_):
+    weight_t, t_t, z_t, weight, t, z = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if weight_t is None else ops._along_rows(weight_t, t, z)
+    if t_t is not None:
+        y_t = plus(y_t, ops._along_rows(weight, t_t, z))
+    if z_t is not None:
+        y_t = plus(y_t, ops._along_rows(weight, t, z_t))
     return (y_t,)
 
-def _along_differences(x, a, b):
-    """The product of row i of `x` with the difference of row i of `a` and row j of `b`."""
-    return op__along_differences(x, a, b)
+def _along_rows(weight, t, z):
+    """The product of the differences of a row and one across in `t` and in `z`, times a weight; where they are equal
+    in either, 0 whatever the weight is. The first rows have the others across."""
+    return op__along_rows(weight, t, z)
 
 
 cdef object op_array_norm(object x, object ord, object axis, object keepdims):
@@ -430,7 +580,10 @@ cdef object op_cdist(object a, object b, object p):
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
-                return ops._row_distances(a, b)
+                shapes = formulas.row_shapes(shape_of(a), shape_of(b))
+                return ops._row_distances(
+                    ops.concat([ops.broadcast_to(a, shapes[0]), ops.broadcast_to(b, shapes[1])], -2), shape_of(a)[-2]
+                )
             return ops.vector_norm(
                 ops.expand_dims(a, -formulas.len_of(formulas.checked_axes(shape_of(a)[-2:], 'a', 2))) - ops.expand_dims(b, -3),
                 p, -1
@@ -444,41 +597,38 @@ def cdist(a, b, p=2.0):
     return op_cdist(a, b, p)
 
 
-cdef object op__row_distances(object a, object b):
+cdef object op__row_distances(object z, object m):
     cdef ThreadState* state_ = thread_state()
     cdef RowDistancesBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_row_distances", <void*> op__row_distances, (a, b))
-    a = as_real_operand(a, "_row_distances", "a")
-    b = as_real_operand(b, "_row_distances", "b")
+        return listened(state_, "_row_distances", <void*> op__row_distances, (z, m))
+    z = as_real_operand(z, "_row_distances", "z")
+    m = as_int(m, "_row_distances", "m")
 
-    if needs_grad(state_, a) or needs_grad(state_, b):
+    if needs_grad(state_, z):
         node_ = RowDistancesBackward.__new__(RowDistancesBackward)
-        connect_two(node_, state_, a, b)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
+        connect_one(node_, state_, z)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
 
-    y = wrap_forward(forward__row_distances(array_of(a), array_of(b)))
+    y = wrap_forward(forward__row_distances(array_of(z), m))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__row_distances, (y,), (a, b))
+    if state_.flags & DUAL and has_tangent(z):
+        push_forward(jvp__row_distances, (y,), (z, m))
     return y
 
 cdef tuple jvp__row_distances(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else ops._divide_or_zero(ops._along_differences(a_t, a, b), y)
-    if b_t is not None:
-        y_t = plus(y_t, ops._divide_or_zero(ops.mT(ops._along_differences(b_t, b, a)), y))
-    return (y_t,)
+    z_t, z, y = tangents_[0], inputs_[0], outputs_[0]
+    return (ops._along_rows(ops.where(y == 0, math.nan, ops._divide_or_zero(1, y)), z_t, z),)
 
-def _row_distances(a, b):
-    """The Euclidean distance of each row of `a` and each row of `b`; the derivative at 0 is 0. Second derivatives lose
-    digits where the square of a distance overflows."""
-    return op__row_distances(a, b)
+def _row_distances(z, m):
+    """The Euclidean distance of each of the first `m` rows and each of the others; the derivative at 0 is 0, and how
+    it changes is not known unless both rows move alike. Second derivatives lose digits where the square of a
+    distance overflows."""
+    return op__row_distances(z, m)
 
 
 cdef object op_cholesky(object x):
@@ -769,9 +919,9 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             a_all = ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
             b_all = ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
-            a_norm = ops.vector_norm(a_all, 2, axis, True)
-            b_norm = ops.vector_norm(b_all, 2, axis, True)
-            return ops.sum(a_all / ops.maximum(a_norm, eps) * (b_all / ops.maximum(b_norm, eps)), axis)
+            a_norm = ops._norm_from(a_all, 2.0, axis, eps)
+            b_norm = ops._norm_from(b_all, 2.0, axis, eps)
+            return ops.sum(a_all / a_norm * (b_all / b_norm), axis)
         return wrap_forward(forward_cosine_similarity(array_of(a), array_of(b), axis, eps))
     except Exception as error_:
         raise explain(error_, "cosine_similarity", a=a, b=b, axis=axis, eps=eps) from None
@@ -2504,8 +2654,8 @@ cdef object op_renorm(object x, object p, object axis, object maxnorm):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            norms = ops.vector_norm(x, p, formulas.other_axes(axis, ndim_of(x)), True)
-            return x * ops.where(norms > maxnorm, maxnorm / ops.maximum(norms, maxnorm), 1)
+            norms = ops._norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
+            return x * ops.where(norms > maxnorm, maxnorm / norms, 1)
         return wrap_forward(forward_renorm(array_of(x), p, axis, maxnorm))
     except Exception as error_:
         raise explain(error_, "renorm", x=x, p=p, axis=axis, maxnorm=maxnorm) from None
@@ -3340,74 +3490,69 @@ def vecmat(a, b):
     return op_vecmat(a, b)
 
 
-cdef object op__weighted_differences(object weight, object a, object b):
+cdef object op__weighted_rows(object weight, object z):
     cdef ThreadState* state_ = thread_state()
-    cdef WeightedDifferencesBackward node_ = None
+    cdef WeightedRowsBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_weighted_differences", <void*> op__weighted_differences, (weight, a, b))
-    weight = as_real_operand(weight, "_weighted_differences", "weight")
-    a = as_real_operand(a, "_weighted_differences", "a")
-    b = as_real_operand(b, "_weighted_differences", "b")
+        return listened(state_, "_weighted_rows", <void*> op__weighted_rows, (weight, z))
+    weight = as_real_operand(weight, "_weighted_rows", "weight")
+    z = as_real_operand(z, "_weighted_rows", "z")
 
-    if needs_grad(state_, weight) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = WeightedDifferencesBackward.__new__(WeightedDifferencesBackward)
-        connect_all(node_, state_, (weight, a, b))
+    if needs_grad(state_, weight) or needs_grad(state_, z):
+        node_ = WeightedRowsBackward.__new__(WeightedRowsBackward)
+        connect_two(node_, state_, weight, z)
+        node_.saved_weight = save_input(state_, weight, &node_.version_weight)
         if node_.needs(0):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-            node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(1) or node_.needs(2):
-            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+            node_.saved_z = save_input(state_, z, &node_.version_z)
 
-    y = wrap_forward(forward__weighted_differences(array_of(weight), array_of(a), array_of(b)))
+    y = wrap_forward(forward__weighted_rows(array_of(weight), array_of(z)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(weight) or has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__weighted_differences, (y,), (weight, a, b))
+    if state_.flags & DUAL and (has_tangent(weight) or has_tangent(z)):
+        push_forward(jvp__weighted_rows, (y,), (weight, z))
     return y
 
-cdef tuple jvp__weighted_differences(tuple outputs_, tuple inputs_, tuple tangents_):
-    weight_t, a_t, b_t, weight, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
-    y_t = None if weight_t is None else ops._weighted_differences(weight_t, a, b)
-    if a_t is not None:
-        y_t = plus(y_t, a_t * ops.sum(weight, -1, True))
-    if b_t is not None:
-        y_t = minus(y_t, weight @ b_t)
+cdef tuple jvp__weighted_rows(tuple outputs_, tuple inputs_, tuple tangents_):
+    weight_t, z_t, weight, z = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if weight_t is None else ops._weighted_rows(weight_t, z)
+    if z_t is not None:
+        y_t = plus(y_t, ops._weighted_rows(weight, z_t))
     return (y_t,)
 
-def _weighted_differences(weight, a, b):
-    """The sum over the rows of `b` of the differences of each row of `a` to them, each times its weight."""
-    return op__weighted_differences(weight, a, b)
+def _weighted_rows(weight, z):
+    """The sum of the differences of each row and those across, each times its weight; of equal rows 0, whatever their
+    weight is. The first rows have the others across."""
+    return op__weighted_rows(weight, z)
 
 
 answer_calls()
 
 register({
-"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "_along_differences": _along_differences, "array_norm":
-    array_norm, "baddbmm": baddbmm, "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag,
-    "_block_diag_backward": _block_diag_backward, "cdist": cdist, "_row_distances": _row_distances, "cholesky": cholesky,
-    "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp": _cofactor_jvp,
-    "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "coo_matmul": coo_matmul,
-    "_coo_sampled_matmul": _coo_sampled_matmul, "cosine_similarity": cosine_similarity, "cross": cross, "det": det,
-    "_cofactor": _cofactor, "_det_coefficients": _det_coefficients, "_det_circles": _det_circles, "dist": dist, "dot": dot,
-    "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold,
-    "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward,
-    "_hermitian_part": _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner":
-    inner, "inv": inv, "kron": kron, "_least_squares": _least_squares, "linear": linear, "logdet": logdet, "_lower_half":
-    _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order,
-    "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul,
-    "matrix_exp": matrix_exp, "_matrix_exp_coefficients": _matrix_exp_coefficients, "_path_scale": _path_scale,
-    "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block": _upper_block,
-    "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors":
-    _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer,
-    "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix,
-    "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows,
-    "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet":
-    slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands,
-    "_slant": _slant, "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular":
-    solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv,
-    "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril,
-    "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat,
-    "_weighted_differences": _weighted_differences,
+"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "_along_rows": _along_rows, "array_norm": array_norm,
+    "baddbmm": baddbmm, "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag, "_block_diag_backward":
+    _block_diag_backward, "cdist": cdist, "_row_distances": _row_distances, "cholesky": cholesky, "cholesky_inverse":
+    cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp": _cofactor_jvp, "_cofactor_hessian":
+    _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "coo_matmul": coo_matmul, "_coo_sampled_matmul":
+    _coo_sampled_matmul, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "_cofactor": _cofactor,
+    "_det_coefficients": _det_coefficients, "_det_circles": _det_circles, "dist": dist, "dot": dot, "eig": eig, "eigh":
+    eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair":
+    _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
+    _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner": inner, "inv": inv,
+    "kron": kron, "_least_squares": _least_squares, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "lstsq":
+    lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts,
+    "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul, "matrix_exp": matrix_exp,
+    "_matrix_exp_coefficients": _matrix_exp_coefficients, "_path_scale": _path_scale, "_matrix_exp_along":
+    _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block": _upper_block, "matrix_norm": matrix_norm,
+    "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors": _minors, "_minors_backward":
+    _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance":
+    pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn":
+    _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots,
+    "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve":
+    solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands, "_slant": _slant,
+    "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular": solve_triangular, "sqrtm":
+    sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve,
+    "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander":
+    vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_rows": _weighted_rows,
 })

@@ -10,27 +10,68 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.losses cimport (
-    forward_binary_cross_entropy, forward__bernoulli_loss, forward_binary_cross_entropy_with_logits, forward__class_losses,
-    forward__class_losses_backward, forward__class_or_zero, forward_cosine_embedding_loss, forward_cross_entropy,
-    forward__cross_entropies, forward__cross_entropies_backward, forward_gaussian_nll_loss, forward_hinge_embedding_loss,
-    forward_huber_loss, forward__huber, forward__is_class, forward__kept_mean, forward__kept_mean_backward, forward_kl_div,
-    forward_l1_loss, forward_margin_ranking_loss, forward_mse_loss, forward_multi_margin_loss,
-    forward_multilabel_margin_loss, forward__class_pairs, forward_multilabel_soft_margin_loss, forward_nll_loss,
-    forward__pick, forward__unpick, forward_poisson_nll_loss, forward_smooth_l1_loss, forward_soft_margin_loss,
+    forward_binary_cross_entropy,
+    forward__bernoulli_loss,
+    forward_binary_cross_entropy_with_logits,
+    forward__class_losses,
+    forward__class_losses_backward,
+    forward__class_or_zero,
+    forward_cosine_embedding_loss,
+    forward_cross_entropy,
+    forward__cross_entropies,
+    forward__cross_entropies_backward,
+    forward_gaussian_nll_loss,
+    forward_hinge_embedding_loss,
+    forward_huber_loss,
+    forward__huber,
+    forward__is_class,
+    forward__kept_mean,
+    forward__kept_mean_backward,
+    forward_kl_div,
+    forward_l1_loss,
+    forward_margin_ranking_loss,
+    forward_mse_loss,
+    forward_multi_margin_loss,
+    forward_multilabel_margin_loss,
+    forward__class_pairs,
+    forward_multilabel_soft_margin_loss,
+    forward_nll_loss,
+    forward__pick,
+    forward__unpick,
+    forward_poisson_nll_loss,
+    forward_smooth_l1_loss,
+    forward_soft_margin_loss,
     forward_triplet_margin_loss,
 )
 from gradspec.generated.functions.losses cimport (
-    BernoulliLossBackward, ClassLossesBackward, ClassLossesBackwardBackward, CrossEntropiesBackward,
-    CrossEntropiesBackwardBackward, HuberBackward, KeptMeanBackward, KeptMeanBackwardBackward, PickBackward, UnpickBackward,
+    BernoulliLossBackward,
+    ClassLossesBackward,
+    ClassLossesBackwardBackward,
+    CrossEntropiesBackward,
+    CrossEntropiesBackwardBackward,
+    HuberBackward,
+    KeptMeanBackward,
+    KeptMeanBackwardBackward,
+    PickBackward,
+    UnpickBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    size_of,
+    wrap_forward,
 )
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase

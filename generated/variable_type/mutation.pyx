@@ -8,9 +8,24 @@ from gradspec import kernels
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.functions.mutation cimport (
-    BernoulliBackward, CauchyBackward, CopyBackward, EqBackward, ExponentialBackward, FillBackward, FillDiagonalBackward,
-    GeBackward, GeometricBackward, GtBackward, LeBackward, LogNormalBackward, LtBackward, NeBackward, NormalBackward,
-    RandomBackward, UniformBackward, ZeroBackward,
+    BernoulliBackward,
+    CauchyBackward,
+    CopyBackward,
+    EqBackward,
+    ExponentialBackward,
+    FillBackward,
+    FillDiagonalBackward,
+    GeBackward,
+    GeometricBackward,
+    GtBackward,
+    LeBackward,
+    LogNormalBackward,
+    LtBackward,
+    NeBackward,
+    NormalBackward,
+    RandomBackward,
+    UniformBackward,
+    ZeroBackward,
 )
 from gradspec.core.arguments cimport as_generator, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad
@@ -19,9 +34,9 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport value_before, writable, written_value
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of
-from gradspec.saved.snapshot cimport begin_write
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, ndim_of, shape_of
+from gradspec.saved.copy_on_write cimport begin_write
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport check_inplace
 

@@ -9,15 +9,39 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import converted
 from gradspec.generated.kernels.normalisers cimport (
-    forward_batch_norm, forward_group_norm, forward_gumbel_softmax, forward_instance_norm, forward_layer_norm,
-    forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
-    forward_scaled_dot_product_attention, forward__earlier, forward__softmax_where, forward_softmax,
-    forward__softmax_backward, forward__softmax_or_zero, forward_softmin, forward__standardize, forward__standardize_affine,
-    forward__standardize_affine_backward, forward__standardize_backward, forward_weight_norm,
+    forward_batch_norm,
+    forward_group_norm,
+    forward_gumbel_softmax,
+    forward_instance_norm,
+    forward_layer_norm,
+    forward_local_response_norm,
+    forward_log_softmax,
+    forward__log_softmax_backward,
+    forward_normalize,
+    forward_rms_norm,
+    forward_scaled_dot_product_attention,
+    forward__earlier,
+    forward__softmax_where,
+    forward_softmax,
+    forward__softmax_backward,
+    forward__softmax_or_zero,
+    forward_softmin,
+    forward__standardize,
+    forward__standardize_affine,
+    forward__standardize_affine_backward,
+    forward__standardize_backward,
+    forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxWhereBackward, SoftmaxBackward, SoftmaxBackwardBackward,
-    SoftmaxOrZeroBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
+    LogSoftmaxBackward,
+    LogSoftmaxBackwardBackward,
+    SoftmaxWhereBackward,
+    SoftmaxBackward,
+    SoftmaxBackwardBackward,
+    SoftmaxOrZeroBackward,
+    StandardizeBackward,
+    StandardizeAffineBackward,
+    StandardizeAffineBackwardBackward,
     StandardizeBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_ints
@@ -25,9 +49,17 @@ from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_mask,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -341,7 +373,7 @@ cdef object op_normalize(object x, object p, object axis, object eps):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return x / ops.clip(ops.vector_norm(x, p, axis, True), eps)
+            return x / ops._norm_from(x, p, axis, eps)
         return wrap_forward(forward_normalize(array_of(x), p, axis, eps))
     except Exception as error_:
         raise explain(error_, "normalize", x=x, p=p, axis=axis, eps=eps) from None
@@ -579,37 +611,38 @@ def _softmax_backward(a, y, axis=-1):
     return op__softmax_backward(a, y, axis)
 
 
-cdef object op__softmax_or_zero(object x, object axis):
+cdef object op__softmax_or_zero(object x, object axis, object shared):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxOrZeroBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x, axis))
+        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x, axis, shared))
     x = as_operand(x, "_softmax_or_zero", "x")
     axis = as_ints(axis, "_softmax_or_zero", "axis", -1)
+    shared = as_bool(shared, "_softmax_or_zero", "shared")
 
     if needs_grad(state_, x):
         node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
         connect_one(node_, state_, x)
         node_.saved_axis = axis
 
-    y = wrap_forward(forward__softmax_or_zero(array_of(x), axis))
+    y = wrap_forward(forward__softmax_or_zero(array_of(x), axis, shared))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y_dtype = dtype_of(y)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__softmax_or_zero, (y,), (x, axis))
+        push_forward(jvp__softmax_or_zero, (y,), (x, axis, shared))
     return y
 
 cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
     return (ops._softmax_backward(x_t, y, axis),)
 
-def _softmax_or_zero(x, axis=-1):
-    """softmax along `axis`, zeros where every element is -inf."""
-    return op__softmax_or_zero(x, axis)
+def _softmax_or_zero(x, axis=-1, shared=False):
+    """softmax along `axis`, zeros where every element is -inf; where some are inf NaN, or shared among these."""
+    return op__softmax_or_zero(x, axis, shared)
 
 
 cdef object op_softmin(object x, object axis):

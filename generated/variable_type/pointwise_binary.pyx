@@ -12,21 +12,96 @@ from gradspec.support.errors import explain
 from gradspec.support.keywords import multiplied
 from gradspec.generated.results import DivmodResult
 from gradspec.generated.kernels.pointwise_binary cimport (
-    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
-    forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
-    copysign_ufunc, forward__direction, forward_div, forward__truncated_quotient, forward_divide, divide_ufunc,
-    forward__divide_or_zero, forward_divmod, forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc,
-    forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc,
-    forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc,
-    forward_multiply, multiply_ufunc, forward_polar, forward_pow, forward__scaled_pow, forward_remainder, remainder_ufunc,
-    forward_rsub, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
+    forward_add,
+    add_ufunc,
+    forward_addcdiv,
+    forward_addcmul,
+    forward_atan2,
+    atan2_ufunc,
+    forward__angle_slope,
+    forward_clamp_max,
+    clamp_max_ufunc,
+    forward_clamp_min,
+    clamp_min_ufunc,
+    forward_clip,
+    forward_complex,
+    forward_copysign,
+    copysign_ufunc,
+    forward__direction,
+    forward_div,
+    forward__truncated_quotient,
+    forward_divide,
+    divide_ufunc,
+    forward__divide_or_nan,
+    forward__divide_or_zero,
+    forward_divmod,
+    forward_floor_divide,
+    floor_divide_ufunc,
+    forward_fmax,
+    fmax_ufunc,
+    forward_fmin,
+    fmin_ufunc,
+    forward_fmod,
+    fmod_ufunc,
+    forward_heaviside,
+    heaviside_ufunc,
+    forward_hypot,
+    hypot_ufunc,
+    forward_lerp,
+    forward_logaddexp,
+    forward_logaddexp2,
+    forward_maximum,
+    maximum_ufunc,
+    forward_minimum,
+    minimum_ufunc,
+    forward_multiply,
+    multiply_ufunc,
+    forward_polar,
+    forward_pow,
+    forward__rate_or_zero,
+    forward_remainder,
+    remainder_ufunc,
+    forward_rsub,
+    forward__scaled_pow,
+    forward__slope_or_zero,
+    forward_subtract,
+    subtract_ufunc,
+    forward_where,
+    forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward, Atan2Backward, AngleSlopeBackward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
-    CopysignBackward, DirectionBackward, TruncatedQuotientBackward, DivideBackward, DivideOrZeroBackward,
-    FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward,
-    MaximumBackward, MinimumBackward, MultiplyBackward, PolarBackward, PowBackward, ScaledPowBackward, RemainderBackward,
-    SubtractBackward, WhereBackward, XlogyBackward,
+    AddBackward,
+    Atan2Backward,
+    AngleSlopeBackward,
+    ClampMaxBackward,
+    ClampMinBackward,
+    ClipBackward,
+    ComplexBackward,
+    CopysignBackward,
+    DirectionBackward,
+    TruncatedQuotientBackward,
+    DivideBackward,
+    DivideOrNanBackward,
+    DivideOrZeroBackward,
+    FloorDivideBackward,
+    FmaxBackward,
+    FminBackward,
+    FmodBackward,
+    HypotBackward,
+    LogaddexpBackward,
+    Logaddexp2Backward,
+    MaximumBackward,
+    MinimumBackward,
+    MultiplyBackward,
+    PolarBackward,
+    PowBackward,
+    RateOrZeroBackward,
+    RemainderBackward,
+    ScaledPowBackward,
+    SlopeOrZeroBackward,
+    SubtractBackward,
+    WhereBackward,
+    XlogyBackward,
 )
 from gradspec.core.arguments cimport as_int, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
@@ -34,10 +109,18 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
-    HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
+    HAS_GRADIENT,
+    NO_GRADIENT,
+    inplace_binary,
+    out_binary,
+    overwrite,
+    prepare_inplace,
+    prepare_out,
+    writable,
+    write_out,
 )
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 
@@ -228,19 +311,17 @@ cdef object op__angle_slope(object a, object b):
 cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
     distance = ops.hypot(a, b)
-    if a_t is not None:
-        across = ops._divide_or_zero(ops._direction(a, b), distance)
     if b_t is not None:
         far = ops.maximum(ops.absolute(a), ops.absolute(b)) == math.inf
-        apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
-        together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
-    y_t = None if a_t is None else a_t * (-2 * across * ops._divide_or_zero(ops._direction(b, a), distance))
+        apart = ops.where(far, 0, a / 2 - b / 2) / distance
+        together = ops.where(far, 0, a / 2 + b / 2) / distance
+    y_t = None if a_t is None else a_t * (-2 * (ops._direction(a, b) / distance) * (ops._direction(b, a) / distance))
     if b_t is not None:
-        y_t = plus(y_t, b_t * (4 * apart * together))
+        y_t = plus(y_t, b_t * (4 * (apart / distance) * (together / distance)))
     return (y_t,)
 
 def _angle_slope(a, b):
-    """b / (a * a + b * b), and 0 at 0, as all of its derivatives are."""
+    """b / (a * a + b * b), and 0 at 0, where it has no derivative."""
     return op__angle_slope(a, b)
 
 
@@ -510,13 +591,13 @@ cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     distance = ops.hypot(a, b)
     other = ops._direction(b, a)
-    y_t = None if a_t is None else a_t * ops._divide_or_zero(ops.square(other), distance)
+    y_t = None if a_t is None else a_t * (ops.square(other) / distance)
     if b_t is not None:
-        y_t = plus(y_t, b_t * -ops._divide_or_zero(y * other, distance))
+        y_t = plus(y_t, b_t * (-y * other / distance))
     return (y_t,)
 
 def _direction(a, b):
-    """a / hypot(a, b), and 0 at 0, as all of its derivatives are."""
+    """a / hypot(a, b), and 0 at 0, where it has no derivative."""
     return op__direction(a, b)
 
 
@@ -645,6 +726,43 @@ def divide(a, b, *, out=None):
     return op_divide(a, b)
 
 
+cdef object op__divide_or_nan(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef DivideOrNanBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_divide_or_nan", <void*> op__divide_or_nan, (a, b))
+    a = as_operand(a, "_divide_or_nan", "a")
+    b = as_operand(b, "_divide_or_nan", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DivideOrNanBackward.__new__(DivideOrNanBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward__divide_or_nan(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__divide_or_nan, jvp__divide_or_nan, False, (y,), (a, b))
+    return y
+
+cdef tuple jvp__divide_or_nan(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else ops._divide_or_nan(a_t, b)
+    if b_t is not None:
+        y_t = minus(y_t, y * ops._divide_or_nan(b_t, b))
+    return (y_t,)
+
+def _divide_or_nan(a, b):
+    """a / b, and where b is 0 NaN unless a is 0 too; what is linear in the change of something says with it that it is
+    not known."""
+    return op__divide_or_nan(a, b)
+
+
 cdef object op__divide_or_zero(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideOrZeroBackward node_ = None
@@ -671,13 +789,13 @@ cdef object op__divide_or_zero(object a, object b):
 
 cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, b, y = tangents_[0], tangents_[1], inputs_[1], outputs_[0]
-    y_t = None if a_t is None else ops._divide_or_zero(a_t, b)
+    y_t = None if a_t is None else ops._divide_or_nan(a_t, b)
     if b_t is not None:
-        y_t = minus(y_t, y * ops._divide_or_zero(b_t, b))
+        y_t = minus(y_t, y * ops._divide_or_nan(b_t, b))
     return (y_t,)
 
 def _divide_or_zero(a, b):
-    """a / b, and 0 where b is 0, as all of its derivatives are."""
+    """a / b, and 0 where b is 0; how it changes there is not known."""
     return op__divide_or_zero(a, b)
 
 
@@ -1347,7 +1465,7 @@ cdef object op_pow(object a, object b):
 cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
     if b_t is not None:
-        vanishing = (a == 0) & (ops.real(b) >= 0) | ops.isinf(a) & (ops.real(b) < 0)
+        vanishing = (a == 0) & (ops.real(b) > 0) | ops.isinf(a) & (ops.real(b) < 0)
         nonzero = ops.where(vanishing, 1, a)
         if dtype_of(a) == dtype_of(y):
             base = nonzero
@@ -1374,65 +1492,54 @@ cdef object into_pow(object a, object b, object out):
     return write_out(target_, op_pow(a, b), "pow")
 
 def pow(a, b, *, out=None):
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
     if out is not None:
         return into_pow(a, b, out)
     return op_pow(a, b)
 
 
-cdef object op__scaled_pow(object c, object a, object b, object n):
+cdef object op__rate_or_zero(object c, object a, object b):
     cdef ThreadState* state_ = thread_state()
-    cdef ScaledPowBackward node_ = None
+    cdef RateOrZeroBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_scaled_pow", <void*> op__scaled_pow, (c, a, b, n))
-    c = as_operand(c, "_scaled_pow", "c")
-    a = as_operand(a, "_scaled_pow", "a")
-    b = as_operand(b, "_scaled_pow", "b")
-    n = as_int(n, "_scaled_pow", "n")
+        return listened(state_, "_rate_or_zero", <void*> op__rate_or_zero, (c, a, b))
+    c = as_operand(c, "_rate_or_zero", "c")
+    a = as_operand(a, "_rate_or_zero", "a")
+    b = as_operand(b, "_rate_or_zero", "b")
 
     if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
+        node_ = RateOrZeroBackward.__new__(RateOrZeroBackward)
         connect_all(node_, state_, (c, a, b))
-        node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_n = n
-        if node_.needs(1):
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1) or node_.needs(2):
             node_.saved_c = save_input(state_, c, &node_.version_c)
-        if node_.needs(2):
-            node_.saved_a_dtype = dtype_of(a)
 
-    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
+    y = wrap_forward(forward__rate_or_zero(array_of(c), array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        if node_.needs(2):
-            node_.saved_y_dtype = dtype_of(y)
-            node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
+        push_whole(jvp__rate_or_zero, jvp__rate_or_zero, False, (y,), (c, a, b))
     return y
 
-cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b, n, y = (
-        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
-    )
-    if b_t is not None:
-        nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-        if dtype_of(a) == dtype_of(y):
-            base = nonzero
-        else:
-            base = ops.astype(nonzero, dtype_of(y))
-    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
+cdef tuple jvp__rate_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    if c_t is not None or b_t is not None:
+        ratio = ops._divide_or_zero(a, b)
+    y_t = None if c_t is None else ratio * c_t
     if a_t is not None:
-        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
+        y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
     if b_t is not None:
-        y_t = plus(y_t, b_t * (y * ops.log(base)))
+        y_t = minus(y_t, ratio * ops._divide_or_nan(c * b_t, b))
     return (y_t,)
 
-def _scaled_pow(c, a, b, n=0):
-    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
-    return op__scaled_pow(c, a, b, n)
+def _rate_or_zero(c, a, b):
+    """c * a / b, and 0 where b is 0, as how fast a length `b` grows whose part `a` moves by `c`; unless nothing moves
+    it is not known how that changes, whatever the change is multiplied by."""
+    return op__rate_or_zero(c, a, b)
 
 
 cdef object op_remainder(object a, object b):
@@ -1503,6 +1610,105 @@ cdef object op_rsub(object a, object b, object alpha):
 def rsub(a, b, *, alpha=1):
     """b - alpha * a."""
     return op_rsub(a, b, alpha)
+
+
+cdef object op__scaled_pow(object c, object a, object b, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScaledPowBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_scaled_pow", <void*> op__scaled_pow, (c, a, b, n))
+    c = as_operand(c, "_scaled_pow", "c")
+    a = as_operand(a, "_scaled_pow", "a")
+    b = as_operand(b, "_scaled_pow", "b")
+    n = as_int(n, "_scaled_pow", "n")
+
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
+        connect_all(node_, state_, (c, a, b))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_n = n
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
+        if node_.needs(2):
+            node_.saved_a_dtype = dtype_of(a)
+
+    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(2):
+            node_.saved_y_dtype = dtype_of(y)
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
+    return y
+
+cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b, n, y = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    )
+    if b_t is not None:
+        nonzero = ops.where((a == 0) & (ops.real(b) > n) | (c == 0), 1, a)
+        if dtype_of(a) == dtype_of(y):
+            base = nonzero
+        else:
+            base = ops.astype(nonzero, dtype_of(y))
+    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
+    if a_t is not None:
+        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (y * ops.log(base)))
+    return (y_t,)
+
+def _scaled_pow(c, a, b, n=0):
+    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
+    return op__scaled_pow(c, a, b, n)
+
+
+cdef object op__slope_or_zero(object c, object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef SlopeOrZeroBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_slope_or_zero", <void*> op__slope_or_zero, (c, a, b))
+    c = as_operand(c, "_slope_or_zero", "c")
+    a = as_operand(a, "_slope_or_zero", "a")
+    b = as_operand(b, "_slope_or_zero", "b")
+
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = SlopeOrZeroBackward.__new__(SlopeOrZeroBackward)
+        connect_all(node_, state_, (c, a, b))
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
+
+    y = wrap_forward(forward__slope_or_zero(array_of(c), array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__slope_or_zero, jvp__slope_or_zero, False, (y,), (c, a, b))
+    return y
+
+cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    if c_t is not None or b_t is not None:
+        ratio = ops._divide_or_zero(a, b)
+    y_t = None if c_t is None else ratio * c_t
+    if a_t is not None:
+        y_t = plus(y_t, c * ops._divide_or_nan(a_t, b))
+    if b_t is not None:
+        y_t = minus(y_t, c * ratio * ops._divide_or_nan(b_t, b))
+    return (y_t,)
+
+def _slope_or_zero(c, a, b):
+    """c * a / b, and 0 where b is 0, as the cotangent of the part `a` of a length `b` whose cotangent is `c`; unless
+    `a` stands still it is not known how that changes, also where c is 0."""
+    return op__slope_or_zero(c, a, b)
 
 
 cdef object op_subtract(object a, object b):
@@ -1598,9 +1804,10 @@ cdef object op_xlogy(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = XlogyBackward.__new__(XlogyBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(0):
+            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
@@ -1614,19 +1821,18 @@ cdef object op_xlogy(object a, object b):
 
 cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    if formulas.is_complex(dtype_of(b)):
-        invalid = b == 0
-    else:
-        invalid = b <= 0
-    safe = ops.where((a == 0) & invalid, 1, b)
     if a_t is not None:
-        if dtype_of(b) == dtype_of(y):
-            base = safe
+        if formulas.is_complex(dtype_of(b)):
+            known = b
         else:
-            base = ops.astype(safe, dtype_of(y))
+            known = ops.where((a == 0) & (b < 0), 1, b)
+        if dtype_of(b) == dtype_of(y):
+            base = known
+        else:
+            base = ops.astype(known, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (a / safe))
+        y_t = plus(y_t, b_t * ops._scaled_pow(a, b, -1))
     return (y_t,)
 
 cdef object op_xlogy_(object a, object b):
@@ -1645,7 +1851,8 @@ cdef object into_xlogy(object a, object b, object out):
     return write_out(target_, op_xlogy(a, b), "xlogy")
 
 def xlogy(a, b, *, out=None):
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
+    -inf."""
     if out is not None:
         return into_xlogy(a, b, out)
     return op_xlogy(a, b)
@@ -1656,9 +1863,10 @@ answer_calls()
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "_angle_slope": _angle_slope, "clamp_max":
     clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
-    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod":
-    divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot,
-    "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply":
-    multiply, "polar": polar, "pow": pow, "_scaled_pow": _scaled_pow, "remainder": remainder, "rsub": rsub, "subtract":
+    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_nan": _divide_or_nan,
+    "_divide_or_zero": _divide_or_zero, "divmod": divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod":
+    fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
+    maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "_rate_or_zero": _rate_or_zero,
+    "remainder": remainder, "rsub": rsub, "_scaled_pow": _scaled_pow, "_slope_or_zero": _slope_or_zero, "subtract":
     subtract, "where": where, "xlogy": xlogy,
 })

@@ -11,30 +11,166 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import FrexpResult, ModfResult
 from gradspec.generated.kernels.pointwise_unary cimport (
-    forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
-    asin_ufunc, forward__asin_slope, forward_asinh, asinh_ufunc, forward__asinh_slope, forward_atan, atan_ufunc,
-    forward__atan_slope, forward_atanh, atanh_ufunc, forward__atanh_slope, forward_cbrt, cbrt_ufunc, forward_ceil,
-    ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc,
-    forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
-    forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_frac,
-    forward_frexp, forward__gauss, forward_imag, forward_ldexp, ldexp_ufunc, forward_lgamma, forward_log, log_ufunc,
-    forward_log10, log10_ufunc, forward_log1p, forward_log2, log2_ufunc, forward_logit, forward__log_odds, forward_modf,
-    forward_nan_to_num, forward_negative, negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg,
-    rad2deg_ufunc, forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope,
-    forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc,
-    forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc,
-    forward__tanh_slope, forward_trunc, trunc_ufunc,
+    forward_absolute,
+    absolute_ufunc,
+    forward_acos,
+    acos_ufunc,
+    forward_acosh,
+    acosh_ufunc,
+    forward_angle,
+    forward_asin,
+    asin_ufunc,
+    forward__asin_slope,
+    forward_asinh,
+    asinh_ufunc,
+    forward__asinh_slope,
+    forward_atan,
+    atan_ufunc,
+    forward__atan_slope,
+    forward_atanh,
+    atanh_ufunc,
+    forward__atanh_slope,
+    forward_cbrt,
+    cbrt_ufunc,
+    forward_ceil,
+    ceil_ufunc,
+    forward_conj,
+    conj_ufunc,
+    forward_cos,
+    cos_ufunc,
+    forward_cosh,
+    cosh_ufunc,
+    forward_deg2rad,
+    deg2rad_ufunc,
+    forward_digamma,
+    forward_entr,
+    forward_erf,
+    forward_erfc,
+    forward_erfcx,
+    forward__erfcx_derivative,
+    forward_erfinv,
+    forward_exp,
+    exp_ufunc,
+    forward_exp2,
+    exp2_ufunc,
+    forward_expm1,
+    expm1_ufunc,
+    forward_floor,
+    floor_ufunc,
+    forward_frac,
+    forward_frexp,
+    forward__gauss,
+    forward_imag,
+    forward_ldexp,
+    ldexp_ufunc,
+    forward_lgamma,
+    forward_log,
+    log_ufunc,
+    forward_log10,
+    log10_ufunc,
+    forward_log1p,
+    forward_log2,
+    log2_ufunc,
+    forward_logit,
+    forward__log_odds,
+    forward_modf,
+    forward_nan_to_num,
+    forward_negative,
+    negative_ufunc,
+    forward_polygamma,
+    forward_positive,
+    forward_rad2deg,
+    rad2deg_ufunc,
+    forward_real,
+    forward_reciprocal,
+    forward_round,
+    forward_rsqrt,
+    forward_sigmoid,
+    forward__sigmoid_slope,
+    forward_sign,
+    sign_ufunc,
+    forward_sin,
+    sin_ufunc,
+    forward_sinc,
+    forward__sinc_derivative,
+    forward_sinh,
+    sinh_ufunc,
+    forward_sqrt,
+    sqrt_ufunc,
+    forward_square,
+    square_ufunc,
+    forward_tan,
+    tan_ufunc,
+    forward_tanh,
+    tanh_ufunc,
+    forward__tanh_slope,
+    forward_trunc,
+    trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
-    AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinSlopeBackward, AsinhBackward,
-    AsinhSlopeBackward, AtanBackward, AtanSlopeBackward, AtanhBackward, AtanhSlopeBackward, CbrtBackward, CeilBackward,
-    ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward, ErfBackward, ErfcBackward,
-    ErfcxBackward, ErfcxDerivativeBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
-    FracBackward, FrexpBackward, GaussBackward, ImagBackward, LdexpBackward, LgammaBackward, LogBackward, Log10Backward,
-    Log1pBackward, Log2Backward, LogOddsBackward, ModfBackward, NanToNumBackward, NegativeBackward, PolygammaBackward,
-    PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward,
-    SigmoidSlopeBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward,
-    SquareBackward, TanBackward, TanhBackward, TanhSlopeBackward, TruncBackward,
+    AbsoluteBackward,
+    AcosBackward,
+    AcoshBackward,
+    AngleBackward,
+    AsinBackward,
+    AsinSlopeBackward,
+    AsinhBackward,
+    AsinhSlopeBackward,
+    AtanBackward,
+    AtanSlopeBackward,
+    AtanhBackward,
+    AtanhSlopeBackward,
+    CbrtBackward,
+    CeilBackward,
+    ConjBackward,
+    CosBackward,
+    CoshBackward,
+    Deg2radBackward,
+    DigammaBackward,
+    EntrBackward,
+    ErfBackward,
+    ErfcBackward,
+    ErfcxBackward,
+    ErfcxDerivativeBackward,
+    ErfinvBackward,
+    ExpBackward,
+    Exp2Backward,
+    Expm1Backward,
+    FloorBackward,
+    FracBackward,
+    FrexpBackward,
+    GaussBackward,
+    ImagBackward,
+    LdexpBackward,
+    LgammaBackward,
+    LogBackward,
+    Log10Backward,
+    Log1pBackward,
+    Log2Backward,
+    LogOddsBackward,
+    ModfBackward,
+    NanToNumBackward,
+    NegativeBackward,
+    PolygammaBackward,
+    PositiveBackward,
+    Rad2degBackward,
+    RealBackward,
+    ReciprocalBackward,
+    RoundBackward,
+    RsqrtBackward,
+    SigmoidBackward,
+    SigmoidSlopeBackward,
+    SignBackward,
+    SinBackward,
+    SincBackward,
+    SincDerivativeBackward,
+    SinhBackward,
+    SqrtBackward,
+    SquareBackward,
+    TanBackward,
+    TanhBackward,
+    TanhSlopeBackward,
+    TruncBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -42,11 +178,19 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
-    HAS_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary, overwrite, prepare_inplace, prepare_out, writable,
+    HAS_GRADIENT,
+    inplace_binary,
+    inplace_unary,
+    out_binary,
+    out_unary,
+    overwrite,
+    prepare_inplace,
+    prepare_out,
+    writable,
     write_out,
 )
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -64,19 +208,25 @@ cdef object op_absolute(object x):
     if needs_grad(state_, x):
         node_ = AbsoluteBackward.__new__(AbsoluteBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_absolute(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_absolute, jvp_absolute, False, (y,), (x,))
     return y
 
 cdef tuple jvp_absolute(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (ops.real(ops.conj(ops.sign(x)) * x_t),)
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    if formulas.is_complex(dtype_of(x)):
+        y_t = ops.real(ops._rate_or_zero(x_t, ops.conj(x), y))
+    else:
+        y_t = ops.sign(x) * x_t
+    return (y_t,)
 
 cdef object op_absolute_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -1123,25 +1273,25 @@ cdef object op_exp2(object x):
     if needs_grad(state_, x):
         node_ = Exp2Backward.__new__(Exp2Backward)
         connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_exp2(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
         push_whole(jvp_exp2, jvp_exp2, False, (y,), (x,))
     return y
 
 cdef tuple jvp_exp2(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (x_t * (0.6931471805599453 * y),)
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (1.3862943611198906 * ops.exp2(x - 1)),)
 
 cdef object op_exp2_(object x):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "exp2_", <void*> op_exp2_, (x,))
-    return inplace_unary(op_exp2, exp2_ufunc, x, 0b0, "exp2_")
+    return inplace_unary(op_exp2, exp2_ufunc, x, 0b1, "exp2_")
 
 cdef object into_exp2(object x, object out):
     cdef ThreadState* state_ = thread_state()

@@ -11,33 +11,83 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import (
-    AdaptiveMaxPool1DWithIndicesResult, AdaptiveMaxPool2DWithIndicesResult, AdaptiveMaxPool3DWithIndicesResult,
-    MaxPool1DWithIndicesResult, MaxPool2DWithIndicesResult, MaxPool3DWithIndicesResult,
+    AdaptiveMaxPool1DWithIndicesResult,
+    AdaptiveMaxPool2DWithIndicesResult,
+    AdaptiveMaxPool3DWithIndicesResult,
+    MaxPool1DWithIndicesResult,
+    MaxPool2DWithIndicesResult,
+    MaxPool3DWithIndicesResult,
 )
 from gradspec.generated.kernels.pooling cimport (
-    forward_adaptive_avg_pool1d, forward_adaptive_avg_pool2d, forward_adaptive_avg_pool3d, forward__adaptive_max_pool,
-    forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
-    forward_adaptive_max_pool1d_with_indices, forward_adaptive_max_pool2d_with_indices,
-    forward_adaptive_max_pool3d_with_indices, forward_affine_grid, forward__even_grid, forward__average, forward_avg_pool1d,
-    forward_avg_pool2d, forward_avg_pool3d, forward_grid_sample, forward__cubic_weights, forward__grid_pixels,
-    forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d,
-    forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d, forward_max_pool1d_with_indices,
-    forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d,
-    forward_max_unpool3d, forward__plane_numbers, forward__pool, forward__unpool, forward__resample,
-    forward__resample_backward, forward__take_planes, forward__take_planes_backward,
+    forward_adaptive_avg_pool1d,
+    forward_adaptive_avg_pool2d,
+    forward_adaptive_avg_pool3d,
+    forward__adaptive_max_pool,
+    forward_adaptive_max_pool1d,
+    forward_adaptive_max_pool2d,
+    forward_adaptive_max_pool3d,
+    forward_adaptive_max_pool1d_with_indices,
+    forward_adaptive_max_pool2d_with_indices,
+    forward_adaptive_max_pool3d_with_indices,
+    forward_affine_grid,
+    forward__even_grid,
+    forward__average,
+    forward_avg_pool1d,
+    forward_avg_pool2d,
+    forward_avg_pool3d,
+    forward_grid_sample,
+    forward__cubic_weights,
+    forward__grid_pixels,
+    forward__grid_pixels_slope,
+    forward__grid_taps,
+    forward_lp_pool1d,
+    forward_lp_pool2d,
+    forward_lp_pool3d,
+    forward__max_pool,
+    forward_max_pool1d,
+    forward_max_pool2d,
+    forward_max_pool3d,
+    forward_max_pool1d_with_indices,
+    forward_max_pool2d_with_indices,
+    forward_max_pool3d_with_indices,
+    forward_max_unpool1d,
+    forward_max_unpool2d,
+    forward_max_unpool3d,
+    forward__plane_numbers,
+    forward__pool,
+    forward__unpool,
+    forward__resample,
+    forward__resample_backward,
+    forward__take_planes,
+    forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
-    AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, PoolBackward, UnpoolBackward, ResampleBackward,
-    ResampleBackwardBackward, TakePlanesBackward, TakePlanesBackwardBackward,
+    AdaptiveMaxPoolBackward,
+    GridPixelsBackward,
+    MaxPoolBackward,
+    PoolBackward,
+    UnpoolBackward,
+    ResampleBackward,
+    ResampleBackwardBackward,
+    TakePlanesBackward,
+    TakePlanesBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -664,7 +714,8 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+                flat = ops.atan2(total, ops.absolute(total))
+                return ops.where(empty, flat, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool1d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -675,7 +726,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what
     it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds
-    zeros alone."""
+    zeros alone, and how it changes there is not known."""
     return op_lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -704,7 +755,8 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+                flat = ops.atan2(total, ops.absolute(total))
+                return ops.where(empty, flat, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool2d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -715,7 +767,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of
     what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
-    holds zeros alone."""
+    holds zeros alone, and how it changes there is not known."""
     return op_lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -744,7 +796,8 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
             total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
             if norm_type > 1:
                 empty = total == 0
-                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+                flat = ops.atan2(total, ops.absolute(total))
+                return ops.where(empty, flat, ops.where(empty, 1, total) ** (1 / norm_type))
             return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool3d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
@@ -755,7 +808,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm
     of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
-    holds zeros alone."""
+    holds zeros alone, and how it changes there is not known."""
     return op_lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
 
 

@@ -9,20 +9,56 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.random cimport (
-    forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward__drawn_numbers, forward_dirichlet,
-    forward__draw_indices, forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace,
-    forward_logistic, forward_lognormal, forward_multinomial, forward_normal, forward_pareto, forward_permutation,
-    forward__permuted_numbers, forward_poisson, forward_rand, forward_rand_like, forward_randint, forward_randint_like,
-    forward_randn, forward_randn_like, forward_random, forward_randperm, forward_rayleigh, forward__standard,
-    forward_standard_gamma, forward_standard_normal, forward_uniform, forward_weibull,
+    forward_bernoulli,
+    forward_binomial,
+    forward_cauchy,
+    forward_choice,
+    forward__drawn_numbers,
+    forward_dirichlet,
+    forward__draw_indices,
+    forward_exponential,
+    forward_geometric,
+    forward_gumbel,
+    forward_integers,
+    forward_laplace,
+    forward_logistic,
+    forward_lognormal,
+    forward_multinomial,
+    forward_normal,
+    forward_pareto,
+    forward_permutation,
+    forward__permuted_numbers,
+    forward_poisson,
+    forward_rand,
+    forward_rand_like,
+    forward_randint,
+    forward_randint_like,
+    forward_randn,
+    forward_randn_like,
+    forward_random,
+    forward_randperm,
+    forward_rayleigh,
+    forward__standard,
+    forward_standard_gamma,
+    forward_standard_normal,
+    forward_uniform,
+    forward_weibull,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, star, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_operand,
+    as_real_operand,
+    index_of,
+    ndim_of,
+    shape_of,
+    star,
+    wrap_forward,
 )
 
 

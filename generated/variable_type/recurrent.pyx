@@ -8,13 +8,16 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import LstmCellResult
 from gradspec.generated.kernels.recurrent cimport (
-    forward_gru_cell, forward_lstm_cell, forward_rnn_relu_cell, forward_rnn_tanh_cell,
+    forward_gru_cell,
+    forward_lstm_cell,
+    forward_rnn_relu_cell,
+    forward_rnn_tanh_cell,
 )
 from gradspec.core.accumulate_grad cimport any_needs_grad, needs_grad
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, arrays_of, as_operand, as_operands, as_real_operand, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, arrays_of, as_operand, as_operands, as_real_operand, wrap_forward
 
 
 cdef object op_gru_cell(object x, object h, object w_ih, object w_hh, object b_ih, object b_hh):

@@ -14,16 +14,57 @@ from gradspec.support.keywords import converted
 from gradspec.support.keywords import differ
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 from gradspec.generated.kernels.reductions cimport (
-    forward_all, forward_amax, forward_amin, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm,
-    forward_logmeanexp, forward_logsumexp, forward__logsumexp_backward, forward_max, forward_mean, forward_min,
-    forward_nanmean, forward_nansum, forward__nan_to_zero, forward_norm, forward_prod, forward__product_of_others,
-    forward_std, forward_std_mean, forward_sum, forward__sum_to, forward_sum_to_size, forward__unreduce, forward_var,
-    forward_var_mean, forward_vector_norm, forward__power_norm,
+    forward_all,
+    forward_amax,
+    forward_amin,
+    forward_any,
+    forward__centred,
+    forward_count_nonzero,
+    forward__euclidean_norm,
+    forward_logmeanexp,
+    forward_logsumexp,
+    forward__logsumexp_backward,
+    forward_max,
+    forward_mean,
+    forward_min,
+    forward_nanmean,
+    forward_nansum,
+    forward__nan_to_zero,
+    forward_norm,
+    forward__norm_from,
+    forward__euclidean_norm_from,
+    forward_prod,
+    forward__product_of_others,
+    forward_std,
+    forward_std_mean,
+    forward_sum,
+    forward__sum_to,
+    forward_sum_to_size,
+    forward__unreduce,
+    forward_var,
+    forward_var_mean,
+    forward_vector_norm,
+    forward__power_norm,
 )
 from gradspec.generated.functions.reductions cimport (
-    CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
-    MinBackward, NanToZeroBackward, ProdBackward, StdBackward, StdMeanBackward, SumBackward, SumToBackward,
-    UnreduceBackward, VarBackward, VarMeanBackward, PowerNormBackward,
+    CentredBackward,
+    EuclideanNormBackward,
+    LogsumexpBackward,
+    LogsumexpBackwardBackward,
+    MaxBackward,
+    MeanBackward,
+    MinBackward,
+    NanToZeroBackward,
+    EuclideanNormFromBackward,
+    ProdBackward,
+    StdBackward,
+    StdMeanBackward,
+    SumBackward,
+    SumToBackward,
+    UnreduceBackward,
+    VarBackward,
+    VarMeanBackward,
+    PowerNormBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -31,8 +72,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, writable, write_out
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -210,10 +251,10 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
     if needs_grad(state_, x):
         node_ = EuclideanNormBackward.__new__(EuclideanNormBackward)
         connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__euclidean_norm(array_of(x), axis, keepdims))
 
@@ -226,7 +267,9 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
 
 cdef tuple jvp__euclidean_norm(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(x) * x_t), axis, keepdims), y),)
+    return (
+        ops.sum(ops.real(ops._rate_or_zero(x_t, ops.conj(x), ops._unreduce(y, shape_of(x), axis, keepdims))), axis, keepdims),
+    )
 
 def _euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0."""
@@ -281,11 +324,11 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
 
 cdef tuple jvp_logsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
-    return (ops.sum(ops._softmax_or_zero(x, formulas.axes_tuple(axis, ndim_of(x))) * x_t, axis, keepdims),)
+    return (ops.sum(ops._softmax_or_zero(x, formulas.axes_tuple(axis, ndim_of(x)), True) * x_t, axis, keepdims),)
 
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
-    0."""
+    0, and infinities share it."""
     return op_logsumexp(x, axis, keepdims)
 
 
@@ -322,14 +365,15 @@ cdef object op__logsumexp_backward(object a, object x, object axis, object keepd
 cdef tuple jvp__logsumexp_backward(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, x_t, a, x, axis, keepdims = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
     axes = formulas.axes_tuple(axis, ndim_of(x))
-    weight = ops._softmax_or_zero(x, axes)
+    weight = ops._softmax_or_zero(x, axes, True)
     y_t = None if a_t is None else weight * ops._unreduce(a_t, shape_of(x), axis, keepdims)
     if x_t is not None:
         y_t = plus(y_t, ops._unreduce(a, shape_of(x), axis, keepdims) * ops._softmax_backward(x_t, weight, axes))
     return (y_t,)
 
 def _logsumexp_backward(a, x, axis=None, keepdims=False):
-    """softmax(x) * a, 0 where all of `x` is -inf; the adjoint of logsumexp, `a` having the shape of its result."""
+    """softmax(x) * a, 0 where all of `x` is -inf, and infinities share it; the adjoint of logsumexp, `a` having the
+    shape of its result."""
     return op__logsumexp_backward(a, x, axis, keepdims)
 
 
@@ -592,6 +636,70 @@ def norm(x, ord=2, axis=None, keepdims=False, *, dtype=None):
     return op_norm(x, ord, axis, keepdims)
 
 
+cdef object op__norm_from(object x, object p, object axis, object floor):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_norm_from", <void*> op__norm_from, (x, p, axis, floor))
+    x = as_operand(x, "_norm_from", "x")
+    p = as_float(p, "_norm_from", "p")
+    axis = as_ints(axis, "_norm_from", "axis", -1)
+    floor = as_float(floor, "_norm_from", "floor")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            if p == 2:
+                return ops._euclidean_norm_from(x, floor, axis, True)
+            return ops.clip(ops.vector_norm(x, p, axis, True), floor)
+        return wrap_forward(forward__norm_from(array_of(x), p, axis, floor))
+    except Exception as error_:
+        raise explain(error_, "_norm_from", x=x, p=p, axis=axis, floor=floor) from None
+
+def _norm_from(x, p, axis, floor):
+    """The larger one of the p-norm along `axis`, which stays, and `floor`. Second derivatives at 0 are known where p
+    is 2."""
+    return op__norm_from(x, p, axis, floor)
+
+
+cdef object op__euclidean_norm_from(object x, object floor, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    cdef EuclideanNormFromBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_euclidean_norm_from", <void*> op__euclidean_norm_from, (x, floor, axis, keepdims))
+    x = as_operand(x, "_euclidean_norm_from", "x")
+    floor = as_float(floor, "_euclidean_norm_from", "floor")
+    axis = None if axis is None else as_ints(axis, "_euclidean_norm_from", "axis", -1)
+    keepdims = as_bool(keepdims, "_euclidean_norm_from", "keepdims")
+
+    if needs_grad(state_, x):
+        node_ = EuclideanNormFromBackward.__new__(EuclideanNormFromBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+        node_.saved_floor = floor
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__euclidean_norm_from(array_of(x), floor, axis, keepdims))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__euclidean_norm_from, (y,), (x, floor, axis, keepdims))
+    return y
+
+cdef tuple jvp__euclidean_norm_from(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, floor, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    whole = ops._unreduce(y, shape_of(x), axis, keepdims)
+    slope = ops.where(whole > floor, ops._divide_or_zero(x, whole), 0)
+    return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
+
+def _euclidean_norm_from(x, floor, axis=None, keepdims=False):
+    """The larger one of the norm and `floor`, up to which it is constant."""
+    return op__euclidean_norm_from(x, floor, axis, keepdims)
+
+
 cdef object op_prod(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef ProdBackward node_ = None
@@ -698,8 +806,16 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
 cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
-    return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor),)
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    else:
+        divisor = 1 + y
+    return (
+        ops.sum(
+            ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis,
+            keepdims
+        ),
+    )
 
 def std(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
     """Square root of var; the derivative at 0 is 0."""
@@ -745,8 +861,13 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
 cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
-    std_t = ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor)
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    else:
+        divisor = 1 + std
+    std_t = ops.sum(
+        ops.real(ops._rate_or_zero(x_t, ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))), axis, keepdims
+    )
     mean_t = ops.mean(x_t, axis, keepdims)
     return (std_t, mean_t)
 
@@ -1062,8 +1183,8 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
         node_.saved_x_shape = shape_of(x)
         node_.saved_axis = axis
         node_.saved_keepdims = keepdims
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_ord = ord
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
 
@@ -1077,14 +1198,17 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
 cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, ord, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     whole = ops._unreduce(y, shape_of(x), axis, keepdims)
-    slope = (
-        ops.sign(x)
-        * (
-            ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
-            else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
-        )
+    if ord > 1:
+        length = whole
+    else:
+        length = ops.absolute(x)
+    divisor = ops.where(length == 0, 1, length)
+    slope = ops.sign(x) * ((ops.absolute(x) / divisor) ** (ord - 1) if ord > 1 else (whole / divisor) ** (1 - ord))
+    return (
+        ops.sum(
+            ops.real(ops.where(length == 0, ops._rate_or_zero(x_t, ops.conj(x), length), ops.conj(slope) * x_t)), axis, keepdims
+        ),
     )
-    return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
 
 def _power_norm(x, ord, axis=None, keepdims=False):
     """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0."""
@@ -1123,7 +1247,8 @@ register({
 "all": all, "amax": amax, "amin": amin, "any": any, "_centred": _centred, "count_nonzero": count_nonzero,
     "_euclidean_norm": _euclidean_norm, "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward":
     _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero":
-    _nan_to_zero, "norm": norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean,
-    "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean,
-    "vector_norm": vector_norm, "_power_norm": _power_norm,
+    _nan_to_zero, "norm": norm, "_norm_from": _norm_from, "_euclidean_norm_from": _euclidean_norm_from, "prod": prod,
+    "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to,
+    "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
+    "_power_norm": _power_norm,
 })

@@ -11,13 +11,29 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import CummaxResult, CumminResult
 from gradspec.generated.kernels.scans cimport (
-    forward_cummax, forward_cummin, forward_cumprod, forward_cumsum, forward_cumulative_trapezoid,
-    forward__linear_recurrence, forward_logcumsumexp, forward_nancumprod, forward_nancumsum, forward__shift,
-    forward_trapezoid, forward__trapezoids, forward_unwrap,
+    forward_cummax,
+    forward_cummin,
+    forward_cumprod,
+    forward_cumsum,
+    forward_cumulative_trapezoid,
+    forward__linear_recurrence,
+    forward_logcumsumexp,
+    forward_nancumprod,
+    forward_nancumsum,
+    forward__shift,
+    forward_trapezoid,
+    forward__trapezoids,
+    forward_unwrap,
 )
 from gradspec.generated.functions.scans cimport (
-    CummaxBackward, CumminBackward, CumprodBackward, CumsumBackward, LinearRecurrenceBackward, LogcumsumexpBackward,
-    ShiftBackward, UnwrapBackward,
+    CummaxBackward,
+    CumminBackward,
+    CumprodBackward,
+    CumsumBackward,
+    LinearRecurrenceBackward,
+    LogcumsumexpBackward,
+    ShiftBackward,
+    UnwrapBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -25,8 +41,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, write_out
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -349,11 +365,13 @@ cdef object op_logcumsumexp(object x, object axis):
 cdef tuple jvp_logcumsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis = tangents_[0], inputs_[0], inputs_[1]
     top = ops.cummax(ops.real(x), axis)[0]
-    base = ops.where(ops.isinf(top), 0, top)
-    part = ops.exp(x - base)
-    rate = ops.exp(ops._shift(top, 1, axis, -math.inf) - base)
+    base = ops.where(top == -math.inf, 0, top)
+    part = ops.exp(ops.where(x == math.inf, 0, x - base))
+    before = ops._shift(top, 1, axis, -math.inf)
+    rate = ops.exp(ops.where(before == math.inf, 0, before - base))
     total = ops._linear_recurrence(rate, part, axis)
-    return (ops._divide_or_zero(ops._linear_recurrence(rate, part * x_t, axis), total),)
+    divisor = ops.where(top == -math.inf, 1, total)
+    return (ops._linear_recurrence(rate, part * x_t, axis) / divisor,)
 
 cdef object into_logcumsumexp(object x, object axis, object out):
     cdef ThreadState* state_ = thread_state()

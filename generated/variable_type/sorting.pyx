@@ -8,13 +8,37 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import differ
 from gradspec.generated.results import (
-    KthvalueResult, ModeResult, TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
+    KthvalueResult,
+    ModeResult,
+    TopkResult,
+    UniqueAllResult,
+    UniqueCountsResult,
+    UniqueInverseResult,
 )
 from gradspec.generated.kernels.sorting cimport (
-    forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward_bucketize,
-    forward__counts_of_unique, forward_digitize, forward__first_places, forward_isin, forward_kthvalue,
-    forward__smallest_places, forward_mode, forward__mode_place, forward_msort, forward_partition, forward__ranks_of_unique,
-    forward_searchsorted, forward_sort, forward_topk, forward_unique, forward_unique_all, forward_unique_counts,
+    forward_argmax,
+    forward_argmin,
+    forward_argpartition,
+    forward_argsort,
+    forward_bincount,
+    forward_bucketize,
+    forward__counts_of_unique,
+    forward_digitize,
+    forward__first_places,
+    forward_isin,
+    forward_kthvalue,
+    forward__smallest_places,
+    forward_mode,
+    forward__mode_place,
+    forward_msort,
+    forward_partition,
+    forward__ranks_of_unique,
+    forward_searchsorted,
+    forward_sort,
+    forward_topk,
+    forward_unique,
+    forward_unique_all,
+    forward_unique_counts,
     forward_unique_inverse,
 )
 from gradspec.generated.functions.sorting cimport BincountBackward, SortBackward, TopkBackward
@@ -23,8 +47,8 @@ from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase

@@ -8,25 +8,117 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.special cimport (
-    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_dawsn,
-    forward__digamma_gap, forward_erfcinv, forward_exp1, forward_exp10, forward_expi, forward_exprel,
-    forward__exprel_derivative, forward_gamma, forward_gammainc, forward__gammainc_derivative, forward_gammaincc,
-    forward_gammaincinv, forward_gammasgn, forward_i0, forward_i0e, forward_i1, forward_i1e, forward_iv, forward_ive,
-    forward__ive_derivative, forward_j0, forward_j1, forward_jv, forward_k0, forward_k0e, forward_k1, forward_k1e,
-    forward_kl_terms, forward_kn, forward_kv, forward_kve, forward__kve_derivative, forward_log_ndtr, forward_multigammaln,
-    forward_ndtr, forward_ndtri, forward_poch, forward_rel_entr, forward_rgamma, forward_spherical_bessel_j0,
-    forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative, forward_xlog1py, forward_y0,
-    forward_y1, forward_yv, forward_zeta, forward__zeta_slope,
+    forward_beta,
+    forward__beta_derivative,
+    forward_betainc,
+    forward__betainc_derivative,
+    forward_betaln,
+    forward_dawsn,
+    forward__digamma_gap,
+    forward_erfcinv,
+    forward_exp1,
+    forward_exp10,
+    forward_expi,
+    forward_exprel,
+    forward__exprel_derivative,
+    forward_gamma,
+    forward_gammainc,
+    forward__gammainc_derivative,
+    forward_gammaincc,
+    forward_gammaincinv,
+    forward_gammasgn,
+    forward_i0,
+    forward_i0e,
+    forward_i1,
+    forward_i1e,
+    forward_iv,
+    forward_ive,
+    forward__ive_derivative,
+    forward_j0,
+    forward_j1,
+    forward_jv,
+    forward_k0,
+    forward_k0e,
+    forward_k1,
+    forward_k1e,
+    forward_kl_terms,
+    forward_kn,
+    forward_kv,
+    forward_kve,
+    forward__kve_derivative,
+    forward_log_ndtr,
+    forward_multigammaln,
+    forward_ndtr,
+    forward_ndtri,
+    forward_poch,
+    forward_rel_entr,
+    forward_rgamma,
+    forward_spherical_bessel_j0,
+    forward_spherical_jn,
+    forward_spherical_yn,
+    forward_stdtr,
+    forward__stdtr_derivative,
+    forward_xlog1py,
+    forward_y0,
+    forward_y1,
+    forward_yv,
+    forward_zeta,
+    forward__zeta_slope,
 )
 from gradspec.generated.functions.special cimport (
-    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DawsnBackward,
-    DigammaGapBackward, ErfcinvBackward, Exp1Backward, Exp10Backward, ExpiBackward, ExprelBackward,
-    ExprelDerivativeBackward, GammaBackward, GammaincBackward, GammaincDerivativeBackward, GammainccBackward,
-    GammaincinvBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward,
-    J0Backward, J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward, KlTermsBackward, KvBackward,
-    KveBackward, KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, PochBackward, RelEntrBackward,
-    RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
-    StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward, ZetaSlopeBackward,
+    BetaBackward,
+    BetaDerivativeBackward,
+    BetaincBackward,
+    BetaincDerivativeBackward,
+    BetalnBackward,
+    DawsnBackward,
+    DigammaGapBackward,
+    ErfcinvBackward,
+    Exp1Backward,
+    Exp10Backward,
+    ExpiBackward,
+    ExprelBackward,
+    ExprelDerivativeBackward,
+    GammaBackward,
+    GammaincBackward,
+    GammaincDerivativeBackward,
+    GammainccBackward,
+    GammaincinvBackward,
+    I0Backward,
+    I0eBackward,
+    I1Backward,
+    I1eBackward,
+    IvBackward,
+    IveBackward,
+    IveDerivativeBackward,
+    J0Backward,
+    J1Backward,
+    JvBackward,
+    K0Backward,
+    K0eBackward,
+    K1Backward,
+    K1eBackward,
+    KlTermsBackward,
+    KvBackward,
+    KveBackward,
+    KveDerivativeBackward,
+    LogNdtrBackward,
+    NdtrBackward,
+    NdtriBackward,
+    PochBackward,
+    RelEntrBackward,
+    RgammaBackward,
+    SphericalBesselJ0Backward,
+    SphericalJnBackward,
+    SphericalYnBackward,
+    StdtrBackward,
+    StdtrDerivativeBackward,
+    Xlog1pyBackward,
+    Y0Backward,
+    Y1Backward,
+    YvBackward,
+    ZetaBackward,
+    ZetaSlopeBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -34,8 +126,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 
@@ -464,7 +556,7 @@ cdef object op_expi(object x):
 
 cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (ops.exp(x) / x),)
+    return (x_t * (ops.exp(x / 2) * (ops.exp(x / 2) / x)),)
 
 cdef object op_expi_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -857,7 +949,7 @@ cdef object op_i1(object x):
 
 cdef tuple jvp_i1(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * ((ops.i0(x) + ops.iv(2.0, x)) / 2),)
+    return (x_t * (ops.i0(x) / 2 + ops.iv(2.0, x) / 2),)
 
 cdef object op_i1_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -935,7 +1027,7 @@ cdef object op_iv(object v, object x):
 
 cdef tuple jvp_iv(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, v, x = tangents_[1], inputs_[0], inputs_[1]
-    return (x_t * ((ops.iv(v - 1, x) + ops.iv(v + 1, x)) / 2),)
+    return (x_t * (ops.iv(v - 1, x) / 2 + ops.iv(v + 1, x) / 2),)
 
 def iv(v, x):
     """Modified Bessel function of the first kind."""
@@ -1947,9 +2039,10 @@ cdef object op_xlog1py(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Xlog1pyBackward.__new__(Xlog1pyBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
         node_.saved_a = save_input(state_, a, &node_.version_a)
+        if node_.needs(0):
+            node_.saved_b_dtype = dtype_of(b)
 
     y = wrap_forward(forward_xlog1py(array_of(a), array_of(b)))
 
@@ -1963,19 +2056,18 @@ cdef object op_xlog1py(object a, object b):
 
 cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    if formulas.is_complex(dtype_of(b)):
-        invalid = b == -1
-    else:
-        invalid = b <= -1
-    safe = ops.where((a == 0) & invalid, 0, b)
     if a_t is not None:
-        if dtype_of(b) == dtype_of(y):
-            beyond = safe
+        if formulas.is_complex(dtype_of(b)):
+            known = b
         else:
-            beyond = ops.astype(safe, dtype_of(y))
+            known = ops.where((a == 0) & (b < -1), 0, b)
+        if dtype_of(b) == dtype_of(y):
+            beyond = known
+        else:
+            beyond = ops.astype(known, dtype_of(y))
     y_t = None if a_t is None else a_t * ops.log1p(beyond)
     if b_t is not None:
-        y_t = plus(y_t, b_t * (a / (1 + safe)))
+        y_t = plus(y_t, b_t * ops._scaled_pow(a, 1 + b, -1))
     return (y_t,)
 
 cdef object op_xlog1py_(object a, object b):
@@ -1987,7 +2079,8 @@ cdef object op_xlog1py_(object a, object b):
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
 
 def xlog1py(a, b):
-    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
+    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1
+    is -inf."""
     return op_xlog1py(a, b)
 
 

@@ -7,12 +7,24 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.support.dispatch import ops, register
 from gradspec.generated.kernels.special_integrals cimport (
-    forward__carlson_integral, forward_ellipe, forward_ellipk, forward_ellipkm1, forward_elliprf, forward_expn,
-    forward_spence, forward__log1p_ratio,
+    forward__carlson_integral,
+    forward_ellipe,
+    forward_ellipk,
+    forward_ellipkm1,
+    forward_elliprf,
+    forward_expn,
+    forward_spence,
+    forward__log1p_ratio,
 )
 from gradspec.generated.functions.special_integrals cimport (
-    CarlsonIntegralBackward, EllipeBackward, EllipkBackward, Ellipkm1Backward, ElliprfBackward, ExpnBackward,
-    SpenceBackward, Log1pRatioBackward,
+    CarlsonIntegralBackward,
+    EllipeBackward,
+    EllipkBackward,
+    Ellipkm1Backward,
+    ElliprfBackward,
+    ExpnBackward,
+    SpenceBackward,
+    Log1pRatioBackward,
 )
 from gradspec.core.arguments cimport as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, needs_grad, set_history
@@ -20,8 +32,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, write_out
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_real_operand, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_real_operand, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
 from gradspec.core.tensor cimport TensorBase
 

@@ -12,10 +12,31 @@ from gradspec.support.errors import explain
 from gradspec.support.keywords import differ
 from gradspec.generated.results import AminmaxResult, HistogramResult
 from gradspec.generated.kernels.statistics cimport (
-    forward_aminmax, forward__as_index, forward_average, forward_corrcoef, forward_cov, forward__flat_index, forward_histc,
-    forward_histogram, forward__binned, forward__bins, forward__edges, forward_median, forward_nanmax, forward_nanmedian,
-    forward_nanmin, forward_nanpercentile, forward_nanprod, forward_nanquantile, forward_nanstd, forward_nanvar,
-    forward_percentile, forward_ptp, forward_quantile, forward__quantiles_of, forward__place,
+    forward_aminmax,
+    forward__as_index,
+    forward_average,
+    forward_corrcoef,
+    forward_cov,
+    forward__flat_index,
+    forward_histc,
+    forward_histogram,
+    forward__binned,
+    forward__bins,
+    forward__edges,
+    forward_median,
+    forward_nanmax,
+    forward_nanmedian,
+    forward_nanmin,
+    forward_nanpercentile,
+    forward_nanprod,
+    forward_nanquantile,
+    forward_nanstd,
+    forward_nanvar,
+    forward_percentile,
+    forward_ptp,
+    forward_quantile,
+    forward__quantiles_of,
+    forward__place,
 )
 from gradspec.generated.functions.statistics cimport NanmaxBackward, NanminBackward
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
@@ -23,9 +44,17 @@ from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output

@@ -9,17 +9,57 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward__layout, forward_as_strided_scatter, forward_broadcast_to, forward_contiguous, forward_diag_embed,
-    forward_diagflat, forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT,
-    forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
-    forward__strided_backward, forward_swapaxes, forward_view, forward_view_as_complex, forward_view_as_real,
-    forward_windows, forward__windows_backward,
+    forward_T,
+    forward__layout,
+    forward_as_strided_scatter,
+    forward_broadcast_to,
+    forward_contiguous,
+    forward_diag_embed,
+    forward_diagflat,
+    forward_diagonal,
+    forward__diagonal_backward,
+    forward_expand_dims,
+    forward_flip,
+    forward_mT,
+    forward_moveaxis,
+    forward_permute_dims,
+    forward_reshape,
+    forward_roll,
+    forward_rot90,
+    forward_squeeze,
+    forward__strided,
+    forward__strided_backward,
+    forward_swapaxes,
+    forward_view,
+    forward_view_as_complex,
+    forward_view_as_real,
+    forward_windows,
+    forward__windows_backward,
 )
 from gradspec.generated.functions.views cimport (
-    TBackward, BroadcastToBackward, ContiguousBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward,
-    ExpandDimsBackward, FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward,
-    Rot90Backward, SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward,
-    ViewAsComplexBackward, ViewAsRealBackward, WindowsBackward, WindowsBackwardBackward,
+    TBackward,
+    BroadcastToBackward,
+    ContiguousBackward,
+    DiagEmbedBackward,
+    DiagonalBackward,
+    DiagonalBackwardBackward,
+    ExpandDimsBackward,
+    FlipBackward,
+    MTBackward,
+    MoveaxisBackward,
+    PermuteDimsBackward,
+    ReshapeBackward,
+    RollBackward,
+    Rot90Backward,
+    SqueezeBackward,
+    StridedBackward,
+    StridedBackwardBackward,
+    SwapaxesBackward,
+    ViewBackward,
+    ViewAsComplexBackward,
+    ViewAsRealBackward,
+    WindowsBackward,
+    WindowsBackwardBackward,
 )
 from gradspec.core.arguments cimport as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -27,9 +67,18 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport become_view, before_view
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport (
+    array_of,
+    as_complex_operand,
+    as_index,
+    as_operand,
+    as_real_operand,
+    dtype_of,
+    index_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index

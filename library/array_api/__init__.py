@@ -1,7 +1,7 @@
 """The namespace of the Python Array API standard, 2024.12, which `x.__array_namespace__()` of a tensor returns.
 
 If NumPy and the standard differ, the main namespace follows NumPy and this one the standard.  Every function keeps the graph.
-Most names are the operators themselves.  Imported when first asked for.
+Most names are the operators themselves.  The module is imported on first access.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.constants import *
-from ..support.later import later
+from ..support.lazy_import import later
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
     bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos,

@@ -1,18 +1,18 @@
-"""Creation of arrays, on the only device."""
+"""Creation of arrays, on the only device, "cpu"."""
 
 from ..api.arrays import from_dlpack as from_dlpack
-from ..core.operand import asarray as tensor_around
+from ..core.conversion import asarray as tensor_around
 from ..support.dispatch import ops
 
 
 def on_cpu(device):
-    """Refuses a device that there is not."""
+    """Refuse any device except "cpu"."""
     if device is not None and device != "cpu":
         raise ValueError(f"tensors are on the device 'cpu', got {device!r}")
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
-    """A tensor around `obj`, or a copy; a tensor keeps its history.
+    """A tensor that shares the memory of `obj`, or has a copy; a tensor keeps its history.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 
 
 def empty(shape, *, dtype=None, device=None):
-    """Numbers that happen to be there."""
+    """An uninitialised tensor."""
     on_cpu(device)
     return ops.empty(shape, dtype=dtype)
 
@@ -69,30 +69,30 @@ def ones(shape, *, dtype=None, device=None):
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
-    """One number everywhere."""
+    """One number in every element."""
     on_cpu(device)
     return ops.full(shape, fill_value, dtype=dtype)
 
 
 def empty_like(x, /, *, dtype=None, device=None):
-    """Of the shape of `x`, numbers that happen to be there."""
+    """An uninitialised tensor of the shape of `x`."""
     on_cpu(device)
     return ops.empty_like(x, dtype=dtype)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
-    """Of the shape of `x`, zeros."""
+    """Zeros in the shape of `x`."""
     on_cpu(device)
     return ops.zeros_like(x, dtype=dtype)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
-    """Of the shape of `x`, ones."""
+    """Ones in the shape of `x`."""
     on_cpu(device)
     return ops.ones_like(x, dtype=dtype)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
-    """Of the shape of `x`, one number everywhere."""
+    """One number in every element, in the shape of `x`."""
     on_cpu(device)
     return ops.full_like(x, fill_value, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Dtypes: questions about them, and casts."""
+"""Inspect dtypes and cast between them."""
 
 from types import SimpleNamespace
 
@@ -23,24 +23,24 @@ def dtype_of(value):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """`x` in another dtype; itself where it has that dtype and `copy` is False."""
+    """`x` in another dtype; `x` itself if it has that dtype and `copy` is False."""
     on_cpu(device)
     return x if not copy and x.dtype == dtype else ops.astype(x, dtype)
 
 
 def can_cast(from_, to, /):
-    """Whether promotion would take `from_` to `to`."""
+    """Whether promotion can convert `from_` to `to`."""
     return bool(np.can_cast(dtype_of(from_), dtype_of(to)))
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype that promotion gives; Python numbers are weak."""
+    """The dtype that results from promotion; Python numbers are weak."""
     kept = [value if type(value) in (bool, int, float, complex) else dtype_of(value) for value in arrays_and_dtypes]
     return np.result_type(*kept)
 
 
 def isdtype(dtype, kind):
-    """Whether a dtype is of a kind: a word of the standard, a dtype, or one of several."""
+    """Whether a dtype is of a kind: a name of the standard, a dtype, or a tuple of kinds."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, item) for item in kind)
     if isinstance(kind, str):
@@ -64,10 +64,10 @@ def iinfo(type, /):
 
 
 class Info:
-    """What the namespace says of itself."""
+    """The properties of the namespace."""
 
     def capabilities(self):
-        """Indexing by masks, shapes that depend on values; as many axes as NumPy."""
+        """Boolean indexing, data-dependent shapes, and the largest number of axes, which is NumPy's."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self):
@@ -82,11 +82,11 @@ class Info:
                 "indexing": ALL["int64"]}  # fmt: skip
 
     def dtypes(self, *, device=None, kind=None):
-        """The dtypes by name, all or those of a kind."""
+        """The dtypes by name, all of them or all of one kind."""
         on_cpu(device)
         return {name: dtype for name, dtype in ALL.items() if kind is None or isdtype(dtype, kind)}
 
 
 def __array_namespace_info__():
-    """What there is: devices, dtypes and what does not hold everywhere."""
+    """Devices, dtypes and optional capabilities of the namespace."""
     return Info()

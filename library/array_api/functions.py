@@ -1,10 +1,10 @@
-"""Functions whose parameters or results the standard and the operators have otherwise, and functions of several operators."""
+"""Functions whose parameters or results differ between the standard and the operators, and functions of several operators."""
 
 from collections import namedtuple
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 
 UniqueAll = namedtuple("UniqueAll", ["values", "indices", "inverse_indices", "counts"])
@@ -13,12 +13,12 @@ UniqueInverse = namedtuple("UniqueInverse", ["values", "inverse_indices"])
 
 
 def values_of(x):
-    """The array of a tensor, for what has no derivative."""
+    """The array of a tensor, for functions without a derivative."""
     return asarray(x).detach().numpy()
 
 
 def summed(x, dtype):
-    """What a sum is taken of: integers narrower than the default ones are widened."""
+    """The operand of a sum: integers narrower than the default ones are widened."""
     x = asarray(x)
     if dtype is None and x.dtype.kind in "iu" and x.dtype.itemsize < 8:
         dtype = np.int64 if x.dtype.kind == "i" else np.uint64
@@ -26,7 +26,7 @@ def summed(x, dtype):
 
 
 def as_asked(y, dtype):
-    """A sum or a product in the dtype that was asked for: narrow integers, which the operators widen, wrap round."""
+    """A sum or a product in the requested dtype: narrow integers, which the operators widen, wrap around."""
     return y if dtype is None or y.dtype == dtype else ops.astype(y, dtype)
 
 
@@ -41,12 +41,12 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Sums up to each element; the first is 0 with `include_initial`."""
+    """Running sums; the first is 0 with `include_initial`."""
     return as_asked(scanned(ops.cumsum, ops.zeros, summed(x, dtype), axis, include_initial), dtype)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Products up to each element; the first is 1 with `include_initial`."""
+    """Running products; the first is 1 with `include_initial`."""
     return as_asked(scanned(ops.cumprod, ops.ones, summed(x, dtype), axis, include_initial), dtype)
 
 
@@ -64,13 +64,13 @@ def scanned(scan, start, x, axis, include_initial):
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """Each element less the one before it, `n` times, of `x` between what is put before and behind it."""
+    """The `n`-th difference of adjacent elements, with `prepend` before and `append` after `x`."""
     parts = [part for part in (prepend, x, append) if part is not None]
     return ops.diff(parts[0] if len(parts) == 1 else ops.concat(parts, axis), n, axis)
 
 
 def reshape(x, /, shape, *, copy=None):
-    """Another shape; False refuses where that needs a copy."""
+    """Another shape; with `copy` False a copy is refused."""
     x = asarray(x)
     y = ops.reshape(x, shape)
     shares = np.shares_memory(values_of(x), values_of(y)) or x.size == 0
@@ -80,7 +80,7 @@ def reshape(x, /, shape, *, copy=None):
 
 
 def round(x, /):
-    """The nearest whole number, the even one of two; of complex numbers that of either part."""
+    """The nearest integer, ties to even; complex numbers are rounded in both parts."""
     x = asarray(x)
     if x.dtype.kind != "c":
         return ops.round(x)
@@ -93,18 +93,18 @@ def unstack(x, /, *, axis=0):
 
 
 def broadcast_shapes(*shapes):
-    """The shape that several become together."""
+    """The shape that several shapes broadcast to."""
     return np.broadcast_shapes(*shapes)
 
 
 def broadcast_arrays(*arrays):
-    """All in the shape that they become together."""
+    """All arrays broadcast to their common shape."""
     shape = np.broadcast_shapes(*(np.shape(x) for x in arrays))
     return tuple(ops.broadcast_to(x, shape) for x in arrays)
 
 
 def meshgrid(*arrays, indexing="xy"):
-    """The coordinates of a grid, from those of its axes."""
+    """The coordinates of a grid, from the coordinates of its axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
     count = len(arrays)
@@ -119,27 +119,27 @@ def isin(x1, x2, /, *, invert=False):
 
 
 def nextafter(x1, x2, /):
-    """The number next to `x1` on the way to `x2`, with the derivative of `x1`, whose neighbour it is."""
+    """The number next to `x1` towards `x2`; its derivative is that of `x1`."""
     following = np.nextafter(*(x if isinstance(x, (int, float)) else values_of(x) for x in (x1, x2)))
     x1 = ops.broadcast_to(ops.astype(asarray(x1), following.dtype), following.shape)
     far = ~np.isfinite(values_of(x1)) | ~np.isfinite(following)
-    step = np.where(far, 0, following - np.where(far, 0, values_of(x1)))  # exact: neighbours are a rounding apart
+    step = np.where(far, 0, following - np.where(far, 0, values_of(x1)))  # exact: neighbours differ by a rounding unit
     x1, step = ops.where(far, following, x1), np.where(far, 0, step)
-    return ops.where(np.signbit(following), ops.negative(ops.subtract(-step, x1)), ops.add(x1, step))  # a zero has a sign, too
+    return ops.where(np.signbit(following), ops.negative(ops.subtract(-step, x1)), ops.add(x1, step))  # zeros have a sign, too
 
 
 def nonzero(x, /):
-    """The indices of what is not zero, an array for each axis."""
+    """The indices of nonzero elements, one array for each axis."""
     return tuple(ops.nonzero(x))
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where `x2` goes into the sorted `x1`."""
+    """The positions for inserting `x2` into the sorted `x1`."""
     return ops.searchsorted(x1 if sorter is None else ops.take(x1, sorter), x2, side)
 
 
 def first_places(x):
-    """The different values in order, where each stands first, and what NumPy knows of the others."""
+    """The distinct values in order, the position of each one's first occurrence, the inverse indices, and the counts."""
     x = asarray(x)
     asked = {"return_index": True, "return_inverse": True, "return_counts": True, "equal_nan": False}
     _, places, inverse, counts = np.unique(values_of(x), **asked)
@@ -147,22 +147,22 @@ def first_places(x):
 
 
 def unique_all(x, /):
-    """The different values, where each stands first, which one each element is, and how often there is each."""
+    """The distinct values, the position of each one's first occurrence, the inverse indices, and the counts."""
     return UniqueAll(*first_places(x))
 
 
 def unique_counts(x, /):
-    """The different values and how often there is each."""
+    """The distinct values and their counts."""
     values, _, _, counts = first_places(x)
     return UniqueCounts(values, counts)
 
 
 def unique_inverse(x, /):
-    """The different values and which one each element is."""
+    """The distinct values and, for each element, the index of its value."""
     values, _, inverse, _ = first_places(x)
     return UniqueInverse(values, inverse)
 
 
 def unique_values(x, /):
-    """The different values."""
+    """The distinct values."""
     return first_places(x)[0]

@@ -1,8 +1,8 @@
-"""The extension `linalg`, with the standard's meaning: matrices are the last two axes, results have names."""
+"""The extension `linalg`, as the standard defines it: matrices are the last two axes, results are named tuples."""
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.ops import matmul, matrix_transpose, tensordot, vecdot
 from ..generated.results import QrResult, SvdResult
 from ..linalg import det, inv, matrix_power, solve, svdvals
@@ -27,12 +27,12 @@ def diagonal(x, /, *, offset=0):
 
 
 def eigh(x, /):
-    """Eigenvalues in rising order and eigenvectors of Hermitian matrices."""
+    """Eigenvalues in ascending order and eigenvectors of Hermitian matrices."""
     return ops.eigh(x)
 
 
 def eigvalsh(x, /):
-    """Eigenvalues of Hermitian matrices, in rising order."""
+    """Eigenvalues of Hermitian matrices, in ascending order."""
     return ops.eigvalsh(x)
 
 
@@ -52,7 +52,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 
 def matrix_rank(x, /, *, rtol=None):
-    """How many singular values are not nearly zero."""
+    """The number of singular values that are not nearly zero."""
     return asarray(np.linalg.matrix_rank(values_of(x), **({} if rtol is None else {"rtol": values_of(rtol)})))
 
 
@@ -72,7 +72,7 @@ def pinv(x, /, *, rtol=None):
 
 
 def qr(x, /, *, mode="reduced"):
-    """Orthonormal columns and an upper triangle."""
+    """Orthonormal columns and an upper triangular matrix."""
     x = asarray(x)
     if mode == "complete" and x.shape[-2] > x.shape[-1]:
         return QrResult(*whole(np.linalg.qr, x, "qr", "mode='reduced'", mode="complete"))
@@ -95,7 +95,7 @@ def svd(x, /, *, full_matrices=True):
 
 
 def whole(function, x, name, way_out, **keywords):
-    """A decomposition whose further vectors are any that complete the others: they have no derivative."""
+    """A decomposition with all vectors: those that merely complete a basis are arbitrary, and have no derivative."""
     try:
         array = x.numpy()
     except RuntimeError:

@@ -1,13 +1,13 @@
-"""Special functions under SciPy's names: SciPy's array-API code looks here for the special functions of a namespace.
+"""Special functions under SciPy's names: SciPy's array-API code looks up a namespace's special functions here.
 
-What gradspec.special has is the function.  Otherwise the values are SciPy's and the derivative is not implemented: backward
-says so when a gradient arrives there, so that a statistic has its gradient though the p-value beside it has none.  SciPy
+A name of gradspec.special is that function.  For other names the values are SciPy's, and the derivative is not implemented:
+backward raises an error when a gradient arrives there.  So a statistic has a gradient although its p-value does not.  SciPy
 composes the remaining functions itself.
 """
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.function import Function
 from ..generated.numpy_table import SPECIAL
@@ -15,7 +15,7 @@ from ..support.dispatch import ops
 
 
 class Values(Function):
-    """A function of SciPy's without a rule."""
+    """A function of SciPy without a derivative rule."""
 
     @staticmethod
     def forward(ctx, function, *arguments):
@@ -29,7 +29,7 @@ class Values(Function):
 
 
 def composed_by_scipy(name):
-    """Whether SciPy makes the function of others, by the array API."""
+    """Whether SciPy composes the function from others, by the array API."""
     try:
         from scipy.special._support_alternative_backends import _special_funcs
     except ImportError:
@@ -38,7 +38,7 @@ def composed_by_scipy(name):
 
 
 def of_scipy(name):
-    """The function of tensors that SciPy's is; None where it has none of that name, or composes it."""
+    """SciPy's function as a function of tensors; None if SciPy has no function of that name, or composes it."""
     try:
         from scipy.special import _ufuncs
     except ImportError:

@@ -1,7 +1,7 @@
 """The autograd namespace: backward, grad, custom Functions, grad modes, and a module for each further concept.
 
-Owns the names.  `gradcheck` is the function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module
-of the same name all the same.
+Defines the names.  `gradcheck` is the function, as in PyTorch; `from gradspec.autograd.gradcheck import gradcheck` still imports
+from the module of that name.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from ..core.grad_mode import (
 from ..core.node import Node
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..saved.saved_variable import SavedVariable as SavedTensor  # noqa: F401 (PyTorch's name, found but not shown)
-from ..support.later import later
+from ..support.lazy_import import later
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
@@ -36,12 +36,12 @@ from .variable import Variable
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint, forward_ad as forward_ad, functional as functional, graph as graph
     from . import profiler as profiler, profiler_util as profiler_util
-    from .nans import trace_nans
+    from .nan_detection import trace_nans
 else:
     __getattr__ = later(__name__, {
         "": ("checkpoint", "forward_ad", "functional", "graph", "profiler", "profiler_util"),
         "graph": ("_unsafe_preserve_version_counter",), "profiler": ("ProfilerActivity", "_profiler_enabled", "kineto_available"),
-        "nans": ("trace_nans",),
+        "nan_detection": ("trace_nans",),
     })  # fmt: skip
 
 __all__ = [

@@ -1,14 +1,14 @@
-"""Derivatives of both modes against differences: the comparisons that gradcheck is made of.
+"""Compare derivatives of both modes with finite differences, for gradcheck.
 
-Owns what is compared, and the messages, which are PyTorch's.  Knows no operators.
+Decides which derivatives are compared, and defines the messages, which are PyTorch's.
 """
 
 import warnings
 
 import numpy as np
 
+from ..core.conversion import tensor
 from ..core.error_nodes import UndefinedGrad
-from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import grad
 from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
@@ -97,9 +97,9 @@ class Agreement(Differences):
                 raise GradcheckError(FAST_ONLY)
 
     def along(self, i):
-        """A random direction of input `i`, and how the outputs change along it: one for all outputs and both modes."""
+        """A random direction of input `i`, and the change of the outputs along it; one for all outputs and both modes."""
         if i not in self.moved:
-            direction = random_like(self.inputs[i], numpy_random().default_rng((1, i)))  # none that a cotangent has
+            direction = random_like(self.inputs[i], numpy_random().default_rng((1, i)))  # different from every cotangent
             self.moved[i] = direction, self.change(self.inputs[i].data.numpy(), ..., self.eps * direction)
         return self.moved[i]
 
@@ -134,8 +134,8 @@ class Agreement(Differences):
                              "computed with forward mode ")  # fmt: skip
 
     def tangents(self, directions, absent=(), count=0):
-        """The outputs' tangents for given tangents of some inputs; the other inputs have zeros, or none where `absent`.  Not 0,
-        `count` says of how many rows they are batches."""
+        """The outputs' tangents for the given tangents of some inputs.  The other inputs have zeros, or no tangents if `absent`.
+        If `count` is not 0, the tangents are batches of `count` rows."""
         rows = (count,) if count else ()
         with batched_level(count) if count else dual_level() as level:
             push, pushed = (level.push, level.pushed) if count else (make_dual, unpack_dual)
@@ -187,7 +187,7 @@ class Agreement(Differences):
                 raise GradcheckError("grad is incorrect size")
 
     def undefined_gradients(self):
-        """No output gets a gradient; then one of several gets none, and the others zeros."""
+        """Check the gradients without any output gradient; then those with one output gradient absent and the others zero."""
         count = len([o for o in self.evaluate() if o.requires_grad])
         for undefined in [range(count), *([k] for k in range(count if count > 1 else 0))]:
             outputs = [o for o in self.evaluate() if o.requires_grad]
@@ -218,7 +218,7 @@ class Agreement(Differences):
                                          f"got: {found}\nexpected: {expected}")  # fmt: skip
 
     def batched_tangents(self):
-        """Two tangents of an input at once; a function that looks at tangents itself cannot take them so, and is not asked to."""
+        """Push two tangents of an input at once, unless the function reads tangents itself: it would not accept a batch."""
         random = numpy_random().default_rng(0)
         for i in self.checked:
             batch = np.stack([random_like(self.inputs[i], random), random_like(self.inputs[i], random)])

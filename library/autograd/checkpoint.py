@@ -1,8 +1,8 @@
-"""Checkpointing: a part of the graph keeps its inputs only, and computes what it saved again when backward needs it.
+"""Checkpointing: keep only the inputs of a part of the graph, and recompute its saved values when backward needs them.
 
-Owns the regions that are computed again, what their nodes hold in place of saved values, and the check that both runs save
-the same.  Built on saved-tensor hooks; the reentrant kind, on a custom Function.  Knows nothing of the engine but which pass
-runs.
+Holds the recomputed regions and the placeholders of their saved values, and checks that both runs save the same.  Built on
+saved-tensor hooks; the reentrant kind is built on a custom Function.  Depends on the engine only for the identity of the running
+pass.
 """
 
 import contextlib
@@ -14,11 +14,9 @@ from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..batching.batched import without_graph
-from ..batching.passes import is_mapped, outside, stand_for_series
+from ..core.conversion import tensor
 from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled, no_grad
-from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import backward
 from ..engine.engine import current_graph_task_id, queue_callback, runs_everything
@@ -27,8 +25,10 @@ from ..methods.dual_level import innermost_level
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
 from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
-from ..support.later import answer
+from ..support.lazy_import import answer
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched_backward import is_mapped, outside, stand_for_series
+from ..transforms.batching.level_tensor import without_graph
 from .checkpoint_settings import GraphExecGroup, set_checkpoint_debug_enabled, set_checkpoint_early_stop
 from .mutation import SavedValues, watching
 
@@ -48,18 +48,18 @@ def __dir__():
 
 
 class CheckpointError(RuntimeError):
-    """A checkpointed function did not do the same when it was called again."""
+    """A checkpointed function behaved differently when it was called again."""
 
 
 class _Stop(BaseException):
-    """Ends a second run that has computed all that is needed; no `except Exception` of the user's may hold it."""
+    """Ends a second run that has all needed values; a BaseException, so that no `except Exception` of the user catches it."""
 
     def __init__(self, run):
         self.run = run
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """Two contexts that do nothing."""
+    """Two context managers that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -68,32 +68,32 @@ def checkpoint(
     context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default", debug: bool = False,
     early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """Call a function without keeping what its operators save; backward calls it once more.
+    """Call a function without keeping the values that its operators save; backward calls the function again.
 
     Parameters
     ----------
     function : callable
-        Has to do the same in both calls.
+        Must do the same in both calls.
     *args, **kwargs
-        Its arguments; keywords only without `use_reentrant`.
+        Arguments of `function`; keywords only without `use_reentrant`.
     use_reentrant : bool
-        False: the graph is recorded as always, and saved values are computed again when they are first needed.  True: the
-        function is one node, whose backward calls `backward`; it wants an argument that requires grad, and does not work
-        with `grad` or `inputs=`.
+        False: the graph is recorded as usual, and saved values are recomputed when they are first needed.  True: the function is
+        one node, whose backward calls `backward`.  This requires an argument with requires_grad, and does not work with `grad` or
+        `inputs=`.
     context_fn : callable
         Returns two context managers, for the two calls.
     determinism_check : {"default", "none"}
-        Whether shapes and dtypes of what the calls save are compared.
+        Whether to compare the shapes and dtypes of the values that the two calls save.
     debug : bool
-        List in errors what was saved in either call.
+        List in errors the values saved in both calls.
     early_stop : bool
         End the second call as soon as everything has been saved again.
     preserve_rng_state : bool
-        Let the second call draw the same random numbers, from the default generator and from those among the arguments.
+        Use the same random numbers in the second call, from the default generator and from generators among the arguments.
 
     Returns
     -------
-    What `function` returns.
+    The result of `function`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-        if not is_mapped():  # a pass of batches calls no pass of rows
+        if not is_mapped():  # a batched pass calls no pass of single rows
             return _reentrant(function, args, preserve_rng_state)
     forward_context, second_context = context_fn()
     if not is_grad_enabled() or stand_for_series(flatten((args, kwargs))[0]):
@@ -129,22 +129,22 @@ def checkpoint(
 def checkpoint_sequential(
     functions: Iterable[Callable[..., Any]], segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """Call functions one after the other, all but the last segment of them checkpointed.
+    """Call functions one after the other, checkpointing all but the last segment.
 
     Parameters
     ----------
     functions : sequence of callable
-        Each gets what the one before it returned.
+        Each takes the result of the previous one.
     segments : int
-        Into how many parts to divide them; each keeps its input.
+        Number of parts to divide them into; each part keeps its input.
     input
-        What the first one gets.
+        Input of the first function.
     use_reentrant, preserve_rng_state
         As for `checkpoint`.
 
     Returns
     -------
-    What the last one returns.
+    The result of the last function.
     """
     if use_reentrant is None:
         warnings.warn(NO_CHOICE, stacklevel=2)
@@ -174,7 +174,7 @@ def checkpoint_sequential(
 
 
 class _Inputs(Function):
-    """Keeps tensors as any node keeps what it saves: with a version, and under the hooks of an outer block."""
+    """Keeps tensors like any node keeps its saved values: with a version, and through the hooks of an outer block."""
 
     pure = True
 
@@ -189,12 +189,12 @@ class _Inputs(Function):
 
 
 def _save(tensors):
-    """The node that keeps some tensors."""
+    """The node that keeps the tensors."""
     return _Inputs.apply(tensor(0.0, requires_grad=True), *tensors).grad_fn
 
 
 class _Slot:
-    """What a node holds in place of a saved value: the region, and which of its values."""
+    """A placeholder for a saved value in a node: the region, and the index of the value."""
 
     __slots__ = ("__weakref__", "index", "region")
 
@@ -215,8 +215,8 @@ class _Region:
         self.second_context = second_context
         self.generators = _generators(leaves) if preserve_rng_state else {}
         self.complete, self.levels = False, innermost_level()
-        self.slots, self.saved = [], []  # weak references to slots; shape and dtype of what they stand for
-        self.runs = weakref.WeakValueDictionary()  # by backward pass, which owns them
+        self.slots, self.saved = [], []  # weak references to slots; shape and dtype of their saved values
+        self.runs = weakref.WeakValueDictionary()  # by backward pass, which keeps them alive
 
     def pack(self, value):
         slot = _Slot(self, len(self.slots))
@@ -225,7 +225,7 @@ class _Region:
         return slot
 
     def lost_levels(self):
-        """A sentence for a message, where the first run computed tangents that the second cannot."""
+        """An addition to a message, if the first run computed tangents that the second cannot compute."""
         if self.levels <= innermost_level():
             return ""
         return (f"\nThe forward ran inside {self.levels} dual level(s), as func.jvp and func.jacfwd open them, and backward runs "
@@ -233,7 +233,7 @@ class _Region:
                 "through this checkpoint; forward mode over reverse mode can, as func.jacfwd(func.jacrev(f)) has it.")
 
     def run(self):
-        """The second run that belongs to the group of passes, or to the running one; a new one outside of any."""
+        """The second run of the current pass, or of the group of passes around it; a new run outside of any pass."""
         group, task = GraphExecGroup._current(), current_graph_task_id()
         if group is not None:
             return group._run_of(self)
@@ -249,7 +249,7 @@ class _Region:
         run = _Run(self)
         leaves = list(self.leaves)
         for place, needs, value in zip(self.places, self.needs, self.inputs.saved_tensors if self.places else ()):
-            if needs and not value.requires_grad:  # frozen since, and its operators have to save what they did
+            if needs and not value.requires_grad:  # frozen since then; its operators must save the same values as before
                 with no_grad():
                     value = (ops.copy(value) if innermost_level() else without_graph(value)).requires_grad_()
             leaves[place] = value
@@ -276,14 +276,14 @@ def _call(function, form, leaves):
 
 
 class _Run:
-    """What a second run of a region saved, until it is asked for."""
+    """The saved values of a region's second run, until they are taken."""
 
     def __init__(self, region):
         self.region, self.values = weakref.ref(region), SavedValues()
         self.saved, self.handles, self.extra = [], {}, False
 
     def over(self):
-        """Called by the engine; a pass that fails drops its callbacks, and this object with them."""
+        """Called by the engine; keeps this object alive until the pass ends.  A pass that fails drops its callbacks."""
 
     def pack(self, value):
         region, index = self.region(), len(self.saved)
@@ -292,7 +292,7 @@ class _Run:
             if region.complete:
                 raise CheckpointError("checkpoint: trying to save more tensors during recomputation than during the original "
                                       f"forward pass.{self.listing()}")  # fmt: skip
-            self.extra = True  # the function differentiates inside, and is still in its first run
+            self.extra = True  # the function differentiates inside, during its first run
             return value
         if region.slots[index]() is not None:
             self.handles[index] = self.values.pack(value)
@@ -301,7 +301,7 @@ class _Run:
         return value
 
     def compare(self):
-        """Refuse a second run that saved something else than the first."""
+        """Refuse a second run that saved other values than the first."""
         region = self.region()
         if self.extra:
             return
@@ -343,7 +343,7 @@ def _unpack(slot):
 
 
 def _generators(leaves):
-    """Generators that the function may draw from, and their states."""
+    """Generators that the function may use, and their states."""
     generators = [as_generator(None, "checkpoint", "generator")]
     generators += [leaf for leaf in leaves if isinstance(leaf, numpy_random().Generator)]
     return {generator: generator.bit_generator.state for generator in generators}

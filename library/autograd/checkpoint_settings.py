@@ -1,7 +1,4 @@
-"""What a block says of all checkpoints in it, over their own arguments, and of the backward passes in it.
-
-Owns the settings and no checkpoint.
-"""
+"""Settings of a block for all checkpoints and backward passes in it, which override the checkpoints' arguments."""
 
 import threading
 import weakref
@@ -36,25 +33,25 @@ class set_checkpoint_early_stop(_Setting):
 
 
 class set_checkpoint_debug_enabled(_Setting):
-    """Whether errors of checkpoints whose forward runs inside the block list what was saved, whatever `debug` they are given.
+    """Whether errors of checkpoints whose forward runs inside the block list the saved values, regardless of their `debug`.
 
     Parameters
     ----------
     enable : bool or None
-        None leaves it to `debug`.
+        None keeps the choice of `debug`.
     """
 
 
 class GraphExecGroup:
-    """A context manager: backward passes inside compute what a checkpointed region saved once for all of them.
+    """A context manager: the backward passes inside share one recomputation of each checkpointed region.
 
-    The passes have to go through different parts of the graph, also with `retain_graph=True`: what a pass has taken is gone.
-    It is the thread's, and says nothing of checkpoints with `use_reentrant=True`.
+    The passes have to use different parts of the graph, even with `retain_graph=True`: a saved value can be taken once. The group
+    applies to one thread, and not to checkpoints with `use_reentrant=True`.
 
     Raises
     ------
     RuntimeError
-        Inside of another one.
+        If another group is active.
 
     Examples
     --------
@@ -76,7 +73,7 @@ class GraphExecGroup:
 
     @classmethod
     def _advice(cls) -> str:
-        """What to do about a value that a pass has taken before."""
+        """Advice for a value that an earlier pass has taken."""
         if cls._current() is None:
             return "If you are calling ctx.saved_tensors in backward, make sure to do so only once."
         return ("Performing two backward calls that overlap, which need the same saved value, is not allowed inside of a "

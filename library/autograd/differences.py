@@ -1,8 +1,8 @@
-"""A function at one point, and its derivatives by central differences.
+"""Differentiate a function at one point by central differences.
 
-Owns which inputs are checked and refused, and the differences.  The Jacobian of one pair of input and output is an array
-(elements of the input, elements of the output).  A complex number counts as its real and its imaginary part, which are compared
-apart.  Knows no operators.
+Decides which inputs are checked and which are refused, and computes the differences.  The Jacobian of one input and one output is
+an array (elements of the input, elements of the output).  The real and the imaginary part of a complex number are separate
+elements.
 """
 
 import warnings
@@ -34,7 +34,7 @@ class Differences:
     # Differences.
 
     def change(self, array, where, step):
-        """How the outputs change per unit of `step` when `array[where]` moves by it."""
+        """The change of the outputs per unit of `step` when `array[where]` changes by `step`."""
         kept = array[where].copy()
         try:
             array[where] = kept + step
@@ -52,7 +52,7 @@ class Differences:
         return [(one - other) / (2 * self.eps) for one, other in zip(ahead, behind)]
 
     def numerical(self, i):
-        """For each output its derivatives by the elements of input `i`, in one array for each part of the input."""
+        """For each output, its derivatives by the elements of input `i`: one array for each part of the input."""
         if i not in self.numerical_by_input:
             array = self.inputs[i].data.numpy()
             parts = (1.0, 1j) if array.dtype.kind == "c" else (1.0,)
@@ -94,11 +94,11 @@ def random_like(value, random):
 
 
 def normal_like(value, random):
-    """Random numbers of both signs, as a function that is not linear may look linear on positive ones."""
+    """Random numbers of both signs, because a nonlinear function may look linear on positive numbers."""
     real = random.normal(size=value.shape)
     return (real + 1j * random.normal(size=value.shape) if value.dtype.kind == "c" else real).astype(value.dtype)
 
 
 def inner(x, y):
-    """The real inner product, in which complex numbers are pairs of reals."""
+    """The real inner product, with complex numbers as pairs of reals."""
     return float(np.sum(np.conj(x) * y).real)

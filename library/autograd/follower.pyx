@@ -1,8 +1,8 @@
-"""Values of the middle that a custom forward keeps: which of its inputs they were computed from.
+"""Track which inputs of a custom forward its intermediate saved values were computed from.
 
-Owns how that is found: a listener follows the numbers from the inputs through what the forward does, by the memory in which they
-are.  A value has no history in a forward, so a derivative through it would be a silent zero.  Numbers that left for NumPy or
-Python and came back are followed no further: all that comes back after them counts as computed from them.
+A listener follows numbers from the inputs through the operators of the forward, by the memory that holds them.  A value has no
+history in a forward, so a derivative through it would be a silent zero.  Numbers that pass through NumPy or Python are not
+followed further: all numbers that come back later count as computed from them.
 """
 
 from libc.stdint cimport uintptr_t
@@ -14,7 +14,7 @@ from numpy import inexact
 from ..core.events cimport Event, Listener
 from ..core.grad_mode cimport thread_objects
 from ..core.tensor cimport TensorBase, is_inexact, is_tensor
-from ..engine.kept import set_follower
+from ..engine.intermediate_values import set_follower
 from ..generated.series import SERIES
 from ..support.capi cimport ndarray
 
@@ -22,22 +22,22 @@ cdef frozenset constants = frozenset([name for name, way in SERIES.items() if wa
 
 
 cdef class Follower(Listener):
-    """Which inputs of one forward each value comes from, as the bits of a number.
+    """Which inputs of one forward each value depends on, as the bits of an integer.
 
     Parameters
     ----------
     tensors : tuple of Tensor
-        The inputs.
+        Inputs of the forward.
     sources : list of int
-        The bit of each; 0 for one by which nothing is differentiated.
+        The bit of each input; 0 for an input without a derivative.
     """
 
     cdef dict inputs        # id of an input -> its bit
-    cdef dict memory        # address of the array that owns it -> weak reference to that, bits
+    cdef dict memory        # address of the owning array -> weak reference to it, bits
     cdef object every
-    cdef object left        # bits of the numbers that left for NumPy and Python
-    cdef object passed      # bits of what a pass inside may have stored in `.grad`
-    cdef bint failed        # then all counts as computed from every input
+    cdef object left        # bits of the numbers that went to NumPy or Python
+    cdef object passed      # bits of the values that an inner pass may have stored in `.grad`
+    cdef bint failed        # if set, every value counts as computed from all inputs
 
     def __init__(self, tuple tensors, list sources):
         self.inputs, self.memory = {}, {}
@@ -52,7 +52,7 @@ cdef class Follower(Listener):
         return self.every if self.failed else self.bits(value)
 
     cpdef end(self, Event event):
-        self.failed = True  # until this is done: of a follower that raised no more is heard
+        self.failed = True  # until this is done: a follower that raised hears no further events
         self.follow(event)
         self.failed = False
 
@@ -69,15 +69,15 @@ cdef class Follower(Listener):
     cdef int follow(self, Event event) except -1:
         cdef object found
         if event.kind == "operator" and event.name.removesuffix(".out").rstrip("_") in constants:
-            found = self.left if any([isinstance(value, float) for value in event.inputs]) else 0  # `full` of a number
-        elif event.kind == "pass":  # which does not say where it starts; leaves may have got a `.grad`
+            found = self.left if any([isinstance(value, float) for value in event.inputs]) else 0  # a number passed to `full`
+        elif event.kind == "pass":  # it does not say where it starts; leaves may have got a `.grad`
             found = self.passed = self.every
         else:
             found = self.bits(event.inputs)
         return self.put(event.outputs, found)
 
     cdef object bits(self, object value):
-        """Those of a value, or of all in a nest."""
+        """The bits of a value, or of all values in a pytree."""
         cdef object found = 0
         cdef ndarray owner
         if is_tensor(value) and (found := self.inputs.get(id(value))) is not None:
@@ -100,7 +100,7 @@ cdef class Follower(Listener):
         return self.left if isinstance(value, (float, complex, inexact)) else 0
 
     cdef int put(self, object value, object source) except -1:
-        """Add bits to a value, or to all in a nest."""
+        """Add bits to a value, or to all values in a pytree."""
         cdef ndarray owner
         if not source or value is None:
             return 0
@@ -119,7 +119,7 @@ cdef class Follower(Listener):
         return 0
 
     cdef ndarray owner_of(self, object value):
-        """The array that owns the numbers, of a row those of its whole batch; None where they have no slope."""
+        """The array that owns the value's memory, for a row the whole batch; None for dtypes without derivatives."""
         cdef ndarray array
         cdef object mapping = thread_objects().mapping
         if is_tensor(value):

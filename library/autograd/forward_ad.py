@@ -1,6 +1,6 @@
-"""Forward mode as users call it: dual levels, and tensors that carry tangents at them.
+"""Forward mode for users: dual levels, and tensors that carry tangents at them.
 
-Owns the names; what they do is in `gradspec.methods.dual_level` and `gradspec.core.grad_mode`.
+Defines the names; the implementation is in `gradspec.methods.dual_level` and `gradspec.core.grad_mode`.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -15,7 +15,7 @@ from ..methods.dual_level import (
     make_dual,
     unpack_dual,
 )
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 answer(__name__, {"_current_level": lambda: innermost_level() - 1})

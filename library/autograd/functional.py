@@ -1,8 +1,8 @@
-"""Derivatives of functions: vjp, jvp, jacobian, hessian, vhp and hvp.
+"""Differentiate functions: vjp, jvp, jacobian, hessian, vhp and hvp.
 
-Owns which mode computes what.  Forward mode: jvp, and the columns of matrices.  Reverse mode: vjp, and the rows.  Forward over
-reverse mode: hvp.  Reverse mode twice: vhp and Hessians, whose rows one pass takes together.  The passes themselves, and what
-users may pass in, are in `passes`.
+Decides which mode computes each result.  Forward mode: jvp, and the columns of matrices.  Reverse mode: vjp, and the rows.
+Forward over reverse mode: hvp.  Reverse mode twice: vhp and Hessians, with all rows in one pass.  The passes themselves, and the
+checks of arguments, are in `flat_derivatives`.
 """
 
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from typing import Any
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.dispatch import ops
-from ..support.later import answer
+from ..support.lazy_import import answer
 from ..support.pytree import LEAF, rebuild
-from .passes import (
+from .flat_derivatives import (
     UserFunction,
     columns,
     filled,
@@ -30,7 +30,7 @@ from .passes import (
     rows,
 )
 
-ROWS_FOR_A_COLUMN = 4  # of small functions, for whose sake there is a default
+ROWS_FOR_A_COLUMN = 4  # for small functions, where the default makes a difference
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 answer(__name__)
 
@@ -47,22 +47,22 @@ def vjp(
     Parameters
     ----------
     func : callable
-        Takes the inputs, returns a Tensor or a nest of them.
+        Takes the inputs, returns a Tensor or a pytree of Tensors.
     inputs : Tensor, ndarray, or a nest of them
-        Where to differentiate.  A tuple holds the arguments of `func`; anything else is its only argument.
+        The point of differentiation.  A tuple holds the arguments of `func`; any other value is its only argument.
     v : Tensor, ndarray, or a nest of them, optional
-        Of the form and the shapes of what `func` returns; may be left out where that is a single element.
+        Has the structure and the shapes of the result of `func`; optional if that is a single element.
     create_graph : bool
-        Record how the results were computed, so that they can be differentiated; otherwise they are detached.
+        Record the computation of the results, so that they can be differentiated; otherwise they are detached.
     strict : bool
-        Refuse a function whose outputs are independent of an input, instead of answering with zeros.
+        Refuse a function whose outputs are independent of an input, instead of returning zeros.
 
     Returns
     -------
     outputs
-        What `func` returned.
+        The result of `func`.
     vjp
-        Of the form of `inputs`.
+        Has the structure of `inputs`.
     """
     function = UserFunction("vjp", func, inputs, create_graph)
     with recording():
@@ -91,18 +91,18 @@ def jvp(
     func, inputs, create_graph, strict
         As for `vjp`.
     v : Tensor, ndarray, or a nest of them, optional
-        Of the form and the shapes of `inputs`; may be left out where that is a single element.
+        Has the structure and the shapes of `inputs`; optional if that is a single element.
 
     Returns
     -------
     outputs
-        What `func` returned.
+        The result of `func`.
     jvp
-        Of the form of `outputs`.
+        Has the structure of `outputs`.
 
     Notes
     -----
-    Where the function calls a custom Function without a jvp, two backward passes take the place of forward mode.
+    If the function calls a custom Function without a jvp, two backward passes replace forward mode.
     """
     function = UserFunction("jvp", func, inputs, create_graph)
     tangents = function.input_vector(v)
@@ -132,21 +132,21 @@ def jacobian(
     func, inputs, create_graph, strict
         As for `vjp`.
     vectorize : bool
-        Compute all rows of an output, or all columns, in one pass, whatever memory it takes; otherwise as many at a time as fit
-        in the processor's cache.  The result is the same.
+        Compute all rows of an output, or all columns, in one pass, regardless of memory; otherwise as many at a time as fit in
+        the processor's cache.  The result is the same.
     strategy : {"reverse-mode", "forward-mode"}, optional
-        Rows, with one call of `func`; or columns, with one call for as many as one pass takes.  By default what takes less, and
-        reverse mode where numbers are complex.
+        Rows, with one call of `func`; or columns, with one call of `func` in each pass.  The default is the cheaper one; reverse
+        mode for complex numbers.
 
     Returns
     -------
-    A nest of the form of the outputs that holds, in place of each, a nest of the form of the inputs, whose tensors have the
-    shape of the output followed by that of the input.
+    A pytree with the structure of the outputs.  It contains, for each output, a pytree with the structure of the inputs. Each of
+    its tensors has the shape of the output followed by the shape of the input.
 
     Notes
     -----
-    With complex numbers a row is the gradient of the real part of one output, as in PyTorch: the conjugate of the derivative
-    of a holomorphic function.  A column, in forward mode, is the derivative itself.
+    For complex numbers a row is the gradient of the real part of one output, as in PyTorch: the conjugate of the derivative of a
+    holomorphic function.  A column, in forward mode, is the derivative itself.
     """
     _check_strategy(strategy)
     function = UserFunction("jacobian", func, inputs, create_graph)
@@ -177,16 +177,16 @@ def hessian(
     func, inputs, create_graph, strict
         As for `vjp`.
     vectorize : bool
-        Compute all rows, or all columns, in one pass, whatever memory it takes; otherwise as many at a time as fit in the
-        processor's cache.  The result is the same.
+        Compute all rows, or all columns, in one pass, regardless of memory; otherwise as many at a time as fit in the processor's
+        cache.  The result is the same.
     outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
-        How the gradient is differentiated: by backward passes through a gradient that is recorded once; or by forward mode,
-        which computes the gradient and its tangents together, in a little more time.
+        Method of differentiating the gradient.  Reverse mode: backward passes through a gradient that is recorded once.  Forward
+        mode: the gradient and its tangents together, which takes a little more time.
 
     Returns
     -------
-    A nest of the form of the inputs that holds, in place of each, a nest of the same form, whose tensors have the shape of
-    the first input followed by that of the second.
+    A pytree with the structure of the inputs.  It contains, for each input, a pytree with the same structure.  Each of its
+    tensors has the shape of the first input followed by the shape of the second.
     """
     _check_strategy(outer_jacobian_strategy)
     function = UserFunction("hessian", func, inputs, create_graph)
@@ -221,14 +221,14 @@ def vhp(
     func, inputs, create_graph, strict
         As for `vjp`; `func` returns a single element.
     v : Tensor, ndarray, or a nest of them, optional
-        Of the form and the shapes of `inputs`; may be left out where that is a single element.
+        Has the structure and the shapes of `inputs`; optional if that is a single element.
 
     Returns
     -------
     output
-        What `func` returned.
+        The result of `func`.
     vhp
-        Of the form of `inputs`.
+        Has the structure of `inputs`.
     """
     function = UserFunction("vhp", func, inputs, create_graph)
     v = function.input_vector(v)
@@ -240,26 +240,26 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The product of the Hessian of a function with a vector, by a backward pass in forward mode.
+    """The product of the Hessian of a function with a vector, by forward mode over a backward pass.
 
     Parameters
     ----------
     func, inputs, create_graph, strict
         As for `vjp`; `func` returns a single element.
     v : Tensor, ndarray, or a nest of them, optional
-        Of the form and the shapes of `inputs`; may be left out where that is a single element.
+        Has the structure and the shapes of `inputs`; optional if that is a single element.
 
     Returns
     -------
     output
-        What `func` returned.
+        The result of `func`.
     hvp
-        Of the form of `inputs`.
+        Has the structure of `inputs`.
 
     Notes
     -----
-    With `strict` or `create_graph`, and where the function calls a custom Function without a jvp, a backward pass through a
-    backward pass gives the same of a symmetric Hessian, as second derivatives that are continuous make it.
+    A backward pass through a backward pass computes the product instead with `strict`, with `create_graph`, and if the function
+    calls a custom Function without a jvp.  It relies on a symmetric Hessian: second derivatives have to be continuous.
     """
     function = UserFunction("hvp", func, inputs, create_graph)
     v = function.input_vector(v)
@@ -273,7 +273,7 @@ def hvp(
 
 
 def _gradient(function, strict):
-    """Variables, the output there and its gradients, recorded; None where there is none."""
+    """Variables, the output at them and its gradients, recorded; None for a gradient that does not exist."""
     variables = function.variables()
     output = function.single_output(variables, strict)
     return variables, output, gradients([output], variables, None, True)
@@ -307,7 +307,7 @@ def _pushed_gradient(function, tangents):
 
 
 def _columns_or_none(function, strategy, whole):
-    """The blocks of a Jacobian by forward mode; None where a custom Function without a jvp is in the way, if that may be."""
+    """The blocks of a Jacobian by forward mode; None if a custom Function lacks a jvp and the strategy permits reverse mode."""
     try:
         return columns(function, lambda *tangents: push_forward(function, *tangents), whole)
     except NotImplementedError:
@@ -317,7 +317,7 @@ def _columns_or_none(function, strategy, whole):
 
 
 def _is_tall(outputs, variables):
-    """Whether columns take less than rows, although `func` is called again for them, and nothing is complex."""
+    """Whether columns are cheaper than rows, although they call `func` again, and no value is complex."""
     if any(value.dtype.kind == "c" for value in (*outputs, *variables)):
         return False
     return ROWS_FOR_A_COLUMN * sum(x.size for x in variables) < sum(output.size for output in outputs)

@@ -1,13 +1,13 @@
-"""gradcheck and gradgradcheck: derivatives compared with finite differences.
+"""gradcheck and gradgradcheck: compare derivatives with finite differences.
 
-Owns the options of users, and the function of inputs and cotangents whose derivatives are second derivatives.
+Holds the users' options, and the function of inputs and cotangents whose derivatives are second derivatives.
 """
 
 import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..core.operand import asarray, tensor
+from ..core.conversion import asarray, tensor
 from ..engine.backward import grad
 from ..support.errors import GradcheckError
 from ..support.generator import numpy_random
@@ -30,27 +30,28 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     func : callable
         Takes the inputs, returns a tensor or a tuple of tensors.
     inputs : Tensor, or tuple
-        Those that require grad are checked; they should be of double precision.
+        Inputs that require grad are checked; they should have double precision.
     eps : float
-        The step of the differences.
+        Step of the differences.
     atol, rtol : float
         Tolerances, as in `numpy.allclose`.
     raise_exception : bool
-        False returns False where a derivative is wrong; other errors are raised all the same.
+        If False, return False if a derivative is wrong; other errors are still raised.
     nondet_tol : float
-        By how much two backward passes over one graph may differ.
+        Tolerated difference between two backward passes over one graph.
     check_undefined_grad : bool
-        Check too that outputs without a gradient, and inputs without a tangent, count as zeros.  Hooks and backwards meet None.
+        Also check that outputs without a gradient, and inputs without a tangent, count as zeros.  Hooks and backwards receive
+        None.
     check_grad_dtypes : bool
-        Check too that a gradient has its input's dtype.
+        Also check that a gradient has its input's dtype.
     check_batched_grad : bool
-        Check too that `grad(..., is_grads_batched=True)` gives the rows that separate calls give.
+        Also check that `grad(..., is_grads_batched=True)` returns the same rows as separate calls.
     check_batched_forward_grad : bool
-        Check too that a batch of tangents, pushed at once, gives what each of them gives alone.
+        Also check that pushing a batch of tangents at once returns the same results as pushing each tangent alone.
     check_forward_ad, check_backward_ad : bool
-        Which modes to check.  In forward mode the inputs do not require grad, and those that are not looked at have zeros.
+        Modes to check.  In forward mode the inputs do not require grad, and inputs that are not being checked have zero tangents.
     fast_mode : bool
-        Compare along one random direction instead of element by element.
+        Compare along one random direction instead of for each element.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     Raises
     ------
     GradcheckError
-        A derivative is wrong.
+        If a derivative is wrong.
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
@@ -67,7 +68,7 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    from .agreement import Agreement  # what a program that checks nothing need not load
+    from .agreement import Agreement  # imported only by programs that check derivatives
 
     check = Agreement(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
     try:
@@ -104,9 +105,9 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     grad_outputs : Tensor, or tuple, optional
         Gradients with respect to the outputs; random ones by default.
     gen_non_contig_grad_outputs : bool
-        Make the random ones non-contiguous.
+        Create non-contiguous random gradients.
     check_fwd_over_rev, check_rev_over_rev : bool
-        Which modes to differentiate the gradients in.
+        Modes that differentiate the gradients.
     eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, fast_mode
         As for `gradcheck`.
 
@@ -117,7 +118,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     Raises
     ------
     GradcheckError
-        A derivative is wrong.
+        If a derivative is wrong.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")

@@ -1,7 +1,7 @@
-"""The graph as users meet it: nodes and edges, what nodes save, hooks on several gradients, and version counters.
+"""The graph for users: nodes and edges, the values that nodes save, hooks on several gradients, and version counters.
 
-Owns `save_on_cpu` and `save_to_disk`, hooks on several gradients and the contexts around version counters; the rest comes from
-below.
+Implements `save_on_cpu` and `save_to_disk`, hooks on several gradients and the contexts for version counters; the other names are
+imported.
 """
 
 import collections.abc
@@ -16,9 +16,9 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 
 from ..core import node as _node
+from ..core.conversion import asarray
 from ..core.grad_mode import set_mutation_on_saved_tensors
 from ..core.increment_version import increment_version, set_version
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import GradientEdge, get_gradient_edge
 from ..engine.engine import (
@@ -29,9 +29,9 @@ from ..engine.engine import (
     will_engine_execute_node,
 )
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from ..support.later import answer
+from ..support.lazy_import import answer
+from .graph_drawing import Picture, make_dot
 from .mutation import allow_mutation_on_saved_tensors
-from .picture import Picture, make_dot
 from .saved_memory import SavedArray, SavedMemory, saved_memory
 
 __all__ = [
@@ -43,7 +43,7 @@ answer(__name__)
 
 
 class _VirtualBase(type):
-    """Holds every node for an instance, and every class of nodes for a subclass, though none inherits from it."""
+    """Treats every node as an instance, and every class of nodes as a subclass, although no class inherits from it."""
 
     def __instancecheck__(cls, instance):
         return isinstance(instance, _node.Node)
@@ -53,16 +53,16 @@ class _VirtualBase(type):
 
 
 class Node(metaclass=_VirtualBase):
-    """What every node of a graph is an instance of: those of operators, of custom Functions, and where gradients end.
+    """The abstract class of all nodes of a graph: of operators, of custom Functions, and nodes that accumulate gradients.
 
-    For `isinstance` alone: nodes are made by operations, and an extension derives its own from the class of `gradspec.core.node`.
+    Only for `isinstance`: operations create nodes, and an extension derives its own class from the one in `gradspec.core.node`.
     """
 
     def __new__(cls, *args, **kwargs):
         raise TypeError(f"cannot create '{cls.__name__}' instances: nodes are made by operations")
 
 
-# What a running backward pass tells, as PyTorch spells it.
+# Functions about the running backward pass, under PyTorch's names.
 _current_graph_task_id = current_graph_task_id
 _current_graph_task_execution_order = current_graph_task_execution_order
 _get_current_graph_task_keep_graph = current_graph_task_keep_graph
@@ -77,10 +77,10 @@ def __dir__():
 
 
 class _File:
-    """A file that is removed with the last reference to this object, or when Python ends."""
+    """A file that is removed with the last reference to this object, or at the end of the process."""
 
     def __init__(self, directory, array):
-        import tempfile  # what it takes to import is not for everybody
+        import tempfile  # imported only when needed
 
         self.shape, self.dtype = array.shape, array.dtype
         handle, self.path = tempfile.mkstemp(prefix="gradspec-", dir=directory)
@@ -98,14 +98,14 @@ def _remove(path):
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """PyTorch's block that keeps saved tensors in the memory of the CPU, where all of them are: nothing moves.
+    """PyTorch's block that keeps saved tensors in CPU memory.  All tensors already are: nothing moves.
 
     Parameters
     ----------
     pin_memory : bool
-        Without a meaning here.
+        No effect here.
     device_type : str
-        Without a meaning here.
+        No effect here.
 
     Examples
     --------
@@ -126,14 +126,14 @@ def _same(tensor):
 
 
 class save_to_disk(saved_tensors_hooks):
-    """Keep what the graph saves inside the block in temporary files, and read it when backward needs it.
+    """Keep the values that the graph saves inside the block in temporary files, and read them when backward needs them.
 
-    A file is removed when nothing needs it any more: when backward has freed the graph, or the graph is gone.
+    A file is removed when backward has freed the graph, or the graph is gone.
 
     Parameters
     ----------
     directory : str, optional
-        Where to put the files; by default where the system keeps temporary ones, which may be in memory.
+        Directory of the files; by default the system's directory for temporary files, which may be in memory.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class _Handles:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Forget the hooks; removing them twice is fine."""
+        """Remove the hooks; calling it twice has no effect."""
         for handle in self.handles:
             handle.remove()
 
@@ -175,23 +175,23 @@ class _Handles:
 
 
 class _Pass:
-    """What a hook on several gradients has seen of one backward pass, which keeps this object until it is over."""
+    """State of a hook on several gradients during one backward pass, which keeps this object alive until it ends."""
 
     def __init__(self, count):
         self.gradients, self.arrived, self.expected = [None] * count, 0, None
 
     def over(self):
-        """Called by the engine; a pass that fails drops its callbacks, and this object with them."""
+        """Called by the engine; keeps this object alive until the pass ends.  A pass that fails drops its callbacks."""
 
 
 class _Passes:
-    """A `_Pass` for each backward pass that runs."""
+    """The `_Pass` of each running backward pass."""
 
     def __init__(self, count):
         self.count, self.running = count, weakref.WeakValueDictionary()
 
     def current(self):
-        """That of the running pass, and whether it is new."""
+        """The `_Pass` of the running pass, and whether it is new."""
         task = current_graph_task_id()
         found = self.running.get(task)
         if found is not None:
@@ -210,14 +210,14 @@ def register_multi_grad_hook(
     ----------
     tensors : sequence of Tensor
     fn : callable
-        With mode "all" it gets the list of the gradients, None for a tensor that the pass does not reach, when all of them
-        are there.  With mode "any" it gets the first gradient that is there.  What it returns is ignored.
+        With mode "all" it is called when all gradients have arrived, with their list; a tensor that the pass does not reach has
+        None.  With mode "any" it is called with the first gradient that arrives.  Its result is ignored.
     mode : {"all", "any"}
 
     Returns
     -------
     handle
-        Its `remove()` forgets the hook; it is a context manager, too.
+        Its `remove()` removes the hook; it is also a context manager.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -226,7 +226,7 @@ def register_multi_grad_hook(
     if mode == "any":
 
         def first(gradient):
-            if gradient is None:  # of an output beside one that has a gradient
+            if gradient is None:  # another output of the same node has a gradient
                 return
             _, new = passes.current()
             if new:
@@ -252,7 +252,7 @@ def register_multi_grad_hook(
 
 
 class _unsafe_preserve_version_counter:
-    """Let in-place writes inside the block go uncounted: backward will not notice them.
+    """Leave in-place writes inside the block uncounted: backward will not notice them.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class _unsafe_preserve_version_counter:
 
 
 def _unsafe_set_version_counter(tensors, versions):
-    """Set the version counters of some tensors, which their views share.
+    """Set the version counters of some tensors, which are shared with their views.
 
     Parameters
     ----------

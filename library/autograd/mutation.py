@@ -1,6 +1,6 @@
-"""In-place writes to what backward needs: allowed within a context, which copies a saved value before it is written over.
+"""In-place writes to saved values: allowed within a context that copies a saved value before it is overwritten.
 
-Owns which saved values are still in memory as they were, and which are copies.  Knows nothing of the graph.
+Holds which saved values are still unchanged in memory, and which are copies.  Does not depend on the graph.
 """
 
 import weakref
@@ -8,41 +8,41 @@ from _thread import _local
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
+from ..saved.copy_on_write import watch_writes
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
-from ..saved.snapshot import watch_writes
 
 OUTSIDE = (
     "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally recorded."
 )
 
-_watching = []  # those whose values may be written over, in all threads
+_watching = []  # SavedValues that may be overwritten, in all threads
 _thread = _local()
 
 
 class _Handle:
-    """Stands for one saved value in all nodes that save it, and dies with the last of them."""
+    """Represents one saved value in all nodes that save it; it is freed with the last such node."""
 
     __slots__ = ("__weakref__",)
 
 
 class SavedValues:
-    """Saved values that stay what they are while their memory is written over: `pack` and `unpack` of saved-tensor hooks.
+    """Saved values that survive writes to their memory: `pack` and `unpack` for saved-tensor hooks.
 
     Attributes
     ----------
     cloned : mapping
-        Handles of values that were written over, and their copies.
+        Handles of values that were overwritten, and their copies.
     original : mapping
-        Handles of values that still are as they were saved, and the tensors.
+        Handles of values that are unchanged since they were saved, and their tensors.
     tid_to_weakhandle : mapping
-        Where a value that still is as it was saved stands in memory, and its handle.
+        Memory location of each unchanged saved value, and its handle.
     """
 
     def __init__(self):
         self.cloned, self.original = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
         self.tid_to_weakhandle = weakref.WeakValueDictionary()
-        self.places = {}  # id of the owner of memory -> what is saved of it, as keys of `tid_to_weakhandle`
+        self.places = {}  # id of the owner of memory -> its saved values, as keys of `tid_to_weakhandle`
 
     def clear(self):
         for values in (self.cloned, self.original, self.tid_to_weakhandle, self.places):
@@ -61,7 +61,7 @@ class SavedValues:
         return handle
 
     def forget(self, place):
-        """No node needs what was saved at a place; something newer may be there."""
+        """Remove a memory location that no node needs any more, unless a newer value is saved there."""
         if place not in self.tid_to_weakhandle:
             there = self.places.get(place[0])
             if there is not None:
@@ -78,7 +78,7 @@ class SavedValues:
         return found
 
     def about_to_write(self, tensor):
-        """Copy what is saved of a tensor's memory, once."""
+        """Copy the saved values in a tensor's memory, once."""
         for place in self.places.pop(id(_owner_of(_array_of(tensor))), ()):
             handle = self.tid_to_weakhandle.pop(place, None)
             if handle is not None:
@@ -90,7 +90,7 @@ def _array_of(tensor):
 
 
 def _owner_of(array):
-    """The object that owns an array's memory: the end of NumPy's chain of bases."""
+    """The object that owns an array's memory: the last one in NumPy's chain of bases."""
     while isinstance(array, np.ndarray) and array.base is not None:
         array = array.base
     return array
@@ -102,7 +102,7 @@ def _about_to_write(tensor):
 
 
 class watching:
-    """Keep some SavedValues what they are, inside the block.
+    """Preserve some SavedValues inside the block.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ class watching:
 
 
 class allow_mutation_on_saved_tensors:
-    """Allow in-place writes to what backward needs: a saved value is copied before it is written over.
+    """Allow in-place writes to saved values: a saved value is copied before it is overwritten.
 
-    The graphs that are recorded inside the block have to be used inside.  Yields an object whose `cloned` holds the copies.
+    Graphs that are recorded inside the block must be used inside.  Yields an object whose `cloned` holds the copies.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The profiler as the autograd namespace names it: one stretch of a program, and ranges.
+"""The profiler under the names of the autograd namespace: one interval of a program, and ranges.
 
-Owns the names; the work is done in `gradspec.profiler`.
+Defines the names; the implementation is in `gradspec.profiler`.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -11,7 +11,7 @@ from ..profiler.function_event import FunctionEvent, FunctionEventAvg
 from ..profiler.profile import ProfilerActivity
 from ..profiler.record_function import record_function
 from ..profiler.session import _profiler_enabled, kineto_available, profile  # noqa: F401 (PyTorch's name, found but not shown)
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "kineto_available", "profile", "record_function"]
 answer(__name__)

@@ -1,7 +1,7 @@
-"""What a graph keeps alive for its backward pass: the saved arrays, by operator and by the line that called it.
+"""List the memory that a graph keeps alive for backward: the saved arrays, by operator and by calling line.
 
-Owns the walk and the count: an array that several nodes save counts once, for the node that was made first.  Unpacks nothing:
-what the hooks of saved tensors hold is not looked into.
+Computes the list and the total: an array that several nodes save counts once, for the earliest such node.  Unpacks nothing:
+values held by saved-tensor hooks are not examined.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..profiler.function_event import memory_text
 
 
 class SavedArray(NamedTuple):
-    """One array that a node keeps.
+    """One saved array of a node.
 
     Attributes
     ----------
     node, name : str
-        The node's class, and what its formula calls the array.
+        Class of the node, and name of the array in its formula.
     shape : tuple of int
     dtype : numpy.dtype
     nbytes : int
-        Of the memory that it keeps alive: of a view that of the whole array.
+        Bytes that the array keeps alive; for a view, the bytes of the whole array.
     line : str
         File and line of the call.
     leaf : bool
-        The array is a parameter's, which is there without the graph.
+        Whether the array belongs to a leaf, which exists without the graph.
     """
 
     node: str
@@ -47,11 +47,11 @@ class SavedArray(NamedTuple):
 
 
 class SavedMemory(list[SavedArray]):
-    """The arrays that a graph keeps, the greatest first.  Text shows a table, a notebook too."""
+    """The saved arrays of a graph, the greatest first.  As text and in a notebook it is a table."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all of them but those of leaves."""
+        """Bytes of all arrays except leaves."""
         return sum(row.nbytes for row in self if not row.leaf)
 
     def _cells(self) -> list[tuple[str, ...]]:
@@ -75,11 +75,11 @@ class SavedMemory(list[SavedArray]):
 
 
 def _nodes(roots: Sequence[Any]) -> list[Node]:
-    """All nodes below some tensors, in the order in which they were made."""
+    """All nodes below some tensors, in the order of their creation."""
     waiting = [root if isinstance(root, Node) else root.grad_fn for root in roots]
     found = dict.fromkeys(node for node in waiting if node is not None)
     waiting = list(found)
-    for node in waiting:  # it grows
+    for node in waiting:  # the list grows during the loop
         for target, _ in node.next_functions:
             if target is not None and target not in found:
                 found[target] = None
@@ -88,12 +88,12 @@ def _nodes(roots: Sequence[Any]) -> list[Node]:
 
 
 def _saved(node: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Names and arrays of what a node keeps, and whether each is a leaf's."""
+    """Names and arrays that a node keeps, and whether each belongs to a leaf."""
     fields = [(name, getattr(node, f"saved_{name}", None)) for name in type(node).saves]
-    if hasattr(type(node), "_raw_saved_tensors"):  # of a custom Function
+    if hasattr(type(node), "_raw_saved_tensors"):  # only nodes of custom Functions
         try:
             fields += [(f"saved_tensors[{i}]", value) for i, value in enumerate(node._raw_saved_tensors)]
-        except RuntimeError:  # they are freed
+        except RuntimeError:  # already freed
             pass
     for name, value in fields:
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -106,7 +106,7 @@ def _saved(node: Any) -> Iterator[tuple[str, Any, bool]]:
 
 
 def saved_memory(root: Any) -> SavedMemory:
-    """What the graph behind some tensors keeps alive for a backward pass.
+    """The memory that the graph behind some tensors keeps alive for a backward pass.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def saved_memory(root: Any) -> SavedMemory:
     Returns
     -------
     SavedMemory
-        A list with a row for each array; `nbytes` is their sum without leaves.
+        A list with one row for each array; its `nbytes` is the sum without leaves.
 
     Examples
     --------

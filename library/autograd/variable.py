@@ -1,10 +1,10 @@
-"""Variable, the former name of tensors that take part in a graph, and the engine under its former name."""
+"""Variable, the former name of tensors in a graph, and the engine under its former name."""
 
 from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.engine import queue_callback
 
@@ -16,7 +16,7 @@ def __dir__():
 
 
 class _Engine:
-    """`Variable._execution_engine`, as far as Python code uses it."""
+    """`Variable._execution_engine`, with the methods that Python code uses."""
 
     queue_callback = staticmethod(queue_callback)
 
@@ -27,7 +27,7 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """Every tensor is a Variable; a call gives a leaf that shares memory with `data`.
+    """Every tensor is a Variable; a call returns a leaf that shares memory with `data`.
 
     Parameters
     ----------

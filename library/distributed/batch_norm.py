@@ -1,6 +1,6 @@
-"""SyncBatchNorm: batch norm whose batch is that of all ranks.
+"""SyncBatchNorm: batch norm over the batches of all ranks.
 
-Owns the sums over ranks, which are differentiable: their backward pass sums over ranks as well.
+Computes sums over ranks, which are differentiable: their backward pass sums over ranks as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .data_parallel import world
 
 
 class Summed(gs.autograd.Function):
-    """The sum over all ranks, in the order of the ranks: each gets the same bits."""
+    """The sum over all ranks, in the order of the ranks: all ranks get the same bits."""
 
     @staticmethod
     def forward(x: gs.Tensor, comm: Any) -> gs.Tensor:
@@ -36,10 +36,10 @@ class Summed(gs.autograd.Function):
 
 
 class SyncBatchNorm(nn.SyncBatchNorm):
-    """Each channel less its mean over the batches of all ranks, divided by its deviation there.
+    """Each channel minus its mean over the batches of all ranks, divided by its standard deviation over them.
 
-    While it trains, all ranks call it equally often, and all go backward through it, or none.  Where it does not train, it
-    takes the running statistics, which are the same on each rank, and asks nobody.
+    In training, all ranks must call it equally often, and either all of them or none go backward through it.  In evaluation it
+    uses the running statistics, which are equal on all ranks, and does not communicate.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class SyncBatchNorm(nn.SyncBatchNorm):
         return y if self.bias is None else y + self.bias.reshape(shape)
 
     def _move(self, mean: gs.Tensor, var: gs.Tensor) -> None:
-        """Move the running statistics towards those of a batch."""
+        """Move the running statistics towards the statistics of a batch."""
         if self.num_batches_tracked is None or self.running_mean is None or self.running_var is None:
             return
         self.num_batches_tracked.add_(1)
@@ -90,7 +90,7 @@ class SyncBatchNorm(nn.SyncBatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: nn.Module, process_group: Any = None) -> nn.Module:
-        """The module with a layer of this class in the place of each batch norm, with its parameters and statistics.
+        """The module with each batch norm replaced by a layer of this class, with its parameters and statistics.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class SyncBatchNorm(nn.SyncBatchNorm):
         Returns
         -------
         Module
-            The module, or the layer in its place where it is a batch norm itself.
+            The module, or its replacement if it is a batch norm itself.
         """
         if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)):
             options = module.eps, module.momentum, module.affine, module.track_running_stats

@@ -1,6 +1,6 @@
 """Buckets: gradients of many parameters in a few flat arrays, which are summed over the ranks while a backward pass runs.
 
-Owns the flat arrays, and which of them are on their way.  Knows no modules.
+Holds the flat arrays, and which of them are being summed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import gradspec as gs
 
 
 def wire(dtype: np.dtype) -> np.dtype:
-    """The dtype in which numbers go over MPI, which has no half precision."""
+    """The dtype of messages over MPI, which has no half precision."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def by_dtype(tensors: Sequence[gs.Tensor]) -> list[list[int]]:
-    """The numbers of the tensors of each dtype."""
+    """Indices of the tensors of each dtype."""
     found: dict[np.dtype, list[int]] = {}
     for number, tensor in enumerate(tensors):
         found.setdefault(tensor.dtype, []).append(number)
@@ -27,7 +27,7 @@ def by_dtype(tensors: Sequence[gs.Tensor]) -> list[list[int]]:
 
 
 def broadcast(comm: Any, tensors: Sequence[gs.Tensor], root: int) -> None:
-    """Give the tensors of all ranks the numbers of those of `root`, one message for each dtype."""
+    """Copy the values of rank `root` to the tensors of all ranks, with one message for each dtype."""
     for numbers in by_dtype(tensors):
         group = [tensors[number] for number in numbers]
         flat = np.concatenate([tensor.detach().numpy().ravel() for tensor in group])
@@ -43,12 +43,12 @@ def broadcast(comm: Any, tensors: Sequence[gs.Tensor], root: int) -> None:
 
 
 class Bucket:
-    """Parameters whose gradients travel together.
+    """Parameters whose gradients are sent together.
 
     Parameters
     ----------
     numbers : sequence of int
-        The parameters' places among all.
+        Indices of the parameters among all parameters.
     params : sequence of Tensor
     """
 
@@ -67,28 +67,28 @@ class Bucket:
         self.filled.add(number)
 
     def start(self, comm: Any) -> None:
-        """Begin the sum over the ranks; what was not put counts as zeros."""
+        """Start the sum over the ranks; missing gradients count as zeros."""
         for number in self.numbers:
             if number not in self.filled:
                 self.send[self.slots[number]] = 0
         self.request = comm.Iallreduce(self.send, self.received)
 
     def forget(self) -> None:
-        """Nothing is put, and nothing on its way."""
+        """Reset: no gradient is stored, and no sum is running."""
         if self.request is not None:
             self.request.Wait()
         self.request = None
         self.filled.clear()
 
     def finish(self, divisor: int) -> list[tuple[int, np.ndarray]]:
-        """Wait for the sum: the number and the mean of each parameter."""
+        """Wait for the sum; return the index and the mean of each parameter."""
         self.forget()
         mean = self.received / divisor
         return [(number, mean[self.slots[number]].reshape(shape)) for number, shape in zip(self.numbers, self.shapes)]
 
 
 def buckets_of(params: Sequence[gs.Tensor], limit: float) -> list[Bucket]:
-    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last ones first, as their gradients come first."""
+    """Buckets of one dtype and at most `limit` bytes, or one parameter; the last first, as their gradients arrive first."""
     found: list[Bucket] = []
     gathered: dict[np.dtype, tuple[list[int], int]] = {}
 
@@ -129,7 +129,7 @@ class Reduction:
         """A gradient is ready."""
         self.of[number].put(number, grad)
         for bucket in self.buckets[: self.started]:
-            bucket.request.Test()  # MPI moves data while it is called
+            bucket.request.Test()  # MPI makes progress only during calls
         while self.started < len(self.buckets):
             bucket = self.buckets[self.started]
             if len(bucket.filled) < len(bucket.numbers):
@@ -138,17 +138,17 @@ class Reduction:
             self.started += 1
 
     def missing(self) -> list[int]:
-        """The parameters that have given no gradient in this pass."""
+        """The parameters without a gradient in this pass."""
         return sorted(number for bucket in self.buckets for number in bucket.numbers if number not in bucket.filled)
 
     def forget(self) -> None:
-        """Nothing is ready, as before the pass."""
+        """Reset to the state before the pass."""
         for bucket in self.buckets:
             bucket.forget()
         self.started = 0
 
     def finish(self, divisor: int) -> list[tuple[int, np.ndarray]]:
-        """Start what is left, wait for all, and give the mean of each parameter."""
+        """Start the remaining sums, wait for all, and return the mean of each parameter."""
         for bucket in self.buckets[self.started :]:
             bucket.start(self.comm)
         self.started = 0

@@ -1,6 +1,6 @@
 """DistributedDataParallel: the same module on each rank, whose gradients are averaged over all ranks.
 
-Owns when gradients are handed to the buckets, and what a module's ranks share.
+Decides when gradients are passed to the buckets, and which values the ranks of a module share.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .join import Join, Said
 
 
 def world(comm: Any) -> Any:
-    """The communicator that was given, or mpi4py's of all ranks."""
+    """The given communicator, or mpi4py's communicator of all ranks."""
     if comm is not None:
         return comm
     try:
@@ -35,10 +35,10 @@ def world(comm: Any) -> Any:
 class DistributedDataParallel(Module):
     """A module that is trained on many ranks: each computes on its own data, and every backward pass averages the gradients.
 
-    Rank 0 gives its parameters and buffers to all.  Gradients travel in buckets, and a bucket sets off as soon as its last
-    gradient is there, while the backward pass goes on.  Behind `backward()`, `.grad` is the mean over the ranks: where the loss
-    is a mean over equally many examples on each rank, it is the gradient of the mean over all of them.  `autograd.grad` averages
-    nothing.
+    Rank 0 sends its parameters and buffers to all ranks.  The gradients of a bucket are sent as soon as its last gradient has
+    arrived, while the backward pass continues.  After `backward()`, `.grad` is the mean over the ranks.  If the loss is a mean
+    over equally many examples on each rank, `.grad` is the gradient of the mean over all examples. `autograd.grad` does not
+    average.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class DistributedDataParallel(Module):
     bucket_cap_mb : float
         Size of a bucket, in 2**20 bytes.
     find_unused_parameters : bool
-        Whether a pass may reach a part of the parameters only, another part on each rank: those count as zeros, and a parameter
+        Whether a pass may reach only some parameters, different ones on each rank.  Missing gradients count as zeros; a parameter
         that no rank has reached keeps its `.grad`.
     broadcast_buffers : bool
         Whether each forward in training begins with rank 0's buffers.
@@ -75,7 +75,7 @@ class DistributedDataParallel(Module):
         self.require_backward_grad_sync = True
         self._join: Join | None = None
         self._divisor = self.comm.Get_size()
-        self._divides_by_all, self._pass = True, -1  # the backward pass whose sums have begun
+        self._divides_by_all, self._pass = True, -1  # the backward pass whose sums are running
         named = [(name, param) for name, param in module.named_parameters() if param.requires_grad]
         if not named:
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
@@ -89,7 +89,7 @@ class DistributedDataParallel(Module):
         ]
 
     def _check_ranks(self) -> None:
-        """Refuse modules that differ from rank to rank, on all of them."""
+        """Refuse modules that differ between ranks, on all ranks."""
         tensors = [*self.module.named_parameters(), *self.module.named_buffers()]
         mine = [(name, tensor.shape, tensor.dtype.str, tensor.requires_grad) for name, tensor in tensors]
         for rank, theirs in enumerate(self.comm.allgather(mine)):
@@ -115,14 +115,14 @@ class DistributedDataParallel(Module):
         return result
 
     def _begin(self, said: Said) -> int:
-        """What a round's answers mean: how many ranks a mean is of, and whose buffers count."""
+        """Evaluate the answers of a round: the number of ranks in the mean, and the rank whose buffers are used."""
         there = [rank for rank, sums in enumerate(said) if sums is not None]
         self._divisor = len(said) if self._divides_by_all else len(there)
         return there[0]
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """A context whose backward passes only add to this rank's gradients; the next pass outside of it averages the sums."""
+        """A context whose backward passes only add to this rank's gradients; the next pass outside it averages the sums."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -132,9 +132,9 @@ class DistributedDataParallel(Module):
     # Backward.
 
     def _reached(self, _: gs.Tensor) -> None:
-        """A pass has come to the module: even if it reaches no parameter, the other ranks wait for this one's sums."""
+        """A pass has reached the module: even if it reaches no parameter, the other ranks wait for this rank's sums."""
         if self._pass != current_graph_task_id() and self.require_backward_grad_sync:
-            self._reduction.forget()  # what a pass that failed has left
+            self._reduction.forget()  # the remains of a failed pass
             self._pass = current_graph_task_id()
             queue_callback(self._finish)
 
@@ -151,7 +151,7 @@ class DistributedDataParallel(Module):
         self._reduction.put(number, grad.numpy())
 
     def _finish(self) -> None:
-        """The pass has ended: the means take the place of the gradients."""
+        """The pass has ended: the means replace the gradients."""
         self._pass = -1
         missing = self._reduction.missing()
         if missing and not self.find_unused_parameters:
@@ -164,7 +164,7 @@ class DistributedDataParallel(Module):
         self._take(missing)
 
     def _take(self, missing: list[int]) -> None:
-        """Finish the sums, to which this rank has given nothing of `missing`, and keep the means."""
+        """Finish the sums, without a contribution of this rank for `missing`, and keep the means."""
         found = self._reduction.finish(self._divisor)
         used = np.ones(len(self._names), np.int64)
         if self.find_unused_parameters:
@@ -182,12 +182,12 @@ class DistributedDataParallel(Module):
     def join(
         self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
     ) -> Join:
-        """A context for inputs that are uneven: a rank that has no more takes part in the sums of the others.
+        """A context for uneven inputs: a rank without further data takes part in the sums of the other ranks.
 
         Parameters
         ----------
         divide_by_initial_world_size : bool
-            Whether a mean is over all ranks, those without data giving zeros, or over those with data.
+            Whether a mean is over all ranks, with zeros from ranks without data, or only over ranks with data.
         enable, throw_on_early_termination : bool
             As for `Join`.
 

@@ -1,6 +1,6 @@
-"""Join: ranks with less data than others take part in what the others still do.
+"""Join: ranks with less data take part in the communication of the other ranks.
 
-Owns the rounds: in each, every rank says whether it has data.
+Runs the rounds: in each round, every rank reports whether it has data.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from typing import Self
 
-Said = list["bool | None"]  # of each rank: whether this round ends in a sum of gradients; None of a rank without data
+Said = list["bool | None"]  # for each rank: whether this round ends in a sum of gradients; None for a rank without data
 
 
 class Joinable(Protocol):
-    """What talks to other ranks in each round."""
+    """Objects that communicate with other ranks in each round."""
 
     comm: Any
     _join: Join | None
 
-    def _shadow(self, said: Said) -> None: ...  # what a rank without data does in a round
-    def _settle(self, root: int) -> None: ...  # what all do when nobody has data any more; `root` had some in the last round
+    def _shadow(self, said: Said) -> None: ...  # action of a rank without data in a round
+    def _settle(self, root: int) -> None: ...  # final action of all ranks; `root` had data in the last round
 
 
 class Join:
-    """A context in which ranks may run out of data at different times; the last one ends it for all.
+    """A context that lets ranks run out of data at different times; it ends for all ranks with the last one.
 
     Parameters
     ----------
     joinables : sequence of DistributedDataParallel and ZeroRedundancyOptimizer
-        In the order in which a round uses them, a model first.
+        In the order of their use in a round, a model first.
     enable : bool
-        False does nothing: all ranks have equally many batches.
+        False has no effect: all ranks have equally many batches.
     throw_on_early_termination : bool
         Raise on all ranks when the first runs out of data.
 
@@ -53,7 +53,7 @@ class Join:
         self.last = 0
 
     def round(self, mine: bool | None) -> Said:
-        """Say whether this rank has data, and hear it of all."""
+        """Exchange with all ranks whether they have data."""
         said = list(self.comm.allgather(mine))
         there = [rank for rank, sums in enumerate(said) if sums is not None]
         if there:

@@ -1,6 +1,6 @@
-"""Sums over shards: a loss and its gradients, each shard computed wherever an executor puts it.
+"""Sums over shards: a loss and its gradients, with the shards computed by the workers of an executor.
 
-Owns what a task is, the order in which the parts are added, and what happens when a worker dies.
+Decides the shards of a task and the order of the sum, and recovers from the death of a worker.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 import gradspec as gs
 
-from ..batching.passes import is_mapped
 from ..methods.dual_level import innermost_level
 from ..support.pytree import flatten, places, rebuild
+from ..transforms.batching.batched_backward import is_mapped
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,17 +27,17 @@ Block = tuple[int, int, Arrays]  # the first shard, how many, and the sums of th
 
 
 class Pairs:
-    """Sums over shards in one order, that of a binary tree over their numbers, whoever computes which of them.
+    """Sums over shards in the order of a binary tree over their indices, independent of the workers that compute them.
 
-    A block is a subtree: a power of two of shards, beginning at a multiple of it.  Two neighbours become one as soon as both are
-    there, so a task hands on a few sums, and rounding does not depend on how the shards were dealt out.
+    A block is a subtree: 2**k shards, starting at a multiple of 2**k.  Two neighbours are merged as soon as both exist.  So a
+    task returns few sums, and rounding does not depend on the distribution of the shards.
     """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
 
     def add(self, start: int, size: int, arrays: Arrays) -> None:
-        """Add the block behind those that are there."""
+        """Append a block."""
         while self.blocks:
             first, count, before = self.blocks[-1]
             if count != size or first % (2 * size):
@@ -76,8 +76,9 @@ def run(loss: Callable[..., Any], parameters: bytes, start: int, shards: list[An
 
 
 def aligned(leaf: Any) -> Any:
-    """An array whose memory begins where its dtype wants it to: engines that send memory apart, as Dask does, let it begin
-    anywhere, and kernels and BLAS add in another order there, so that bits would tell how tasks were packed."""
+    """A copy of the array that is aligned for its dtype, if it is not aligned itself.  Engines that send memory separately, such
+    as Dask, do not align it.  Kernels and BLAS add unaligned arrays in a different order, and the resulting bits would depend
+    on the packing of tasks."""
     if type(leaf) is np.ndarray and not leaf.flags.aligned:
         return leaf.copy(order="K")
     return leaf
@@ -86,7 +87,7 @@ def aligned(leaf: Any) -> Any:
 class Step:
     """The sum of a loss over shards, and its gradient, as a function of parameters and shards; see `value_and_grad`.
 
-    As a context manager it ends the workers of an executor that it has made itself.
+    As a context manager it ends the workers of an executor that it has created.
     """
 
     def __init__(
@@ -121,13 +122,13 @@ class Step:
         return gs.asarray(value), rebuild(form, [gs.asarray(grad) for grad in grads])
 
     def _dealt(self, count: int) -> Iterator[tuple[int, int]]:
-        """Neighbouring shards for each task: as many tasks as workers, or one for each shard where nobody has said how many."""
+        """Neighbouring shards for each task: as many tasks as workers, or one for each shard if their number is unknown."""
         tasks = min(self.workers or count, count)
         bounds = [count * i // tasks for i in range(tasks + 1)]
         return zip(bounds, bounds[1:])
 
     def _done(self, tasks: list[tuple[int, list[Any]]], parameters: bytes) -> list[list[Block]]:
-        """What the tasks give, in their order; those of a broken executor are done again by a new one."""
+        """The results of the tasks, in order; tasks of a broken executor are repeated by a new one."""
         found: dict[int, list[Block]] = {}
         for _ in range(self.retries + 1):
             broken = self._try([task for task in tasks if task[0] not in found], parameters, found)
@@ -142,7 +143,7 @@ class Step:
                            "done: see what ends their processes, which is no exception; out of memory?") from broken  # fmt: skip
 
     def _try(self, tasks: list[tuple[int, list[Any]]], parameters: bytes, found: dict[int, list[Block]]) -> BaseException | None:
-        """Run the tasks; what is done goes into `found`, and what broke the executor is returned."""
+        """Run the tasks: store results in `found`, and return the error that broke the executor."""
         if self._executor is None:
             assert self._make is not None
             self._executor = self._make()
@@ -173,7 +174,7 @@ class Step:
         return broken
 
     def close(self) -> None:
-        """End the workers of an executor that was made here; the next call makes another."""
+        """End the workers of an executor that was created here; the next call creates a new one."""
         if self._make is not None and self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
             self._executor = None
@@ -186,7 +187,7 @@ class Step:
 
 
 def check(leaf: Any, place: str) -> None:
-    """Refuse a parameter whose derivative a caller waits for: no graph goes to another process."""
+    """Refuse a parameter that requires grad: no graph is sent to another process."""
     if isinstance(leaf, gs.Tensor):
         if leaf.requires_grad and gs.is_grad_enabled():
             raise RuntimeError(f"distributed.value_and_grad: {place} requires grad, and no graph goes through an executor; pass "
@@ -212,24 +213,24 @@ def value_and_grad(
     executor : concurrent.futures.Executor, or callable that makes one, optional
         `ProcessPoolExecutor` by default.  With a callable, an executor whose worker has died is replaced by a new one.
     workers : int, optional
-        How many tasks a step is cut into: the parameters go once with each.  As many as there are processors where no executor is
-        given, otherwise one for each shard.
+        Number of tasks of a step: the parameters go once with each.  As many as there are processors where no executor is given,
+        otherwise one for each shard.
     retries : int
-        How often the shards of workers that died are done again before the step fails.
+        Number of times that the shards of dead workers are computed again before the step fails.
 
     Returns
     -------
     Step
-        A function `step(params, shards)` of a nest of arrays, tensors and numbers, and of an iterable of anything that can be
-        pickled.  It gives (value, gradient): Tensors, the gradient in the form of `params`.  The sums do not depend on `workers`,
-        nor on who answers first: shards are added in the order of a binary tree.
+        A function `step(params, shards)` of a pytree of arrays, tensors and numbers, and of an iterable of picklable objects. It
+        returns (value, gradient): Tensors, the gradient with the structure of `params`.  The sums do not depend on `workers`, nor
+        on the order of answers: shards are added in the order of a binary tree.
 
     Raises
     ------
     Exception
-        What `loss` raised, with the number of the shard; the other tasks are cancelled.
+        An exception of `loss`, with the number of the shard; the other tasks are cancelled.
     RuntimeError
-        Where workers die too often, where a parameter or something that `loss` closes over requires grad.
+        If workers die too often, or if a parameter or a captured value of `loss` requires grad.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""ZeroRedundancyOptimizer: each rank keeps the state of its share of the parameters, and steps for all with it.
+"""ZeroRedundancyOptimizer: each rank keeps the state of its share of the parameters, and updates this share for all ranks.
 
-Owns who has which parameter.
+Decides which rank updates which parameter.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .join import Join, Said
 
 
 class ZeroRedundancyOptimizer(Optimizer):
-    """An optimiser whose state is divided among the ranks: a share of the memory, and of the work of a step, on each.
+    """An optimiser whose state is divided among the ranks: each rank has a share of the memory and of the work of a step.
 
-    Each rank moves its own parameters by gradients that are equal on all ranks, as those of `DistributedDataParallel` are, and
-    sends them to the others.
+    Each rank updates its own parameters, and sends them to the others.  The gradients must be equal on all ranks, like the
+    gradients of `DistributedDataParallel`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             self.optim.add_param_group({**self._bare(group), "params": self._own(len(self.param_groups) - 1)})
 
     def _shares(self, params: list[gs.Tensor]) -> list[int]:
-        """The rank of each parameter: the largest first, each to the rank that has least."""
+        """The rank of each parameter: the largest first, each to the rank with the smallest share."""
         owners = [0] * len(params)
         for number in sorted(range(len(params)), key=lambda number: -params[number].size):
             owners[number] = rank = self._loads.index(min(self._loads))
@@ -118,12 +118,12 @@ class ZeroRedundancyOptimizer(Optimizer):
         self._whole = {places[rank][number]: state for rank, part in enumerate(parts) for number, state in part.items()}
 
     def _places(self) -> list[list[int]]:
-        """For each rank, the numbers among all parameters of those that are its own, in its order."""
+        """For each rank, the indices of its own parameters among all parameters, in its order."""
         owners = list(chain.from_iterable(self._owners))
         return [[number for number, owner in enumerate(owners) if owner == rank] for rank in range(self.comm.Get_size())]
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of all parameters, as the optimiser of a single process gives it.
+        """The state of all parameters, in the form that the optimiser of a single process returns.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         Raises
         ------
         RuntimeError
-            Where it has not been gathered on this rank: see `consolidate_state_dict`.
+            If it has not been gathered on this rank: see `consolidate_state_dict`.
         """
         if self._whole is None:
             raise RuntimeError("Optimizer state has not been consolidated on this rank. Please call `consolidate_state_dict("

@@ -1,11 +1,12 @@
 """Derivatives of functions, as functions: PyTorch's `torch.func`, JAX's transformations, and HIPS autograd's names for them.
 
-Each takes a function of arrays, numbers, or tuples, lists and dictionaries of them, and gives another, or a result, that can
-be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function that `grad` is given.
-Beside them stand JAX's loops and branches, `scan`, `fori_loop`, `while_loop`, `map`, `cond`, `switch`, which are differentiated
-as what they call is, and functions of Python that a program calls back, `pure_callback` and `io_callback`;
-rules of one's own, and classes of one's own as arguments.  Sparse Jacobians and Hessians are matrices and linear operators of
-SciPy.
+Each transformation takes a function of arrays, numbers, or pytrees of them, and returns a function, or a result, that can be
+differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function of another `grad`.
+
+The namespace also has JAX's loops and branches (`scan`, `fori_loop`, `while_loop`, `map`, `cond`, `switch`), which are as
+differentiable as the functions that they call.  Callbacks call Python functions (`pure_callback`, `io_callback`).  Users can
+define derivative rules, and register classes as pytrees.  Sparse Jacobians and Hessians are SciPy's matrices and linear
+operators.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from .batching import vmap
 from .branches import cond, switch
 from .callbacks import io_callback, pure, pure_callback
 from .closures import closure_convert
-from .compressed import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
+from .compressed_jacobians import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
 from .custom import custom_jvp, custom_vjp, stop_gradient
 from .custom_batching import custom_vmap, sequential_vmap
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
@@ -26,14 +27,14 @@ from .jet import jet, laplacian, value_and_laplacian
 from .linear_operators import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
 from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
-from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
-from .named import multigrad_dict, vector_jacobian_product
-from .patterns import sparsity
+from .hips_names import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
+from .hips_names import multigrad_dict, vector_jacobian_product
+from .sparsity_patterns import sparsity
 from .primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums, primitive
 from .products import hvp, jvp, linear_transpose, linearize, vjp
-from .registered import register_nest
-from .rerun import checkpoint
-from ..support.later import later
+from .pytree_registry import register_nest
+from .remat import checkpoint
+from ..support.lazy_import import later
 
 if TYPE_CHECKING:
     from .modules import functional_call as functional_call

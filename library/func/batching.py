@@ -1,7 +1,7 @@
-"""vmap: a function of one example as a function of a batch.
+"""vmap: convert a function of one example to a function of a batch.
 
-Owns the signature, which is that of `torch.func.vmap` with JAX's names beside it, and how nests of arguments and results are
-taken apart along their batch axes.  What operators do with batches is `gradspec.batching`'s.
+Defines the signature, which follows `torch.func.vmap` and also accepts JAX's names, and assigns a batch axis to each leaf of the
+pytrees of arguments and results.  The batching rules of operators are in `gradspec.transforms.batching`.
 """
 
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import Batched, Level, batched
-from ..batching.mapping import Mapping
+from ..core.conversion import asarray
 from ..core.events import current_mapping, set_mapping
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError, CallValueError
-from ..support.hints import answering
 from ..support.pytree import Attribute, flatten, paired, parts, rebuild
+from ..transforms.batching.batched import Batched, Level, batched
+from ..transforms.batching.vmap_levels import Mapping
 
 RANDOMNESS = ("error", "different", "same")
 _ARRAYS = (TensorBase, np.ndarray)
@@ -36,45 +36,45 @@ def vmap(
     out_axes: Any = ...,
     axis_size: int | None = None,
 ) -> Callable[..., Any]:
-    """A function of one example as a function of a batch of them: one call of each operator for all rows.
+    """Convert a function of one example to a function of a batch: each operator is called once for all rows.
 
     Parameters
     ----------
     func : callable
-        Takes and gives nests (tuples, lists, dictionaries, dataclasses, registered classes) of tensors, arrays and numbers, for
-        one row of the batch.  Inside of it a tensor has the shape of a row.
+        Takes and returns pytrees (tuples, lists, dictionaries, dataclasses, registered classes) of tensors, arrays and numbers,
+        for one row of the batch.  Inside it a tensor has the shape of a row.
     in_dims : int, None, or nest of them
-        Along which axis of each argument the batch lies; None where an argument is the same for all rows.  A tuple has an item
-        for each positional argument, which may be a nest as far as the argument is one.  Keyword arguments are the same for all
+        The batch axis of each argument; None for an argument that is the same for all rows.  A tuple has an item for each
+        positional argument.  The item may be a pytree that is a prefix of the argument.  Keyword arguments are the same for all
         rows.
     out_dims : int, None, or nest of them
-        Along which axis of each result the batch is to lie; None for a result that is the same for all rows.
+        The batch axis of each result; None for a result that is the same for all rows.
     randomness : {'error', 'different', 'same'}
-        What random operators do inside: refuse, draw for each row, or draw once for all rows.
+        Behaviour of random operators inside: raise an error, draw for each row, or draw once for all rows.
     chunk_size : int, optional
-        How many rows at a time; all of them by default.
+        Number of rows per chunk; all rows by default.
     in_axes, out_axes : optional
-        JAX's names for `in_dims` and `out_dims`, which they take the place of where they are given.
+        JAX's names for `in_dims` and `out_dims`, which they replace if they are given.
     axis_size : int, optional
-        How many rows there are, for a function whose arguments do not say.
+        Number of rows, for a function whose arguments do not determine it.
 
     Returns
     -------
     callable
-        Takes the arguments with their batch axes, and gives the results with theirs.
+        Takes the arguments with their batch axes, and returns the results with theirs.
 
     Raises
     ------
     ValueError
         The batch axes differ in length, or `in_dims` does not fit the arguments.
     RuntimeError
-        The function asks for a single number (`if x > 0`, `x.item()`), a shape that depends on values, or draws random numbers
-        that `randomness` does not allow.
+        The function reads a single number (`if x > 0`, `x.item()`), has a shape that depends on values, or draws random numbers
+        although `randomness` does not allow it.
 
     Notes
     -----
-    `vmap` nests, goes inside of `grad`, `jvp`, `jacrev` and the like, and around them.  A result may differ from that of the
-    loop in its last digits, as sums and products of matrices are then made in another order.
+    `vmap` nests, and works inside and around `grad`, `jvp`, `jacrev` and similar functions.  A result may differ from the result
+    of a loop in its last digits, because sums and products of matrices are computed in a different order.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _name(func: Callable[..., Any]) -> str:
 
 
 def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any], wanted: bool) -> tuple[list, list, Any]:
-    """The leaves of the arguments, the batch axis of each, and their form."""
+    """The leaves of the arguments, the batch axis of each, and the structure of the arguments."""
     head = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple, list, type(None))) or isinstance(in_dims, bool):
         raise CallValueError(head + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
@@ -138,14 +138,14 @@ def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any], wanted: bo
 
 
 def spread_out(dims: Any, nest: Any) -> list | None:
-    """An axis for each leaf of a nest, from a nest that may end earlier; None where it is another one."""
+    """An axis for each leaf of a pytree, from a prefix of this pytree; None if `dims` is not a prefix."""
     if dims is None or isinstance(dims, int):
         return [dims] * len(flatten(nest)[0])
     here, there = parts(nest), parts(dims)
     if here is None or there is None:
         return [dims] if here is there else None
     if type(dims) is type(nest) and any(type(key) is Attribute for key in here[1] or ()):
-        found = [getattr(dims, key, None) for key in here[1]]  # None is no part of a dataclass, and an axis
+        found = [getattr(dims, key, None) for key in here[1]]  # parts of None are not listed, but None is an axis here
     else:
         found = paired(here, there)
     if found is None:
@@ -165,7 +165,7 @@ class _Star:
 
 
 def _size(leaves: list, dims: list, axis_size: int | None) -> int:
-    """How many rows there are."""
+    """The number of rows."""
     sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims) if dim is not None]
     if axis_size is not None:
         sizes.append(axis_size)
@@ -188,7 +188,7 @@ def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int
         set_mapping(mapping)
     level = Level(size, len(mapping.levels) + 1, randomness, starts)
     mapping.levels.append(level)
-    try:  # no name here holds a row: the level is done with when the last one goes
+    try:  # keep no reference to a row here: the level lives as long as its last row
         return _results(func, _called(func, leaves, dims, form, kwargs, level), level, out_dims)
     finally:
         mapping.levels.remove(level)
@@ -203,17 +203,17 @@ def _called(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, level:
     for row, dim in zip(given, dims):
         if dim:
             row.taken_along = dim
-    row = None  # it lives as long as the function wants
+    row = None  # the function decides how long a row lives
     return func(*rebuild(form, given), **kwargs)
 
 
 def _led(value: Any, dim: int) -> Any:
-    """A batch with its axis in front; not the tensor itself, which the function may write a requirement of a gradient to."""
+    """A batch with its axis in front; never the tensor itself, because the function may set `requires_grad` of its argument."""
     return ops.moveaxis(value, dim, 0) if dim else value[...]
 
 
 def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
-    """What the function returned, with batch axes."""
+    """The function's results, with batch axes."""
     head = f"vmap({_name(func)}, ..., out_dims={out_dims}): "
     leaves, form = flatten(value)
     dims = spread_out(out_dims, value)

@@ -1,45 +1,45 @@
 """Branches: cond and switch, with JAX's signatures.
 
-Owns which function is called.  Only that one runs, and only its operators are recorded; where the choice is another one for each
-row of a vmap all run, and each row takes what the one that it chooses gives.
+Decides which function is called.  Only this function runs, and only its operators are recorded.  If the choice differs between
+the rows of a vmap, all functions run, and each row takes the result of the function that it chooses.
 """
 
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..batching.batched import Batched
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import alike, rebuild
-from .nests import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
+from ..transforms.batching.batched import Batched
+from .pytree_arguments import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
-    """What one of two functions returns: `true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
+    """Call one of two functions: `true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
 
     Parameters
     ----------
     pred : bool or number or Tensor
-        A single one; a number holds where it is not 0.
+        A single one; a number is true if it is not 0.
     true_fun, false_fun : callable
-        Each takes the operands, and returns a nest of arrays, tensors and numbers.
+        Each takes the operands, and returns a pytree of arrays, tensors and numbers.
     *operands
-        Nests of arrays, tensors and numbers, which the function gets as tensors.
+        Pytrees of arrays, tensors and numbers, which are passed to the function as tensors.
 
     Returns
     -------
     nest
-        What the function returned, with tensors for its arrays and numbers.
+        The function's result, with tensors for its arrays and numbers.
 
     Notes
     -----
-    The other function is not called, so nothing compares the shapes of what the two return.  The derivative is that of the
-    function that was called; `gs.where` computes both sides, and chooses element by element.
+    The other function is not called, so the shapes of the two results are not compared.  Only the called function is
+    differentiated; `gs.where` computes both sides, and chooses element by element.
 
-    Inside of a `vmap` whose rows choose for themselves both functions are called, with all rows, and return nests of one form.
-    Neither may write to what it closes over.  A derivative that is infinite or NaN in the function that a row does not choose
-    makes its gradient NaN, as with `gs.where`.
+    If the rows of a `vmap` choose differently, both functions are called with all rows, and must return pytrees of the same
+    structure.  Neither may write to tensors that it closes over.  If the derivative of the function that a row does not choose is
+    infinite or NaN, the gradient of this row is NaN, as with `gs.where`.
 
     Examples
     --------
@@ -57,25 +57,25 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """What one of several functions returns: `branches[index](*operands)`.
+    """Call one of several functions: `branches[index](*operands)`.
 
     Parameters
     ----------
     index : int or Tensor
-        A single integer; one below 0 is taken for 0, one beyond the last for the last.
+        A single integer, clamped to the range of `branches`.
     branches : sequence of callable
-        Each takes the operands, and returns a nest of arrays, tensors and numbers.
+        Each takes the operands, and returns a pytree of arrays, tensors and numbers.
     *operands
-        Nests of arrays, tensors and numbers, which the function gets as tensors.
+        Pytrees of arrays, tensors and numbers, which are passed to the function as tensors.
 
     Returns
     -------
     nest
-        What the function returned, with tensors for its arrays and numbers.
+        The function's result, with tensors for its arrays and numbers.
 
     Notes
     -----
-    Inside of a `vmap` whose rows choose for themselves all functions are called, as `cond` does.
+    If the rows of a `vmap` choose differently, all functions are called, as with `cond`.
 
     Examples
     --------
@@ -98,15 +98,15 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 def chosen_one(caller, function, operands):
-    """What a function returns of the operands as tensors, as tensors."""
+    """Call a function with the operands as tensors; convert its result to tensors."""
     given = as_tensors(operands, caller, "operands")
     return as_tensors(function(*given), caller, "the result")
 
 
 def chosen_by_row(caller, conditions, functions, operands):
-    """For each row of a vmap what the function behind the first condition that holds there returns, else the last one.
+    """For each row of a vmap, the result of the first function whose condition is true, else of the last function.
 
-    Each gets copies of the operands, which it may write to.
+    Each function receives copies of the operands, so it may write to them.
     """
     given, given_form, _ = tensors_of(operands, caller, "operands")
     results = []

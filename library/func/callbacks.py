@@ -1,8 +1,8 @@
-"""Callbacks: Python functions that a program calls at their place, with the numbers of that moment.
+"""Callbacks: call Python functions from a program, with the current numbers.
 
-Owns what a callback is given (copies, which it may keep), how its results are checked, and how a function is declared pure.
-Compiled functions replay the call; what is only printed or logged goes this way, for a number that leaves for Python otherwise
-is a guard.
+A callback receives copies of its arguments, which it may keep.  Its results are checked.  Compiled functions replay the call.
+Numbers that are only printed or logged should be passed to a callback: if Python reads a number in any other way, its value
+becomes a guard.  A function without side effects can be declared pure.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import STANDS, innermost
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled, no_grad
-from ..core.operand import asarray
+from ..core.non_operator_events import array_of, tell_of_callback
 from ..core.tensor import TensorBase
-from ..core.told import array_of, tell_of_callback
 from ..support.pytree import flatten, rebuild, without_leaves
+from ..transforms.batching.batched import innermost
+from ..transforms.batching.level_tensor import LevelTensor
 from .closures import has_tangent
 from .custom_batching import sequential_vmap
 
@@ -25,15 +26,15 @@ __all__ = ["Callback", "OnArrays", "called_back", "io_callback", "pure", "pure_c
 
 
 class Callback:
-    """A function that is called back.
+    """A function that a program calls back.
 
     Attributes
     ----------
     kind : str
-        "debug" (gives nothing), "io" (gives results, and does something else) or "pure" (gives results, and does nothing else).
+        "debug" (no results), "io" (results and side effects) or "pure" (results without side effects).
     function : callable
     wanted : nest
-        Of things with a shape and a dtype, as its results have to be; None where there are none.
+        Pytree of objects with the shapes and dtypes of the expected results; None if there are no results.
     """
 
     def __init__(self, kind: str, function: Callable[..., Any], wanted: Any = None) -> None:
@@ -49,7 +50,7 @@ class Callback:
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def __call__(self, args: tuple, keywords: dict) -> Any:
-        """Call the function with copies, and make tensors of what it gives."""
+        """Call the function with copies, and convert its results to tensors."""
         leaves, form = flatten((args, keywords))
         args, keywords = rebuild(form, [copy_of(leaf) for leaf in leaves])
         if self.kind == "debug":
@@ -59,16 +60,19 @@ class Callback:
         return rebuild(self.form, self.checked(self.outputs(*args, **keywords)[0]))
 
     def outputs(self, *args: Any, **keywords: Any) -> tuple[list, Any]:
-        """The leaves and the form of what the function gives, in the modes that are in force: so it shows what it reads."""
+        """The leaves and the structure of the function's result.
+
+        The current grad modes stay in force, so a result shows whether the function has read a differentiable tensor.
+        """
         found, form = flatten(self.function(*args, **keywords))
         for leaf in found:
-            if isinstance(leaf, TensorBase) and (type(leaf) in STANDS or leaf.requires_grad or has_tangent(leaf)):
+            if isinstance(leaf, TensorBase) and (isinstance(leaf, LevelTensor) or leaf.requires_grad or has_tangent(leaf)):
                 raise RuntimeError(f"{self.name}: a function that gets numbers reads a tensor that requires grad or has a "
                                    "tangent, or a row of a vmap, which would be lost; make it an argument, or read x.detach()")
         return found, form
 
     def checked(self, found: list[Any]) -> list[Any]:
-        """The results as tensors in memory of their own."""
+        """The results as tensors with their own memory, checked against the expected shapes and dtypes."""
         if len(found) != len(self.wanted):
             raise ValueError(f"{self.kind}_callback: {self.name} gave {len(found)} results where result_shape_dtypes has "
                              f"{len(self.wanted)}")  # fmt: skip
@@ -83,13 +87,13 @@ class Callback:
 
 
 class OnArrays(Callback):
-    """A function of NumPy's arrays.  What it gives first says what later results are like.
+    """A function of NumPy's arrays.  Its first result sets the shapes and dtypes of later results.
 
     Parameters
     ----------
     function : callable
     scalars : bool, default True
-        Whether it gets NumPy's numbers in the place of arrays without axes.
+        Whether it receives NumPy's scalars instead of 0-d arrays.
     """
 
     def __init__(self, function: Callable[..., Any], scalars: bool = True) -> None:
@@ -116,21 +120,21 @@ class OnArrays(Callback):
 
 
 def _apart(leaf: Any, given: list) -> Any:
-    """A result in memory of its own."""
+    """A result with its own memory."""
     if isinstance(leaf, np.ndarray) and any(isinstance(one, np.ndarray) and np.may_share_memory(leaf, one) for one in given):
         return leaf.copy()
     return leaf
 
 
 def copy_of(leaf: Any) -> Any:
-    """What a callback is given: numbers as they are now, in memory that nobody writes to."""
+    """A copy of an argument for a callback: its current numbers, in memory that no operator writes to."""
     if isinstance(leaf, TensorBase):
         return asarray(np.array(array_of(leaf), order="C"))
     return np.array(leaf) if isinstance(leaf, np.ndarray) else leaf
 
 
 def called_back(callback: Callback, args: tuple, keywords: dict) -> Any:
-    """Call a callback, and tell those who listen; inside of vmap for one row after the other."""
+    """Call a callback and notify the listeners; inside of vmap it is called for one row after the other."""
     if innermost(flatten((args, keywords))[0]) is None:
         return tell_of_callback(callback.name, callback, args, keywords)
 
@@ -143,7 +147,7 @@ def called_back(callback: Callback, args: tuple, keywords: dict) -> Any:
 
 
 def refuse_derivatives(name: str, leaves: list[Any]) -> None:
-    """Refuse what would be detached silently."""
+    """Raise an error for arguments that would lose their derivative silently."""
     tensors = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
     if is_grad_enabled() and any(leaf.requires_grad for leaf in tensors) or any(has_tangent(leaf) for leaf in tensors):
         raise RuntimeError(f"{name}: what a callback gives has no derivative; pass x.detach(), or write a function with a "
@@ -151,17 +155,17 @@ def refuse_derivatives(name: str, leaves: list[Any]) -> None:
 
 
 def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a Python function that does nothing but compute; a compiled function calls it again at each replay.
+    """Call a Python function without side effects; a compiled function calls it again at each replay.
 
     Parameters
     ----------
     callback : callable
-        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of times,
-        or not at all where nobody needs its results.  Inside of vmap it is called for one row after the other.
+        Receives copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of
+        times, or not at all if its results are not used.  Inside vmap it is called for one row after the other.
     result_shape_dtypes : nest
-        Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.
+        Objects with the `shape` and `dtype` of the results: arrays, tensors or others.
     *args, **kwargs
-        Nests of tensors, arrays and numbers.
+        Pytrees of tensors, arrays and numbers.
 
     Returns
     -------
@@ -170,9 +174,9 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
     Raises
     ------
     RuntimeError
-        An argument, or a tensor that the callback reads besides, requires grad, or has a tangent: a callback has no derivative.
+        An argument, or another tensor that the callback reads, requires grad or has a tangent: a callback has no derivative.
     ValueError
-        The results are of other shapes or dtypes.
+        The results have different shapes or dtypes.
 
     Examples
     --------
@@ -186,9 +190,9 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
 
 
 def pure(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare that a hook does nothing but compute: compiled functions record what it does, rather than run as they are.
+    """Declare that a hook has no side effects: compiled functions then record its operators, instead of running uncompiled.
 
-    The same is said of a class derived from `autograd.Function` by `pure = True` inside of it, or by this as a decorator.
+    A class derived from `autograd.Function` is declared pure by `pure = True` in its body, or by this decorator.
 
     Parameters
     ----------
@@ -221,19 +225,19 @@ def pure(f: Callable[..., Any]) -> Callable[..., Any]:
 def io_callback(
     callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, ordered: bool = False, **kwargs: Any
 ) -> Any:
-    """Call a Python function that does something else beside computing; a compiled function calls it once at each replay.
+    """Call a Python function with side effects; a compiled function calls it once at each replay.
 
     Parameters
     ----------
     callback : callable
-        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside of vmap it is called for one
+        Receives copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside vmap it is called for one
         row after the other.
     result_shape_dtypes : nest
-        Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.  None where there are none.
+        Objects with the `shape` and `dtype` of the results: arrays, tensors or others.  None if there are no results.
     *args, **kwargs
-        Nests of tensors, arrays and numbers.
+        Pytrees of tensors, arrays and numbers.
     ordered : bool
-        As of JAX; calls are made in the order of the program in any case.
+        For compatibility with JAX; calls are always made in program order.
 
     Returns
     -------
@@ -242,9 +246,9 @@ def io_callback(
     Raises
     ------
     RuntimeError
-        An argument, or a tensor that the callback reads besides, requires grad, or has a tangent: a callback has no derivative.
+        An argument, or another tensor that the callback reads, requires grad or has a tangent: a callback has no derivative.
     ValueError
-        The results are of other shapes or dtypes.
+        The results have different shapes or dtypes.
 
     Examples
     --------

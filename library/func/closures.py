@@ -1,8 +1,8 @@
-"""Closures: the tensors that a function reads without being given them, as further arguments.
+"""Closure conversion: pass the tensors that a function closes over as further arguments.
 
-Owns how they are found (by a call) and how a later call reads other tensors in their place.  It stands where `vmap` stands, in
-front of each wrapper, so it sees the rows of an open vmap as well.  Rules that call a function again need both: a gradient by a
-tensor that a function closes over is otherwise lost, or found twice.
+Finds these tensors by one call, and lets a later call read other tensors instead.  It intercepts each operator at the same
+point as `vmap`, in front of the wrapper, so it sees the rows of an open vmap as well.  Rules that call a function again need
+both steps: without them the gradient by a tensor that the function closes over is lost, or added twice.
 """
 
 from __future__ import annotations
@@ -12,36 +12,37 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..batching.batched import STANDS, innermost
-from ..batching.mapping import Mapping
-from ..batching.passes import bottom, entered
 from ..core.events import current_mapping, set_mapping
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, next_sequence_nr
 from ..core.tensor import TensorBase
 from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import innermost
+from ..transforms.batching.batched_backward import bottom, entered
+from ..transforms.batching.level_tensor import LevelTensor
+from ..transforms.batching.vmap_levels import Mapping
 
 __all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 
-PLAIN = (int, float, bool, type(None), str)  # most of what operators are given beside tensors
+PLAIN = (int, float, bool, type(None), str)  # the most common types of operands other than tensors
 
 
 class Reading(Mapping):
-    """What operators are given, with other tensors in the place of some; vmaps that are open stay open.
+    """Replaces some operands of operators by other tensors; open vmaps stay open.
 
     Attributes
     ----------
     table : dict of int to (Tensor, Tensor)
-        By the address of a tensor the tensor itself, and what is read in its place.
+        Maps the address of a tensor to the tensor and its replacement.
     outer : Reading or None
-        That was there before, and reads on.
+        The enclosing `Reading`, which replaces tensors after this one.
     finding : Finding or None
-        The innermost one around.
+        The innermost enclosing `Finding`.
     """
 
     reads = True
-    alive = 1  # Mapping asks it of `left`: this one is not unset when the levels inside of it are closed
+    alive = 1  # `Mapping` reads it from `left`: a `Reading` is not unset when the levels inside of it are closed
 
     def __init__(self, outer: Any, table: dict) -> None:
         super().__init__([] if outer is None else list(outer.levels))
@@ -57,7 +58,7 @@ class Reading(Mapping):
         return value if self.outer is None else self.outer.read(value)
 
     def swapped(self, value: Any) -> Any:
-        """A value with what is read in the place of its tensors; the value itself where there is nothing to replace."""
+        """A value with its tensors replaced; the same object if there is nothing to replace."""
         if isinstance(value, TensorBase):
             return self.read(value)
         if type(value) is tuple or type(value) is list:
@@ -74,7 +75,10 @@ class Reading(Mapping):
         return value
 
     def asked(self, values: Any) -> Any:
-        """`swapped` of what a wrapper, or a pass, asks with; it asks again with what it gets, and that is as it should be."""
+        """The operands of a wrapper, or of a pass, with their tensors replaced.
+
+        After a replacement the wrapper is called again with the new operands; this second call returns them unchanged.
+        """
         if self.again_asked:
             self.again_asked = False
             return values
@@ -88,7 +92,7 @@ class Reading(Mapping):
             try:
                 return wrapper(*given)
             finally:
-                self.again_asked = False  # whatever became of it
+                self.again_asked = False  # also after an error
         if not self.levels and innermost(inputs) is None:
             return NotImplemented
         call = super().call
@@ -100,7 +104,7 @@ class Reading(Mapping):
             return cls.apply(*given)
         return super().function(cls, args) if self.finding is None else self.finding.noted(super().function, cls, args)
 
-    # A function may differentiate inside by what it closes over.
+    # A function may differentiate, in its own body, by a tensor that it closes over.
 
     def gradient_edge(self, tensor: Any) -> Any:
         given = self.asked(tensor)
@@ -160,14 +164,14 @@ def _reading(mapping: Any) -> Iterator[Any]:
 
 
 class Finding(Reading):
-    """A call whose tensors are looked at: `found` has those that it was not given, by their addresses."""
+    """A call whose tensors are inspected: `found` maps addresses to the tensors that are not among its arguments."""
 
     def __init__(self, outer: Any, given: Iterable[Any]) -> None:
         super().__init__(outer, {})
         self.found: dict[int, Any] = {}
         self.looking, self.finding = True, self
         self.first = next_sequence_nr()
-        self.made = list(given)  # keeps them: an address belongs to whatever lives there
+        self.made = list(given)  # keeps the tensors alive: the address of a freed tensor may be reused
         self.known = {id(tensor) for tensor in self.made}
 
     def read(self, tensor: Any) -> Any:
@@ -182,12 +186,12 @@ class Finding(Reading):
         return value
 
     def is_new(self, tensor: Any) -> bool:
-        """Whether a tensor was computed since the call began: functions may differentiate inside."""
+        """Whether a tensor was computed since the call began; the function may record and differentiate inside."""
         node = tensor.grad_fn
         return node is not None and node._sequence_nr() >= self.first
 
     def reached(self, outputs: list) -> set:
-        """The edges by which the graph of a call leads to what was there before, a leaf among it."""
+        """The edges from the graph of a call to older nodes, leaves included."""
         edges = [tuple(engine.get_gradient_edge(output)) for output in outputs if output.requires_grad]
         found, seen = set(edges), set()
         nodes = [node for node, _ in edges]
@@ -204,7 +208,7 @@ class Finding(Reading):
 
     @contextmanager
     def aside(self) -> Iterator[bool]:
-        """Look at nothing."""
+        """Pause the inspection."""
         before, self.looking = self.looking, False
         try:
             yield before
@@ -212,68 +216,67 @@ class Finding(Reading):
             self.looking = before
 
     def noted(self, call: Any, *args: Any) -> Any:
-        """What a call on rows gives, which the function has made itself; what the call is made of is not looked at."""
+        """The outputs of a call on rows, noted as computed by the function; operators inside the call are not inspected."""
         with self.aside() as before:
             outputs = call(*args)
         for leaf in flatten(outputs)[0] if before and outputs is not NotImplemented else ():
-            if type(leaf) in STANDS:
+            if isinstance(leaf, LevelTensor):
                 self.made.append(leaf)
                 self.known.add(id(leaf))
         return outputs
 
 
 def is_wanted(tensor: Any) -> bool:
-    """Whether something can be differentiated by a tensor, or it is a row of a vmap that is open."""
+    """Whether a tensor requires grad, has a tangent, or is a row of an open vmap."""
     return tensor.requires_grad or is_moving(tensor)
 
 
 def is_moving(tensor: Any) -> bool:
-    """Whether a tensor is a row of a vmap that is open, or has a tangent."""
-    if type(tensor) in STANDS:
+    """Whether a tensor is a row of an open vmap, or has a tangent."""
+    if isinstance(tensor, LevelTensor):
         return tensor.level.is_open
     return has_tangent(tensor)
 
 
 def has_tangent(tensor: Any) -> bool:
-    """Whether a tensor, or the batch that it is a row of, has a tangent at any level that is open."""
+    """Whether a tensor, or the batch that it is a row of, has a tangent at any open level."""
     return innermost_level() > 0 and is_dual(bottom(tensor))
 
 
 @contextmanager
 def recording() -> Iterator[None]:
-    """Graphs and tangents as outside of the forward of a custom Function, or of a pass: what is read shows."""
+    """Enable graphs and tangents, also in the forward of a custom Function or in a pass: tensors read there are recorded."""
     with enable_grad(), _set_fwd_grad_enabled(True):
         yield
 
 
 def has_way(tensor: Any, reached: set) -> bool:
-    """Whether what was called depends on a tensor: by a graph, or for all that is known."""
+    """Whether the result of the call depends on a tensor by its graph; for rows and tensors with tangents this is assumed."""
     return is_moving(tensor) or tensor.requires_grad and tuple(engine.get_gradient_edge(tensor)) in reached
 
 
 def taken(tensor: Any) -> Any:
-    """What is read in the place of a tensor, detached."""
+    """The replacement of a tensor (or the tensor itself), detached."""
     mapping = current_mapping()
     return (tensor if mapping is None else mapping.read(tensor)).detach()
 
 
 def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
-    """Call a function, and find the tensors that it reads beside its arguments and that something can be differentiated by.
+    """Call a function, and find the differentiable tensors that it reads beside its arguments.
 
     Parameters
     ----------
     f : callable
-        Is called once, without tangents.
+        Called once, without tangents.
     *args
-        Nests of tensors, arrays and numbers, whose tensors it gets detached; those that require grad as leaves.
+        Pytrees of tensors, arrays and numbers.  Their tensors are detached for the call; tensors that require grad become leaves.
 
     Returns
     -------
     result : nest
-        What `f` returned.
+        The result of `f`.
     tensors : list of Tensor
-        Those that require grad or have a tangent, and the rows of vmaps that are open; each once, in the order in which they are
-        read.
+        The tensors that require grad or have a tangent, and the rows of open vmaps; each once, in the order of reading.
     """
     leaves, form = flatten(args)
     given = [taken(leaf).requires_grad_(leaf.requires_grad) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
@@ -282,7 +285,7 @@ def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
     try:
         with enable_grad(), _set_fwd_grad_enabled(False):
             result = f(*rebuild(form, given))
-            outputs = [finding.read(leaf) for leaf in flatten(result)[0] if isinstance(leaf, TensorBase)]  # may be as it was read
+            outputs = [finding.read(leaf) for leaf in flatten(result)[0] if isinstance(leaf, TensorBase)]  # an output may be one
             if not finding.found:
                 return result, []
             reached = finding.reached(outputs)
@@ -294,10 +297,10 @@ def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
 
 
 class Watch:
-    """Calls of functions, of which there may be many, and what they close over together."""
+    """Collects the tensors that several calls of functions close over."""
 
     def __init__(self) -> None:
-        self.found: dict[int, Any] = {}  # which keeps the tensors
+        self.found: dict[int, Any] = {}  # keeps the tensors alive
 
     def __call__(self, f: Callable[..., Any], *args: Any) -> Any:
         result, closed = closed_over(f, *args)
@@ -310,8 +313,8 @@ class Watch:
 
 
 def with_closed(f: Callable[..., Any], closed: list) -> Callable[..., Any]:
-    """A function that takes, after its arguments, what is to be read in the place of `closed`: a tensor for each, of its shape
-    and dtype."""
+    """A function that takes, after the arguments of `f`, a replacement for each tensor of `closed`, of the same shape and
+    dtype."""
 
     def converted(*args: Any) -> Any:
         given, others = args[: len(args) - len(closed)], args[len(args) - len(closed) :]
@@ -326,22 +329,22 @@ def with_closed(f: Callable[..., Any], closed: list) -> Callable[..., Any]:
 
 
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list]:
-    """A function that takes as arguments what another one closes over, as JAX has it.
+    """Convert the tensors that a function closes over to arguments, as in JAX.
 
     Parameters
     ----------
     fun : callable
-        Is called once to see what it reads.
+        Called once, to find the tensors that it reads.
     *example_args
-        Nests of tensors, arrays and numbers.
+        Pytrees of tensors, arrays and numbers.
 
     Returns
     -------
     converted : callable
         Takes the arguments of `fun`, and after them a tensor for each of `closed`.
     closed : list of Tensor
-        The tensors that `fun` reads without being given them, and that require grad or have a tangent; the rows of vmaps that are
-        open.  Any other is a constant, and is read as it is.
+        The tensors that `fun` reads, that are not arguments, and that require grad or have a tangent; and the rows of open vmaps.
+        Any other tensor is a constant, which `converted` reads directly.
 
     Notes
     -----

@@ -1,23 +1,25 @@
-"""Colouring: which columns, or rows, of a sparse matrix may be computed together.
+"""Colouring: group the columns, or rows, of a sparse matrix that may be computed together.
 
-Owns the graphs and the greedy algorithms.  Columns that no row has two of are *structurally orthogonal*: the product with the sum
-of their unit vectors shows each element of them (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).
-That is a colouring of the graph of columns that meet in a row (Coleman, More: Estimation of sparse Jacobian matrices and graph
-coloring problems, 1983).  For symmetric matrices a star colouring of the graph of the matrix shows each element in one of its two
-places (Coleman, More: Estimation of sparse Hessian matrices and graph coloring problems, 1984), an acyclic one shows them one
-after the other (Coleman, Cai: The cyclic coloring problem and estimation of sparse Hessian matrices, 1986).  All are described in
-Gebremedhin, Manne, Pothen: What color is your Jacobian? Graph coloring for computing derivatives, SIAM Review 47, 2005.
-Knows patterns alone, as matrices of SciPy; computes no derivatives.
+Computes greedy colourings of patterns, which are SciPy matrices; computes no derivatives.
+
+Columns are *structurally orthogonal* if no row has elements in two of them.  The product with the sum of their unit vectors then
+contains each of their elements (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).  The groups colour
+the graph that joins columns with a common row (Coleman, More: Estimation of sparse Jacobian matrices and graph coloring problems,
+1983).  For symmetric matrices a star colouring determines each element from one of its two places (Coleman, More: Estimation of
+sparse Hessian matrices and graph coloring problems, 1984).  An acyclic one determines the elements one after the other (Coleman,
+Cai: The cyclic coloring problem and estimation of sparse Hessian matrices, 1986).  For a survey see Gebremedhin, Manne, Pothen:
+What color is your Jacobian? Graph coloring for computing derivatives, SIAM Review 47, 2005.
 """
 
 import numpy as np
 
-from .probing import boolean
+from .sparsity_probing import boolean
 
 
 def orthogonal(pattern):
-    """Groups of columns no two of which have an element in one row: a distance-1 colouring of the column intersection graph,
-    greedy, the columns with the most neighbours first.
+    """Group structurally orthogonal columns by a greedy distance-1 colouring of the column intersection graph.
+
+    Columns with the most neighbours are coloured first.
 
     Parameters
     ----------
@@ -26,14 +28,14 @@ def orthogonal(pattern):
     Returns
     -------
     ndarray of int, shape (n,)
-        The group of each column, counted from 0; -1 of an empty one.
+        The group of each column, counted from 0; -1 for an empty column.
     """
     lengths = np.diff(pattern.indptr)
-    weights = pattern.T.astype(np.int64) @ lengths  # neighbours, one in two rows counted twice
+    weights = pattern.T.astype(np.int64) @ lengths  # counts a neighbour once for each common row
     columns = pattern.tocsc()
     starts, members = columns.indptr.tolist(), columns.indices.tolist()
     colours = [-1] * pattern.shape[1]
-    taken_by = [0] * pattern.shape[0]  # of each row a bit for each group that it has
+    taken_by = [0] * pattern.shape[0]  # for each row a bit for each group that it contains
     for column in np.argsort(-weights, kind="stable").tolist():
         rows = members[starts[column] : starts[column + 1]]
         if not rows:
@@ -49,20 +51,20 @@ def orthogonal(pattern):
 
 
 def _neighbours(pattern):
-    """Where the row of each vertex of a graph begins, and the vertices beside it."""
+    """The start of each vertex's row in a graph, and the neighbours of each vertex."""
     starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
     near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
     return starts, near
 
 
 def star(pattern):
-    """Groups of columns of a symmetric matrix that show each element in one of its two places: a star colouring of its graph,
-    greedy.  Neighbours differ, and every path of four vertices has three colours at least.
+    """Group the columns of a symmetric matrix by a greedy star colouring of its graph.
 
-    The algorithm is 4.1 of Gebremedhin, Tarafdar, Manne, Pothen: New acyclic and star coloring algorithms with application to
-    computing Hessians, SIAM Journal on Scientific Computing 29, 2007, with counts of colours in the place of its
-    stars: a vertex avoids the colours of its neighbours, and what would make it an end or an inner vertex of a path of four
-    in two colours.
+    Neighbours have different colours, and every path of four vertices has at least three.
+
+    This is algorithm 4.1 of Gebremedhin, Tarafdar, Manne, Pothen: New acyclic and star coloring algorithms with application to
+    computing Hessians, SIAM Journal on Scientific Computing 29, 2007, with counts of colours instead of stars.  A vertex avoids
+    the colours of its neighbours, and each colour that would complete a path of four vertices in two colours.
 
     Parameters
     ----------
@@ -72,21 +74,21 @@ def star(pattern):
     Returns
     -------
     ndarray of int, shape (n,)
-        The group of each column, counted from 0; -1 of an empty one.
+        The group of each column, counted from 0; -1 for an empty column.
     """
     starts, near = _neighbours(pattern)
     colours = [-1] * len(near)
-    held = [{} for _ in near]  # of each vertex and colour the first neighbour of that colour, and whether there are more
-    hubs = [set() for _ in near]  # of each vertex the colours of neighbours that have several neighbours of its own colour
+    held = [{} for _ in near]  # for each vertex and colour, the first neighbour of that colour, and whether there are more
+    hubs = [set() for _ in near]  # for each vertex, the colours of neighbours that have several neighbours of its own colour
     for v in sorted(range(len(near)), key=lambda v: -len(near[v])):
         if starts[v] == starts[v + 1]:
             continue
         around = [w for w in near[v] if colours[w] >= 0]
         taken = {colours[w] for w in around}
         for w in around:
-            if held[v][colours[w]][1]:  # u - v - w - x, where u has the colour of w
+            if held[v][colours[w]][1]:  # u - v - w - x, where u would have the colour of w
                 taken.update(held[w])
-            else:  # v - w - x - u, where u has the colour of w
+            else:  # v - w - x - u, where u would have the colour of w
                 taken |= hubs[w]
         colour = 0
         while colour in taken:
@@ -107,11 +109,11 @@ def star(pattern):
 
 
 def acyclic(pattern):
-    """Groups of columns of a symmetric matrix between any two of which its graph is a forest: an acyclic colouring, greedy.
-    Neighbours differ, and no circle has two colours alone.
+    """Groups of columns of a symmetric matrix, by a greedy acyclic colouring of its graph: any two groups induce a forest.
+    Neighbours have different colours, and each cycle has at least three colours.
 
     The trees of each pair of colours are disjoint sets, as in Gebremedhin, Tarafdar, Manne, Pothen (2007): a vertex avoids a
-    colour in which it would join a tree in two places.
+    colour that would connect it to the same tree twice.
 
     Parameters
     ----------
@@ -121,11 +123,11 @@ def acyclic(pattern):
     Returns
     -------
     ndarray of int, shape (n,)
-        The group of each column, counted from 0; -1 of an empty one.
+        The group of each column, counted from 0; -1 for an empty column.
     """
     starts, near = _neighbours(pattern)
     colours = [-1] * len(near)
-    above = {}  # a vertex and another colour: one nearer to the root of its tree
+    above = {}  # (vertex, other colour) -> a vertex nearer to the root of its tree
 
     def root(place):
         while (higher := above.get(place, place)) != place:
@@ -138,7 +140,7 @@ def acyclic(pattern):
             continue
         around = [w for w in near[v] if colours[w] >= 0]
         taken = {colours[w] for w in around}
-        several = [w for w in around if len(taken) < len(around)]  # where all colours differ no circle closes
+        several = [w for w in around if len(taken) < len(around)]  # if all colours differ, no cycle is closed
         colour = 0
         while colour in taken or len({(colours[w], root((w, colour))) for w in several}) < len(several):
             colour += 1
@@ -149,13 +151,13 @@ def acyclic(pattern):
 
 
 def lone(pattern, colours):
-    """Which elements of a matrix are the only ones of their row in the columns of their group.
+    """Whether each element of a matrix is the only one in its row among the columns of its group.
 
     Parameters
     ----------
     pattern : csr_array of bool, shape (m, n)
     colours : ndarray of int, shape (n,)
-        -1 of columns that are in no group.
+        -1 for columns without a group.
 
     Returns
     -------
@@ -172,11 +174,11 @@ def lone(pattern, colours):
 
 
 def both_ways(pattern):
-    """Groups of columns and groups of rows that show each element of a matrix in one of them, as few as are found.
+    """Group columns and rows so that each element of a matrix can be read from the product with one group; as few as are found.
 
-    A few dense rows spoil all groups of columns, and the reverse.  The rows (or columns) with the most elements are taken out, so
-    many as make the sum of both numbers least, and are computed by groups of their own; the idea, not the order in which it takes
-    them, is that of Coleman, Verma: The efficient computation of sparse Jacobian matrices using automatic differentiation, SIAM
+    A few dense rows spoil all groups of columns, and vice versa.  So the rows (or columns) with the most elements are removed and
+    computed by separate groups; their number is chosen to minimise the total number of groups.  The idea, but not the order of
+    removal, is from Coleman, Verma: The efficient computation of sparse Jacobian matrices using automatic differentiation, SIAM
     Journal on Scientific Computing 19, 1998.
 
     Parameters
@@ -186,7 +188,7 @@ def both_ways(pattern):
     Returns
     -------
     columns, rows : ndarray of int
-        The groups of columns, and of rows; -1 of those that are in none.
+        The groups of columns, and of rows; -1 for columns and rows without a group.
     """
     best = None
     for turned in (False, True):
@@ -204,7 +206,7 @@ def both_ways(pattern):
 
 
 def _dense(matrix):
-    """Sets of the rows with the most elements: none, and those that stand out, by a factor of two from one to the next."""
+    """Candidate sets of dense rows, with more than twice the median's elements: none, powers of two, and all of them."""
     lengths = np.diff(matrix.indptr)
     found = [np.zeros(0, int)]
     usual = np.median(lengths[lengths > 0]) if lengths.any() else 0
@@ -216,7 +218,7 @@ def _dense(matrix):
 
 
 def _without(matrix, rows):
-    """A matrix with nothing in some rows."""
+    """A matrix without the elements of some rows."""
     kept = np.ones(matrix.shape[0], bool)
     kept[rows] = False
     at, columns = matrix.nonzero()

@@ -1,7 +1,7 @@
-"""Functions with derivatives of their own, as JAX writes them: `custom_jvp`, `custom_vjp` and `stop_gradient`.
+"""Functions with derivative rules by users, as in JAX: `custom_jvp`, `custom_vjp` and `stop_gradient`.
 
-Owns how a rule on nests of arrays becomes an `autograd.Function`, which is what all rules of users are.  A rule is
-run again, recorded, where a derivative of the derivative is asked for, so it is differentiated as it stands.
+Converts a rule on pytrees of arrays to an `autograd.Function`.  For a derivative of the derivative the rule is run again and
+recorded, so the rule itself is differentiated.
 """
 
 import functools
@@ -12,27 +12,27 @@ from typing import Any
 
 from ..autograd import Function
 from ..autograd import grad as gradients
-from ..batching.batched import STANDS
-from ..batching.passes import ReadsRow, aligned, of_every_row, stood, union
+from ..core.conversion import asarray
 from ..core.grad_mode import enable_grad, is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild, without_leaves
+from ..transforms.batching.batched_backward import ReadsRow, aligned, of_every_row, stood, union
+from ..transforms.batching.level_tensor import LevelTensor
+from .call_context import current_keeping
 from .closures import has_tangent, recording, taken
-from .point import current_keeping
 
-_transposing = threading.local()  # of each thread the functions whose rules for tangents are being transposed
+_transposing = threading.local()  # for each thread, the functions whose tangent rules are being transposed
 
 
 def _running() -> list:
-    """The functions whose forward runs in this thread."""
+    """The functions whose forward rule is running in this thread."""
     return vars(_transposing).setdefault("running", [])
 
 
 class _Custom:
-    """A function, and the numbers of those arguments that are no variables."""
+    """A function, and the positions of its arguments that are not differentiated."""
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
         functools.update_wrapper(self, fun)
@@ -44,19 +44,19 @@ class _Custom:
         return self if instance is None else functools.partial(self, instance)
 
     def split(self, args: tuple) -> tuple[list, list]:
-        """The arguments that are no variables, and those that are."""
+        """The arguments that are not variables, and the variables."""
         return [args[i] for i in self.fixed], [arg for i, arg in enumerate(args) if i not in self.fixed]
 
     def joined(self, fixed: list, variables: list) -> list:
-        """All arguments, each in its place."""
+        """All arguments, in the order of the signature."""
         found, rest = dict(zip(self.fixed, fixed)), iter(variables)
         return [found[i] if i in found else next(rest) for i in range(len(fixed) + len(variables))]
 
     def applied(self, kind: Any, fixed: list, variables: list, function: Callable[[list], tuple]) -> Any:
-        """What `function` gives first for the variables, attached by a kind of rule.
+        """The first result of `function` for the variables, attached to the graph by a kind of rule.
 
-        It is called as it would be without a rule, on detached variables, so that it shows what else it depends on, by which
-        the rule knows no derivative.
+        The variables are detached for the call.  If a result still has a derivative, it depends on another tensor; this is an
+        error, because the rule computes no gradient for that tensor.
         """
         leaves, form = flatten(variables)
         given = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
@@ -72,14 +72,14 @@ class _Custom:
 
 
 class custom_jvp(_Custom):
-    """A function whose tangents are computed by a rule of your own; backward passes transpose the rule.
+    """A function with a user's rule for its tangents; backward passes transpose the rule.
 
     Parameters
     ----------
     fun : callable
-        Of arrays, numbers, or nests of them.
+        Function of arrays, numbers, or pytrees of them.
     nondiff_argnums : int or sequence of int
-        Arguments that are no variables: the rule gets them first, by themselves.
+        Positions of arguments that are not differentiated: the rule takes them as its first arguments.
 
     Examples
     --------
@@ -96,12 +96,12 @@ class custom_jvp(_Custom):
     """
 
     def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the rule.
+        """Set the rule.
 
         Parameters
         ----------
         jvp : callable
-            Takes the arguments and their tangents, a tuple each, and returns the result and its tangent.
+            Takes a tuple of the arguments and a tuple of their tangents; returns the result and its tangent.
 
         Returns
         -------
@@ -112,8 +112,8 @@ class custom_jvp(_Custom):
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
-        """Give a rule for each argument, which takes its tangent, the result and the arguments, and returns the tangent of the
-        result; None for an argument by which the derivative is 0."""
+        """Set one rule per argument: it takes the argument's tangent, the result and the arguments, and returns the tangent of
+        the result.  None is a derivative of 0."""
 
         def jvp(primals: tuple, tangents: tuple) -> Any:
             ans = self(*primals)
@@ -129,7 +129,7 @@ class custom_jvp(_Custom):
         return self.applied(_ByTangents, fixed, variables, lambda given: (self.fun(*self.joined(fixed, given)), None))
 
     def tangent(self, fixed: list, variables: list, tangents: list) -> list:
-        """The leaves of the tangent of the result."""
+        """The leaves of the tangent of the result, as computed by the rule."""
         out = self.rule(*fixed, tuple(variables), tuple(tangents))
         if not isinstance(out, (tuple, list)) or len(out) != 2:
             raise TypeError(f"{self.fun.__name__}: its rule must return a pair: the result and the tangent of the result")
@@ -137,14 +137,14 @@ class custom_jvp(_Custom):
 
 
 class custom_vjp(_Custom):
-    """A function whose backward pass is of your own.
+    """A function with a user's rule for its backward pass.
 
     Parameters
     ----------
     fun : callable
-        Of arrays, numbers, or nests of them.
+        Function of arrays, numbers, or pytrees of them.
     nondiff_argnums : int or sequence of int
-        Arguments that are no variables: the backward function gets them first, by themselves.
+        Positions of arguments that are not differentiated: the backward function takes them as its first arguments.
 
     Examples
     --------
@@ -162,14 +162,14 @@ class custom_vjp(_Custom):
     """
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
-        """Give the two functions.
+        """Set the forward and the backward function.
 
         Parameters
         ----------
         fwd : callable
-            Takes the arguments, and returns the result and what the backward function wants of it.
+            Takes the arguments; returns the result and the residuals, which are the saved values of the backward function.
         bwd : callable
-            Takes that and the gradient of the result, and returns a tuple with the gradient of each argument, or None.
+            Takes the residuals and the gradient of the result; returns a tuple of a gradient or None for each argument.
         """
         self.rule = fwd, bwd
 
@@ -177,7 +177,7 @@ class custom_vjp(_Custom):
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
         if self in _running() and not any(map(has_derivative, flatten([args, kwargs])[0])):
-            return self.fun(*args, **kwargs)  # its own forward asks for the value
+            return self.fun(*args, **kwargs)  # called by its own forward rule, for the value
         fixed, variables = self.split(self.signature.bound(args, kwargs))
         return self.applied(_ByGradients, fixed, variables, lambda given: self.forward(fixed, given))
 
@@ -200,14 +200,14 @@ class custom_vjp(_Custom):
 
 
 class Rule(Function):
-    """What all kinds have in common: the leaves of the variables are the inputs, those of the result the outputs."""
+    """Base of both kinds of rule: its inputs are the leaves of the variables, its outputs the leaves of the result."""
 
     generate_vmap_rule = True
-    pure = True  # as JAX has it: a function and its rules do nothing but compute
+    pure = True  # as in JAX: a function and its rules have no side effects
 
     @staticmethod
     def keep(ctx, owner, fixed, form, found, leaves, result, too=False):
-        """Note what the rules want: the leaves, and those of the result, which is flattened, if they want them `too`."""
+        """Save the leaves of the variables for the rules, and with `too` the leaves of the (flattened) result."""
         outputs, ctx.out_form = result
         outputs = tuple(map(asarray, outputs))
         ctx.owner, ctx.fixed, ctx.form, ctx.kinds = owner, fixed, form, [isinstance(leaf, TensorBase) for leaf in leaves]
@@ -221,13 +221,13 @@ class Rule(Function):
 
     @staticmethod
     def leaves(ctx):
-        """The leaves of the variables, and those of the result that were kept."""
+        """The leaves of the variables, and the saved leaves of the result."""
         tensors = iter(ctx.saved_tensors)
         return [next(tensors) if kind else leaf for kind, leaf in zip(ctx.kinds, ctx.plain)], list(tensors)
 
     @staticmethod
     def transposed(ctx, leaves, grads, tangents_of):
-        """The gradients of the leaves, from a rule for tangents, which is linear in them."""
+        """The gradients of the leaves: the transpose of a tangent rule, which is linear in the tangents."""
         recorded, owner = is_grad_enabled(), ctx.owner
         if owner in vars(_transposing).setdefault("owners", []):
             raise NotImplementedError(f"{owner.__name__}: its rule for tangents calls the function itself on a tangent, which "
@@ -241,7 +241,7 @@ class Rule(Function):
     @staticmethod
     def pulled(ctx, leaves, grads, tangents_of, recorded):
         with enable_grad():
-            own = union(*leaves, *grads)  # of rows that share a leaf each has a gradient by it
+            own = union(*leaves, *grads)  # rows that share a leaf have one gradient each
             tensors = [*map(asarray, leaves)]
             zeros = [stood(ops.zeros_like(aligned(leaf, own)), own).requires_grad_(is_variable(leaf)) for leaf in tensors]
             variables = leaves if recorded else detached(leaves)
@@ -253,7 +253,7 @@ class Rule(Function):
             if not recorded:
                 refuse_loss(ctx, [tangent for tangent, _ in live], zeros)
             found = iter(gradients([t for t, _ in live], wanted, [g for _, g in live], create_graph=recorded, allow_unused=True))
-            for zero in zeros:  # nobody else differentiates by them
+            for zero in zeros:  # no caller differentiates by them
                 zero.requires_grad_(False)
         return None, None, None, None, *(next(found) if needed else None for needed in ctx.needs_input_grad[4:])
 
@@ -284,7 +284,7 @@ class _ByGradients(Rule):
     @staticmethod
     def backward(ctx, *grads):
         (leaves, _), kept = Rule.leaves(ctx), ctx.kept
-        if is_grad_enabled():  # what was kept gets the history that it was computed without
+        if is_grad_enabled():  # the residuals were computed without a graph: compute them again, recorded
             kept = ctx.owner.forward(ctx.fixed, rebuild(ctx.form, leaves))[1]
         variables = rebuild(ctx.form, leaves)
         with looked_at(ctx):
@@ -298,21 +298,21 @@ def detached(leaves: Sequence) -> list:
     return [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
 
 
-# Rules, and what they read beside what they are given.
+# Tensors that a rule reads beside its arguments.
 
 
 def loses(ctx: Any) -> bool:
-    """Whether nothing is kept of the pass that runs, though it was called where graphs are recorded."""
+    """Whether the running pass records no graph although its caller records graphs."""
     return not is_grad_enabled() and ctx.keeping is not None and ctx.keeping.leaves is not None
 
 
 def looked_at(ctx: Any) -> Any:
-    """A context for a rule, in which what it reads shows; its arguments are detached."""
+    """A context for a rule that records the tensors which the rule reads; its arguments are detached."""
     return recording() if loses(ctx) else nullcontext()
 
 
 def looked_through(ctx: Any, gradients: list) -> None:
-    """Refuse the gradients that a rule gave, if they have a derivative which is lost."""
+    """Raise an error if the gradients from a rule have a derivative that would be lost."""
     if loses(ctx):
         refuse_loss(ctx, [grad for grad in gradients if grad is not None and grad.requires_grad])
 
@@ -325,8 +325,8 @@ def refuse_loss(ctx: Any, values: list, given: Sequence = ()) -> None:
 
 
 def apart(leaf: Any) -> Any:
-    """A tensor that nobody else has, to which a history may be given; a view stays one, for it is told of writes."""
-    return leaf.detach() if isinstance(leaf, TensorBase) and type(leaf) not in STANDS and leaf._base is None else leaf
+    """A new tensor that may get a history; a view is returned unchanged, since writes to its base update it."""
+    return leaf.detach() if isinstance(leaf, TensorBase) and not isinstance(leaf, LevelTensor) and leaf._base is None else leaf
 
 
 def has_derivative(leaf: Any) -> bool:
@@ -334,7 +334,7 @@ def has_derivative(leaf: Any) -> bool:
 
 
 class Signature:
-    """The arguments of calls of a function by place, defaults included, as rules take them."""
+    """Converts the arguments of a call to positional ones, defaults included, as rules take them."""
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun, self.found = fun, None
@@ -345,7 +345,7 @@ class Signature:
 
             try:
                 self.found = inspect.signature(self.fun)
-            except ValueError:  # of a builtin
+            except ValueError:  # a builtin has no signature
                 return args
         given = self.found.bind(*args, **kwargs)
         given.apply_defaults()
@@ -353,18 +353,18 @@ class Signature:
 
 
 def applied(kind: Any, owner: Any, fixed: Any, leaves: list, form: Any, found: list) -> Any:
-    """Call a function by its rule, on the leaves of a nest; its forward appends the form of the result to `found`."""
+    """Call a function by its rule, on the leaves of a pytree; the rule's forward appends the result's structure to `found`."""
     form = without_leaves(form)
     try:
         outputs = kind.apply(owner, fixed, form, found, *leaves)
-    except ReadsRow:  # of a vmap around: then the variables are rows as well, each of which has a derivative of its own
+    except ReadsRow:  # a row of an outer vmap: then the variables are rows as well, each with its own derivative
         every = [of_every_row(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         outputs = kind.apply(owner, fixed, form, found, *every)
     return rebuild(found[-1], outputs)
 
 
 def spread(variable: Any, gradient: Any) -> list:
-    """A gradient for each leaf of an argument; None stands for none of any of them."""
+    """A gradient for each leaf of an argument; None means None for every leaf."""
     count = len(flatten(variable)[0])
     leaves = [None] * count if gradient is None else flatten(gradient)[0]
     if len(leaves) != count:
@@ -378,17 +378,17 @@ def is_variable(tensor: TensorBase) -> bool:
 
 
 def stop_gradient(x: Any) -> Any:
-    """A nest as it is, and constant to all derivatives.
+    """Return a pytree unchanged, but constant for all derivatives.
 
     Parameters
     ----------
     x : nest
-        Of tensors, arrays and numbers.
+        Pytree of tensors, arrays and numbers.
 
     Returns
     -------
     nest
-        Tensors of the same numbers, in the same memory, without a graph and without tangents; what is no tensor as it is.
+        Tensors of the same numbers, in the same memory, without a graph and without tangents.  Other leaves are unchanged.
 
     Examples
     --------

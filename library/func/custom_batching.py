@@ -1,30 +1,30 @@
-"""Functions that say themselves what a batch does to them, as JAX writes it: `custom_vmap`.
+"""Functions with batching rules by users, as in JAX: `custom_vmap`, and `sequential_vmap`.
 
-Owns how a rule on nests gets whole batches, and how what it gives becomes rows.  A rule is made of operators, so derivatives of
-all orders go through it, inside of the vmap and around it.
+Passes whole batches to a rule on pytrees, and converts its results to rows.  A rule consists of operators, so it has derivatives
+of all orders, inside the vmap and around it.
 """
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..batching.batched import batched, innermost, inside_of, is_other, is_row
+from ..core.conversion import asarray
 from ..core.events import current_mapping
-from ..core.operand import asarray
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild
+from ..transforms.batching.batched import batched, innermost, inside_of, is_other, is_row
 from .batching import spread_out
 from .closures import closed_over, with_closed
 from .custom import Signature
 
 
 class custom_vmap:
-    """A function with a rule of your own for `vmap`.
+    """A function with a user's rule for `vmap`.
 
     Parameters
     ----------
     fun : callable
-        Of arrays, numbers, or nests of them.
+        Function of arrays, numbers, or pytrees of them.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class custom_vmap:
         return self if instance is None else functools.partial(self, instance)
 
     def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the rule.
+        """Set the rule.
 
         Parameters
         ----------
         rule : callable
-            Takes the number of rows, a list that has for each argument a nest of its form which says whether a leaf is a batch,
-            and the arguments, whose batches have the rows along their first axis.  Returns the result, and a nest of its form
-            which says whether a leaf of it is a batch; a single bool stands for all leaves below.
+            Takes the number of rows, a list with a pytree of bools for each argument, and the arguments.  A bool says whether the
+            leaf is a batch; batches have the rows along their first axis.  Returns the result, and a pytree of bools that is a
+            prefix of the result's structure; a bool applies to all leaves below.
 
         Returns
         -------
@@ -100,24 +100,24 @@ class custom_vmap:
 
 
 def by_rows(caller: str, function: Callable[..., Any], inner: Callable[..., Any], values: tuple, *example: Any) -> Any:
-    """What a function of a function gives inside of a vmap that is open, called for one row after the other.
+    """Call a function of a function inside an open vmap, for one row after the other.
 
     Parameters
     ----------
     caller : str
         For messages.
     function : callable
-        Takes `inner`, or a function that reads rows in the place of batches, and `values`; gives a nest of tensors.
+        Takes `inner`, or a function that reads rows instead of batches, and `values`; returns a pytree of tensors.
     inner : callable
         May close over rows.
     values : tuple of Tensor
     *example
-        Arguments of `inner`, which is called with them once.
+        Arguments for one call of `inner`, which finds the tensors that it closes over.
 
     Returns
     -------
     nest
-        Whose leaves are rows; NotImplemented where the vmap maps nothing of this.
+        A pytree of rows; NotImplemented if no tensor is a row.
     """
     _, closed = closed_over(inner, *example)
     if innermost([*values, *closed]) is None:
@@ -132,7 +132,7 @@ def by_rows(caller: str, function: Callable[..., Any], inner: Callable[..., Any]
 
 
 def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
-    """A function that `vmap` calls for each row, one after the other.
+    """Convert a function so that `vmap` calls it for each row, one after the other.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
         results, out_form = [], None
         for i in range(axis_size):
             row = [ops.getitem(leaf, i) if is_batch else leaf for leaf, is_batch in zip(leaves, which)]
-            found, out_form = flatten(function(*rebuild(form, row)))  # rows of an outer vmap, too
+            found, out_form = flatten(function(*rebuild(form, row)))  # the function may return rows of an outer vmap
             level = innermost(found)
             if level is not None and level not in current_mapping().levels:
                 raise RuntimeError(f"sequential_vmap: {getattr(f, '__name__', repr(f))} closes over a row of the vmap that calls "

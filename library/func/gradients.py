@@ -1,18 +1,18 @@
 """Gradients of functions: grad, value_and_grad, and other functions of one backward pass.
 
-Owns the signatures.  `point` says what a call is.
+Defines the signatures; `call_context` sets up each call.
 """
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.passes import filled, gradients, recording
+from ..autograd.flat_derivatives import filled, gradients, recording
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError
-from ..support.hints import answering
 from ..support.pytree import LEAF
-from .point import Point, chosen
+from .call_context import Point, chosen
 
 
 @answering
@@ -30,17 +30,17 @@ def grad(
     func : callable
         Returns one real number: a Tensor of one element.
     argnums : int or tuple of int
-        Which positional arguments to differentiate by.  Each may be a number, an ndarray, a Tensor, or a nest of tuples, lists
-        and dictionaries of them; the others, and keyword arguments, are passed on as they are.
+        The positional arguments to differentiate by.  Each may be a number, an ndarray, a Tensor, or a pytree of tuples, lists
+        and dictionaries of them; all other arguments are passed on unchanged.
     has_aux : bool
-        `func` returns a pair (output, aux); the gradient comes with aux, as a pair.
+        `func` returns a pair (output, aux); a pair of the gradient and aux is returned.
     argnum : int or tuple of int, optional
         HIPS autograd's name for `argnums`.
 
     Returns
     -------
     callable
-        Gives Tensors in the form of the argument; a tuple of them where `argnums` is a tuple.
+        Returns Tensors with the structure of the argument; a tuple of them if `argnums` is a tuple.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def value_and_grad(
     *,
     argnum: int | tuple[int, ...] | None = None,
 ) -> Callable[..., Any]:
-    """What a function returns and its gradient, as a function of the same arguments.
+    """The value of a function and its gradient, as a function of the same arguments.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def value_and_grad(
     Returns
     -------
     callable
-        Gives (value, gradient); with `has_aux`, ((value, aux), gradient).
+        Returns (value, gradient); with `has_aux`, ((value, aux), gradient).
 
     Examples
     --------
@@ -117,8 +117,7 @@ def grad_and_aux(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) ->
 
 
 def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The derivative, element by element, of a function that acts element by element; of any other, the sums of the columns of
-    its Jacobian.
+    """The elementwise derivative of a function that acts element by element; for any other, the column sums of its Jacobian.
 
     Parameters
     ----------
@@ -153,7 +152,7 @@ def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0
 
 
 def _value_and_grad(caller, func, args, kwargs, argnums, has_aux):
-    """The value, the gradients as `argnums` asks for them, and aux."""
+    """The value, the gradients in the form of `argnums`, and aux."""
     point = Point(caller, func, args, kwargs, argnums, has_aux)
     with recording():
         output = point.record_single()

@@ -1,55 +1,55 @@
-"""Implicit derivatives: what a solver finds as a function of what its condition depends on.
+"""Implicit differentiation: differentiate the solution of a solver by the parameters of the condition that it satisfies.
 
-Owns the implicit function theorem for any solver, `implicit`, functions that are made of it, roots, fixed points and linear
-solves under JAX's and HIPS autograd's names, and linear equations that are solved without a matrix.
+Defines `implicit`, which applies the implicit function theorem to any solver, and functions built from it: roots, fixed points
+and linear solves under JAX's and HIPS autograd's names.  Users' solvers can also solve the linear equations of derivatives.
 """
 
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
 from ..support.pytree import alike, flatten, rebuild
 from .custom import stop_gradient
-from .nests import as_tensors
 from .products import jvp
+from .pytree_arguments import as_tensors
 from .solutions import Linear, by_matrix, pulled, solved
 
 
 def implicit(
     solver: Callable[..., Any], condition: Callable[..., Any], *, solve: Linear | None = None, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """What a solver finds, with the derivatives that the equation has which it solves.
+    """Differentiate a solver by the implicit function theorem: the derivatives follow from the equation that it solves.
 
     Parameters
     ----------
     solver : callable
-        Takes parameters, nests whose arrays and numbers it gets as tensors (an int as it is); returns a solution x, a nest of
-        real or complex arrays.  It may compute as it likes, with NumPy or in other languages: nothing in it is differentiated.
+        Takes the parameters, pytrees whose arrays and floats are converted to tensors (an int is unchanged); returns a solution
+        x, a pytree of real or complex arrays.  It may use NumPy or other languages: nothing in it is differentiated.
         Inside of vmap it is called for each row.
     condition : callable
-        Takes the solution and the parameters; returns a nest of tensors with as many elements as the solution, which are 0
-        there.  It is made of operators, and may close over tensors: they are parameters, too.
+        Takes the solution and the parameters; returns a pytree of tensors with as many elements as the solution.  They are 0 at
+        the solution.  It consists of operators, and may close over tensors: they are parameters, too.
     solve : callable, optional
-        Solves linear equations: takes a linear function of nests of the form of the solution, and a right-hand side of that form,
-        as `solve` of `custom_linear_solve`.  Without it the Jacobian of the condition is made and solved as a matrix, in memory
-        that grows with the square of the number of unknowns.
+        Solves linear equations, as `solve` of `custom_linear_solve`: takes a linear function of pytrees with the structure of
+        the solution, and a right-hand side of that structure.  Without it the Jacobian of the condition is computed and solved as
+        a matrix; its memory grows with the square of the number of unknowns.
     has_aux : bool
-        `solver` returns a pair (x, aux) of nests of arrays, and aux is returned beside the solution, as a constant.
+        `solver` returns a pair (x, aux) of pytrees of arrays, and aux is returned beside the solution, as a constant.
 
     Returns
     -------
     callable
-        Takes the parameters of `solver`, and gives the solution.  With F the condition, its derivative is
+        Takes the parameters of `solver`; returns the solution.  With F the condition, its derivative is
         -(dF/dx)^-1 dF/dp (implicit function theorem), in both modes and to any order.
 
     Notes
     -----
-    The derivative is that of a solution: what has not converged has none, and gets a wrong one; let the solver return NaN then.
-    Where dF/dx is singular to working precision, the derivative is NaN.  What a vmap maps has to be a parameter, where the solver
-    reads it as numbers.
+    The derivative is valid at a solution only.  If the solver does not converge, the derivative is wrong; such a solver should
+    return NaN.  If dF/dx is singular to working precision, the derivative is NaN.  If the solver reads a value as numbers, and a
+    vmap maps this value, the value must be a parameter.
 
     Examples
     --------
@@ -71,19 +71,19 @@ def implicit(
 def custom_root(
     f: Callable[..., Any], initial_guess: Any, solve: Callable[..., Any], tangent_solve: Linear, has_aux: bool = False
 ) -> Any:
-    """A root of a function, with the derivatives of the root by all that the function closes over; JAX's `lax.custom_root`.
+    """A root of a function, differentiable by all tensors that the function closes over; JAX's `lax.custom_root`.
 
     Parameters
     ----------
     f : callable
-        Of a nest of arrays; gives a nest of the same form and shapes.
+        Takes a pytree of arrays; returns a pytree of the same structure and shapes.
     initial_guess : nest
-        Has no derivative.
+        Start of `solve`; a constant for derivatives.
     solve : callable
         Takes `f` and `initial_guess`; returns the root, and with `has_aux` a pair (root, aux).
     tangent_solve : callable
-        `tangent_solve(g, y)` solves g(x) = y for the linear function g, with operators: `lambda g, y: y / g(1.0)` where there is
-        one unknown.
+        `tangent_solve(g, y)` solves g(x) = y for the linear function g, with operators: `lambda g, y: y / g(1.0)` for a single
+        unknown.
     has_aux : bool
 
     Returns
@@ -110,20 +110,20 @@ def custom_linear_solve(
     matvec: Callable[..., Any], b: Any, solve: Linear, transpose_solve: Linear | None = None, symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:  # fmt: skip
-    """The solution x of matvec(x) = b, with derivatives by `b` and by what `matvec` closes over; JAX's `lax.custom_linear_solve`.
+    """The solution x of matvec(x) = b, differentiable by `b` and the closure of `matvec`; JAX's `lax.custom_linear_solve`.
 
     Parameters
     ----------
     matvec : callable
-        A linear function of nests of the form of `b`.
+        A linear function of pytrees with the structure of `b`.
     b : nest
         The right-hand side.
     solve : callable
-        `solve(matvec, b)` gives the solution; it need not be differentiable.
+        `solve(matvec, b)` returns the solution; it need not be differentiable.
     transpose_solve : callable, optional
-        `transpose_solve(vecmat, b)` the same for the transposed function; reverse mode needs it, unless `symmetric`.
+        `transpose_solve(vecmat, b)` solves with the transposed function; reverse mode needs it, unless `symmetric`.
     symmetric : bool
-        `matvec` is its own transpose, so `solve` serves for it.
+        `matvec` is its own transpose, so `solve` also solves the transposed equation.
     has_aux : bool
         `solve` and `transpose_solve` return pairs (x, aux).
 
@@ -159,23 +159,23 @@ def fixed_point(
     Parameters
     ----------
     f : callable
-        Takes `a`; returns the function that is iterated.  What either closes over is differentiated by, too.
+        Takes `a`; returns the function that is iterated.  Tensors that either function closes over are differentiable, too.
     a : nest
     x0 : nest
-        Where the iteration begins; it has no derivative.
+        Start of the iteration; a constant for derivatives.
     distance : callable
-        Of two nests of the form of `x0`; gives a number.
+        Takes two pytrees with the structure of `x0`; returns a number.
     tol : float
-        The iteration ends when the distance of two iterates is not greater.
+        The iteration ends when the distance of two iterates is not greater than `tol`.
 
     Returns
     -------
     nest
-        Of the form of `x0`.
+        The fixed point, with the structure of `x0`.
 
     Notes
     -----
-    An iteration that goes to infinity ends with infinities or NaN, one that goes in circles never does.
+    An iteration that diverges ends with infinities or NaN; an iteration that enters a cycle does not end.
 
     Examples
     --------
@@ -199,11 +199,11 @@ def fixed_point(
     return solved("fixed_point", iterate, residual, (a, stop_gradient(x0)), by_matrix, example=x0)[0]
 
 
-# Linear equations of derivatives, J y = b, or J^T y = b where `transposed`, by products with vectors.
+# Linear equations of derivatives, J y = b, or J^T y = b if `transposed`, solved by products with vectors.
 
 
 def by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """By a function that solves for a linear function, and one for its transpose: a `linear` of `solved`."""
+    """Solve by a user's functions for a linear map and for its transpose: a `linear` for `solved`."""
 
     def matvec(vector: Any) -> Any:
         return rebuild(form, jvp(residual, tuple(xs), tuple(flatten(vector)[0]))[1])
@@ -217,7 +217,7 @@ def by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b:
 
 
 def _by_tangents(tangent_solve: Linear, residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """By a function that is made of operators, which is linear in its right-hand side and so can be transposed."""
+    """Solve by a function of operators: it is linear in its right-hand side, so it can be transposed."""
 
     def derivative(vector: Any) -> Any:
         return rebuild(form, jvp(residual, tuple(xs), tuple(flatten(vector)[0]))[1])
@@ -229,7 +229,7 @@ def _by_tangents(tangent_solve: Linear, residual: Any, xs: list, b: list, transp
 
 
 def linear_residual(matvec: Any, x: Any, b: Any) -> Any:
-    """matvec(x) - b, of nests: a condition of `solved`."""
+    """matvec(x) - b for pytrees: a condition for `solved`."""
     product, form = flatten(matvec(x))
     right, right_form = flatten(b)
     product, right = [asarray(leaf) for leaf in product], [asarray(leaf) for leaf in right]
@@ -250,5 +250,5 @@ def _first(solve: Linear) -> Linear:
 
 
 def _like(values: list, leaves: list) -> list:
-    """What a solver calls a linear function with, as tensors of the dtypes of some leaves."""
+    """The arguments of a linear function that a solver calls, as tensors with the dtypes of some leaves."""
     return [ops.astype(asarray(value), leaf.dtype) for value, leaf in zip(values, leaves, strict=True)]

@@ -1,7 +1,7 @@
-"""Higher orders: Taylor coefficients of functions along paths, and Laplacians.
+"""Higher-order derivatives: Taylor coefficients of functions along paths, and Laplacians.
 
-Owns the signatures, which are JAX's for `jet`, and the scale of derivatives.  `taylor` says what an operator makes of
-coefficients.
+Defines the signatures, which are JAX's for `jet`, and the scale of derivatives.  The rules of operators for Taylor coefficients
+are in `gradspec.transforms.taylor`.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import batched
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, rebuild
-from ..taylor.order import Order, opened
-from ..taylor.series import is_series
-from ..taylor.series import series as as_series
-from .point import positions
+from ..transforms.batching.batched import batched
+from ..transforms.taylor.order import Order, opened
+from ..transforms.taylor.series import is_series
+from ..transforms.taylor.series import series as as_series
+from .call_context import positions
 
 
 def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence[Any]]) -> tuple[Any, Any]:
@@ -29,42 +29,43 @@ def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Seque
     Parameters
     ----------
     func : callable
-        Takes tensors, or nests of tuples, lists and dictionaries of them, and returns a Tensor or a nest of them.
+        Takes tensors, or pytrees of tuples, lists and dictionaries of them, and returns a Tensor or a pytree of them.
     primals : sequence
-        Its arguments, where the path begins: floating point or complex numbers, arrays, tensors, or nests of them.
+        Its arguments, at the start of the path: floating point or complex numbers, arrays, tensors, or pytrees of them.
     series : sequence of sequences
-        For each argument the derivatives of the path, of its form and shapes: the first, the second, and so on.  They are not
-        divided by factorials.  All have one length, the order.
+        For each argument the derivatives of the path, with its structure and shapes: the first, the second, and so on, without
+        division by factorials.  All have one length, the order.
 
     Returns
     -------
     primals_out : Tensor or nest
-        What `func` returns.
+        The result of `func`.
     series_out : list of Tensor, or nest of lists
-        The derivatives of the result along the path, as many as `series` has.
+        The derivatives of the result along the path, up to the order of `series`.
 
     Raises
     ------
     ValueError
-        Series of different lengths, or of other shapes than the primals.
+        Series of different lengths, or with shapes that differ from the primals'.
     TypeError
-        A primal that holds whole numbers.
+        A primal contains integers.
     RuntimeError
-        The function asks for a number (`x.item()`), writes a series into a tensor that has no coefficients, or calls
-        `backward()` or a custom Function.
+        The function reads a number (`x.item()`), writes a series into a tensor without coefficients, or calls `backward()` or a
+        custom Function.
 
     Notes
     -----
-    Linear operators act on each coefficient, products on pairs of coefficients, quotients and the solutions of linear equations
-    coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x'), which gives coefficient n of y from those
-    of x and y before it (Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).  At order K a product costs (K + 1)(K
-    + 2)/2 products, the elementary functions a multiple of that.  Operators whose jvp leads to ever new functions cost up to
-    K**4 (the incomplete gamma and beta functions by all of their arguments).  `det` takes about K**2 / 2 determinants for each
-    row, `matrix_exp` one of K + 1 times as many rows.
+    Linear operators act on each coefficient, products on pairs of coefficients.  Quotients and solutions of linear equations
+    are computed coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x').  This gives coefficient n of y
+    from the preceding coefficients of x and y (Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).
 
-    Comparisons, rounding and indices follow the value on the path's beginning, as in every derivative.  Writes in place and
-    views are right; they change the function's own tensors, never those that were given.  `jet` nests and goes inside of
-    `grad`, `jvp`, `vmap` and `compile`; `grad`, `jvp`, `vmap` and `laplacian` go inside of it.
+    At order K a product costs (K + 1)(K + 2)/2 products, the elementary functions a multiple of that.  Operators whose jvp leads
+    to ever new functions (the incomplete gamma and beta functions by all of their arguments) cost up to K**4.  `det` takes about
+    K**2 / 2 determinants for each row, `matrix_exp` one exponential with K + 1 times as many rows.
+
+    Comparisons, rounding and indices follow the value at the start of the path, as in every derivative.  In-place writes and
+    views are supported; they change the function's own tensors, never the arguments.  `jet` nests, and works inside `grad`,
+    `jvp`, `vmap` and `compile`; `grad`, `jvp`, `vmap` and `laplacian` work inside it.
 
     The third derivative along v is `jet(func, (x,), ([v, 0 * v, 0 * v],))[1][2]`.
 
@@ -98,32 +99,32 @@ def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     Parameters
     ----------
     func : callable
-        Returns a Tensor of any shape, or a nest of them.
+        Returns a Tensor of any shape, or a pytree of them.
     argnum : int
-        Which positional argument: a number, an ndarray or a Tensor of any shape, of floating point or complex numbers.  The
-        others, and keyword arguments, are passed on as they are.
+        The positional argument: a number, an ndarray or a Tensor of any shape, of floating point or complex numbers.  All other
+        arguments are passed on unchanged.
 
     Returns
     -------
     callable
-        Takes what `func` takes, and gives the Laplacian of each element of what it returns, in the same form.
+        Takes the arguments of `func`, and returns the Laplacian of each element of its result, with the same structure.
 
     Raises
     ------
     TypeError
-        The argument is no array of floating point or complex numbers.
+        The argument is not an array of floating point or complex numbers.
     RuntimeError
         As for `jet`.
 
     Notes
     -----
-    The value, the derivatives along all axes, as one batch, and their Laplacian go through the function together (Li et al., A
+    The value, the derivatives along all axes as one batch, and their Laplacian are propagated together (Li et al., A
     computational framework for neural network-based variational Monte Carlo with Forward Laplacian, Nature Machine Intelligence
-    2024): a `jet` of second order along all axes at once, whose second coefficients are summed as soon as they arise, because
-    all that follows is linear in them (Dangel et al., Collapsing Taylor mode automatic differentiation, 2025).  With n elements
-    the work is that of about n + 2 calls, and the memory that of n + 2 values; no Hessian is made.
+    2024).  This is a `jet` of second order along all axes at once.  The second coefficients are summed as soon as they arise,
+    because everything that follows is linear in them (Dangel et al., Collapsing Taylor mode automatic differentiation, 2025).
+    With n elements the work is about that of n + 2 calls, and the memory about n + 2 values; no Hessian is computed.
 
-    For each point of a batch write `vmap(laplacian(f))(points)`.  The result is differentiable, as in losses of
+    For each point of a batch write `vmap(laplacian(f))(points)`.  The result is differentiable, as needed in the losses of
     physics-informed networks.
 
     Examples
@@ -144,7 +145,7 @@ def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def value_and_laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """What a function returns and its Laplacian, at the price of the Laplacian.
+    """The value of a function and its Laplacian, at the cost of the Laplacian.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def value_and_laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[.
     Returns
     -------
     callable
-        Gives (value, Laplacian).
+        Returns (value, Laplacian).
 
     Examples
     --------
@@ -206,7 +207,7 @@ def _path(level: Order, place: int, primal: Any, terms: Sequence[Any]) -> Any:
 
 
 def _derivatives(level: Order, value: Any, first: int = 1) -> tuple[Any, list]:
-    """The value of a result, and its derivatives from a first one on."""
+    """The value of a result, and its derivatives from order `first` on."""
     if not is_series(value, level):
         value = asarray(value)
         return value, [ops.zeros_like(value) for _ in range(first, level.order + 1)]

@@ -1,7 +1,7 @@
-"""Linear operators: Jacobians, Hessians and matrices of curvature as `scipy.sparse.linalg.LinearOperator`, without a matrix.
+"""Linear operators: Jacobians, Hessians and curvature matrices as `scipy.sparse.linalg.LinearOperator`, without a matrix.
 
-Owns the signatures and which products stand behind them.  A function is recorded once for all products with single vectors;
-products with matrices are one batched pass.
+Defines the signatures, and the products behind them.  A function is recorded once for all products with single vectors; a product
+with a matrix is one batched pass.
 """
 
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.passes import filled, gradients, push_transposed, recording, roots_of, transposed
+from ..autograd.flat_derivatives import filled, gradients, push_transposed, recording, roots_of, transposed
 from ..engine.backward import get_gradient_edge
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from .call_context import Point, chosen
 from .closures import has_tangent
-from .compressed import joined, jvps, pulled, split
-from .patterns import refuse_closed, taken_apart
-from .point import Point, chosen
-from .probing import scipy_sparse
+from .compressed_jacobians import joined, jvps, pulled, split
+from .sparsity_patterns import refuse_closed, taken_apart
+from .sparsity_probing import scipy_sparse
 
-# The log-partition function of the natural parameters, whose Hessian is the Fisher information.
+# The log-partition function of the natural parameters; its Hessian is the Fisher information.
 FAMILIES = {
     "gaussian": lambda eta: (eta * eta).sum() / 2,
     "bernoulli": lambda eta: ops.softplus(eta).sum(),
@@ -34,22 +34,22 @@ def jacobian_operator(func: Callable[..., Any], *args: Any, argnums: int | tuple
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them.
+        Returns a Tensor or a pytree of them.
     *args, **kwargs
         Its arguments.
     argnums : int or tuple of int
-        By which positional arguments: real floating point numbers.
+        The positional arguments to differentiate by: real floating point numbers.
 
     Returns
     -------
     scipy.sparse.linalg.LinearOperator, shape (outputs, inputs)
-        `matvec` is a product from the right, `rmatvec` one from the left, a backward pass each; `matmat` and `rmatmat` are one
-        batched pass.  Elements of all outputs, and of the chosen arguments, are counted in a row.
+        `matvec` is a product from the right, `rmatvec` one from the left; each is a backward pass.  `matmat` and `rmatmat` are
+        one batched pass.  The elements of all outputs, and of the chosen arguments, are concatenated.
 
     Notes
     -----
-    The function is called once for all products with vectors, and once for each `matmat`.  The operator keeps what a backward
-    pass needs, and is of numbers: it cannot be differentiated.
+    The function is called once for all products with vectors, and once for each `matmat`.  The operator keeps the saved values of
+    a backward pass.  Its products are numbers, which cannot be differentiated.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def hessian_operator(func: Callable[..., Any], *args: Any, argnums: int | tuple[
     Returns
     -------
     scipy.sparse.linalg.LinearOperator, shape (inputs, inputs)
-        A product is a backward pass through the gradient, which is recorded once; one with a matrix is one batched pass.
+        A product is a backward pass through the gradient, which is recorded once; a product with a matrix is one batched pass.
 
     Examples
     --------
@@ -97,16 +97,16 @@ def gauss_newton_operator(
     Parameters
     ----------
     func : callable
-        Returns residuals, or what `loss` takes: a Tensor or a nest of them.
+        Returns residuals, or the argument of `loss`: a Tensor or a pytree of them.
     *args, argnums, **kwargs
         As for `jacobian_operator`.
     loss : callable, optional
-        A convex function of what `func` returns, to one real number.  By default half of the sum of squares.
+        A convex function from the result of `func` to one real number.  By default half of the sum of squares.
 
     Returns
     -------
     scipy.sparse.linalg.LinearOperator, shape (inputs, inputs)
-        J^T H J, with J the Jacobian of `func` and H the Hessian of `loss` at what `func` returns; J^T J without a `loss`
+        J^T H J, with J the Jacobian of `func` and H the Hessian of `loss` at the result of `func`; J^T J without a `loss`
         (Schraudolph: Fast curvature matrix-vector products for second-order gradient descent, Neural Computation 14, 2002).
 
     Examples
@@ -126,23 +126,23 @@ def gauss_newton_operator(
 def fisher_operator(
     func: Callable[..., Any], *args: Any, family: str = "gaussian", argnums: int | tuple[int, ...] = 0, **kwargs: Any
 ) -> Any:
-    """The Fisher information of a model by its parameters, as a linear operator.
+    """The Fisher information of a model in its parameters, as a linear operator.
 
     Parameters
     ----------
     func : callable
-        Returns the natural parameters of distributions that are independent of each other: one Tensor.
+        Returns the natural parameters of independent distributions: one Tensor.
     *args, argnums, **kwargs
         As for `jacobian_operator`.
     family : {'gaussian', 'bernoulli', 'categorical', 'poisson'}
-        What the natural parameters are: means at variance 1, log-odds, logits along the last axis, logarithms of rates.
+        The meaning of the natural parameters: means at variance 1, log-odds, logits along the last axis, logarithms of rates.
 
     Returns
     -------
     scipy.sparse.linalg.LinearOperator, shape (inputs, inputs)
-        J^T F J, with J the Jacobian of `func` and F the Fisher information of the natural parameters, the Hessian of the
-        log-partition function (Martens: New insights and perspectives on the natural gradient method, JMLR 21, 2020).  It is
-        summed over the distributions, and is no estimate from draws or labels.
+        J^T F J, with J the Jacobian of `func` and F the Fisher information of the natural parameters.  F is the Hessian of the
+        log-partition function (Martens: New insights and perspectives on the natural gradient method, JMLR 21, 2020).  The
+        operator is the exact sum over the distributions, not an estimate from samples or labels.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def fisher_operator(
 
 
 class _Recorded:
-    """A function, or its gradient, recorded at one point; vectors are columns of ndarrays with one axis or two."""
+    """A function, or its gradient, recorded at one point; vectors are columns of ndarrays with one or two axes."""
 
     def __init__(self, caller, func, args, kwargs, argnums, gradient=False):
         scipy_sparse(caller)
@@ -186,7 +186,7 @@ class _Recorded:
         self.dtype = np.result_type(*[x.dtype for x in (*self.outputs, *point.values)])
 
     def output(self):
-        """What the function returned, as numbers."""
+        """The result of the function, as numbers."""
         return self.point.nest([output.detach() for output in self.outputs], self.form)
 
     def backward(self, v):

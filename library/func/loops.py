@@ -1,7 +1,7 @@
 """Loops with one body: scan, fori_loop, while_loop, map and associative_scan, with JAX's signatures.
 
-Owns the order of the steps and how their results are stacked.  Each step is operators like all others, so whatever
-differentiates operators differentiates loops, in both modes and to any order.
+Decides the order of the steps and how their results are stacked.  Each step consists of ordinary operators, so loops are
+differentiable in both modes and to any order.
 """
 
 import operator
@@ -16,46 +16,46 @@ from ..core.grad_mode import no_grad
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import alike, flatten, places, rebuild
-from .nests import Carry, as_leaves, tensors_of, type_of, versions
+from .pytree_arguments import Carry, as_leaves, tensors_of, type_of, versions
 
 
 def scan(
     f: Callable[[Any, Any], Any], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False,
     unroll: int | bool = 1, *, checkpoint: bool = False,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Call a function for one slice of arrays after the other, and hand on a carry.
+    """Call a function for each slice of arrays in turn, passing on a carry.
 
     `carry, y = f(carry, x)` for each `x` along the first axis of `xs`; the results `y` are stacked.
 
     Parameters
     ----------
     f : callable
-        Takes a carry and a slice; returns a pair of the next carry and a result, each a nest.
+        Takes a carry and a slice; returns a pair of the next carry and a result, each a pytree.
     init
-        The first carry: a nest of arrays, tensors and numbers.  Every later one has its form, shapes and dtypes; a number takes
-        the dtype of the second.
+        The first carry: a pytree of arrays, tensors and numbers.  All later carries have its structure, shapes and dtypes; a
+        number takes the dtype of the second carry.
     xs
-        A nest of arrays with equally long first axes; None where `f` needs none, and `length` says how often it is called.
+        A pytree of arrays with first axes of equal length; None if `f` takes no slices and `length` is the number of calls.
     length : int, optional
         The number of steps.
     reverse : bool
-        Begin at the end; a result still stands where its slice does.
+        Start at the end; each result keeps the position of its slice.
     unroll : int or bool
         Has no effect: each step is a call of `f`.
     checkpoint : bool
-        Keep only the carry of each step, and call `f` once more for each in backward.
+        Keep only the carry of each step, and call `f` a second time for each step in the backward pass.
 
     Returns
     -------
     carry
-        The last one.
+        The last carry.
     ys
-        A nest of the form of a result, with a first axis for the steps.
+        A pytree with the structure of a result, and a first axis for the steps.
 
     Notes
     -----
-    Time and memory grow as the number of steps, in backward too.  Without any step `f` is called once, with zeros for a slice,
-    so that the shapes of its results are known.
+    Time and memory are proportional to the number of steps, in the backward pass too.  Without any step `f` is called once,
+    with zeros for a slice, to determine the shapes of its results.
 
     Examples
     --------
@@ -71,28 +71,28 @@ def scan(
 def fori_loop(
     lower: Any, upper: Any, body_fun: Callable[[int, Any], Any], init_val: Any, *, unroll: int | bool | None = None
 ) -> Any:
-    """Call a function for one number after the other, and hand on a carry: `val = body_fun(i, val)`.
+    """Call a function for each number of a range in turn, passing on a carry: `val = body_fun(i, val)`.
 
     Parameters
     ----------
     lower, upper : int
-        The numbers are those of `range(lower, upper)`.
+        The range `range(lower, upper)`.
     body_fun : callable
         Takes a number and a carry; returns the next carry.
     init_val
-        The first carry: a nest of arrays, tensors and numbers.  Every later one has its form, shapes and dtypes; a number takes
-        the dtype of the second.
+        The first carry: a pytree of arrays, tensors and numbers.  All later carries have its structure, shapes and dtypes; a
+        number takes the dtype of the second carry.
     unroll : int or bool, optional
         Has no effect: each step is a call of `body_fun`.
 
     Returns
     -------
     carry
-        The last one.
+        The last carry.
 
     Notes
     -----
-    Reverse mode goes through it, also where the bounds are tensors.
+    Reverse mode is supported, even if the bounds are tensors.
 
     Examples
     --------
@@ -107,27 +107,26 @@ def fori_loop(
 
 
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
-    """Call a function as long as a condition holds, and hand on a carry: `while cond_fun(val): val = body_fun(val)`.
+    """Call a function as long as a condition is true, passing on a carry: `while cond_fun(val): val = body_fun(val)`.
 
     Parameters
     ----------
     cond_fun : callable
-        Takes a carry; returns a bool, or an array or tensor of one.
+        Takes a carry; returns a bool, or an array or tensor with one element.
     body_fun : callable
-        Takes a carry; returns the next one.
+        Takes a carry; returns the next carry.
     init_val
-        The first carry: a nest of arrays, tensors and numbers.  Every later one has its form, shapes and dtypes; a number takes
-        the dtype of the second.
+        The first carry: a pytree of arrays, tensors and numbers.  All later carries have its structure, shapes and dtypes; a
+        number takes the dtype of the second carry.
 
     Returns
     -------
     carry
-        The last one.
+        The last carry.
 
     Notes
     -----
-    Reverse mode goes through it, which it does not in JAX: the steps that were taken are recorded.  The derivative is that of
-    these steps; how many they are does not vary with the start.
+    Reverse mode is supported, unlike in JAX: the executed steps are recorded and differentiated; their number counts as constant.
 
     Examples
     --------
@@ -143,21 +142,21 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
-    """The results of a function for each slice of arrays along their first axis, stacked.
+    """Apply a function to each slice of arrays along their first axis, and stack the results.
 
     Parameters
     ----------
     f : callable
-        Takes a slice; returns a nest of arrays, tensors and numbers.
+        Takes a slice; returns a pytree of arrays, tensors and numbers.
     xs
-        A nest of arrays with equally long first axes.
+        A pytree of arrays with first axes of equal length.
     batch_size : int, optional
         Has no effect: each slice is a call of `f`.
 
     Returns
     -------
     ys
-        A nest of the form of a result, with a first axis for the slices.
+        A pytree with the structure of a result, and a first axis for the slices.
 
     Examples
     --------
@@ -169,26 +168,26 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """What an associative operation makes of all slices up to and with each one.
+    """The cumulative results of an associative operation along an axis: each includes the slice at its place.
 
     Parameters
     ----------
     fn : callable
-        Takes two nests of slices, any number of them along `axis`, and returns what the operation makes of each pair.
+        Takes two pytrees with any number of slices along `axis`; returns the result of the operation for each pair of slices.
     elems
-        A nest of arrays with equally many slices along `axis`.
+        A pytree of arrays with equal numbers of slices along `axis`.
     reverse : bool
-        Begin at the end: of `m` with three slices the first result is `fn(fn(m[2], m[1]), m[0])`.
+        Start at the end: for `m` with three slices the first result is `fn(fn(m[2], m[1]), m[0])`.
     axis : int
 
     Returns
     -------
     nest
-        Of the form of `elems`.
+        With the structure of `elems`.
 
     Notes
     -----
-    `fn` is called about 2 log2(n) times for n slices, for fewer and fewer of them.
+    `fn` is called about 2 log2(n) times for n slices, with fewer and fewer slices.
 
     Examples
     --------
@@ -201,7 +200,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     count = steps("associative_scan", leaves, names, None)
 
     def halved(parts):
-        """The results for some slices, from those for pairs of them."""
+        """The results for some slices, computed from the results for pairs of slices."""
         if len(parts[0]) < 2:
             return parts
         evens, odds = [part[::2] for part in parts], [part[1::2] for part in parts]
@@ -220,7 +219,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         return [ops.moveaxis(leaf, axis, 0) if axis else leaf for leaf in found if leaf is not None]
 
     def restored(parts):
-        """Leaves as the user knows them."""
+        """Leaves with the user's axis and direction."""
         given = iter(parts)
         return [None if leaf is None else ops.moveaxis(next(given), 0, axis) if axis else next(given) for leaf in leaves]
 
@@ -231,17 +230,17 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
 
 def alternated(evens, odds):
-    """Slices of two arrays in turn, of which the first has as many, or one more."""
+    """Interleave the slices of two arrays; the first has as many as the second, or one more."""
     count = len(odds)
     both = ops.reshape(ops.stack([evens[:count], odds], 1), (2 * count, *odds.shape[1:]))
     return both if len(evens) == count else ops.concat([both, evens[count:]])
 
 
-# What loops share.
+# Shared by all loops.
 
 
 def run(caller, f, carry, xs, length=None, reverse=False):
-    """The last carry, and the results of all steps."""
+    """Run all steps; return the last carry, and the stacked results."""
     leaves, form, names = tensors_of(xs, caller, "xs")
     count = steps(caller, leaves, names, length)
     before = versions(leaves)
@@ -260,7 +259,7 @@ def run(caller, f, carry, xs, length=None, reverse=False):
 
 
 def advance(caller, f, carry, x):
-    """One step; its result."""
+    """Run one step; return its result."""
     value = f(carry.given(), x)
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         what = f"a {type(value).__name__} of {len(value)}" if isinstance(value, (tuple, list)) else type(value).__name__
@@ -271,7 +270,7 @@ def advance(caller, f, carry, x):
 
 
 def steps(caller, leaves, names, length):
-    """How many steps there are: the length of all first axes, and `length` if it is given."""
+    """The number of steps: the length of all first axes, which `length` must equal if it is given."""
     lengths = {}
     for leaf, name in zip(leaves, names):
         if leaf is not None:
@@ -295,14 +294,14 @@ def steps(caller, leaves, names, length):
 
 
 class Results:
-    """The results of the steps, each a nest of one form.
+    """The results of the steps, each a pytree with the same structure.
 
     Parameters
     ----------
     caller : str
         The public function's name, for messages.
     count : int
-        How many there will be; if it is 0, a single one says of what type they would be.
+        Number of results; if it is 0, one result is recorded for its types.
     """
 
     def __init__(self, caller, count):
@@ -312,7 +311,7 @@ class Results:
         self.versions = [()] * max(count, 1)
 
     def put(self, i, nest):
-        """The result of step `i`."""
+        """Record the result of step `i`."""
         leaves, form = flatten(nest)
         if not self.columns:
             self.form, self.places = form, places(form, "y")
@@ -327,7 +326,7 @@ class Results:
         self.versions[i] = versions(leaves)
 
     def stacked(self):
-        """The nest of what each leaf was in all steps."""
+        """The pytree of results: for each leaf its values in all steps, stacked."""
         for i, before in enumerate(self.versions):
             if versions([column[i] for column in self.columns]) != list(before):
                 raise RuntimeError(f"{self.caller}: the result of step {i} was written to in place after f had returned it; "
@@ -344,7 +343,7 @@ class Results:
 
 
 def truth(value, what):
-    """A condition as a bool: a single one, of Python, NumPy or a tensor."""
+    """A condition as a bool; it must be a single value, of Python, NumPy or a tensor."""
     if not isinstance(value, bool):
         dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
         if getattr(dtype, "kind", None) != "b" or shape != ():

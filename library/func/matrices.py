@@ -1,17 +1,17 @@
 """Jacobians and Hessians of functions, as functions.
 
-Owns the signatures, which are those of `torch.func` and JAX.
+Defines the signatures, which follow `torch.func` and JAX.
 """
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.passes import columns, filled, gradients, recording, rows
+from ..autograd.flat_derivatives import columns, filled, gradients, recording, rows
+from ..support.error_hints import answering
 from ..support.errors import CallValueError
-from ..support.hints import answering
 from ..support.pytree import LEAF, rebuild
-from .point import Point, chosen
+from .call_context import Point, chosen
 from .products import pushed
 
 
@@ -24,19 +24,20 @@ def jacrev(
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them.
+        Returns a Tensor or a pytree of them.
     argnums : int or tuple of int
-        Which positional arguments to differentiate by.
+        The positional arguments to differentiate by.
     has_aux : bool
-        `func` returns a pair (output, aux); the Jacobian comes with aux, as a pair.
+        `func` returns a pair (output, aux); a pair of the Jacobian and aux is returned.
     chunk_size : int, optional
-        How many rows to compute at a time; as many as keep a batch in the processor's cache by default.
+        Number of rows computed at a time; by default as many as keep a batch in the processor's cache.
 
     Returns
     -------
     callable
-        Gives a nest of the form of the output that holds, in place of each Tensor, a nest of the form of the argument, whose
-        Tensors have the shape of the output followed by that of the input; with a tuple of `argnums` a tuple of such nests.
+        Returns a pytree with the structure of the output, where each Tensor is replaced by a pytree with the structure of the
+        argument.  Its Tensors have the shape of the output followed by the shape of the input.  If `argnums` is a tuple, a tuple
+        of such pytrees.
 
     Examples
     --------
@@ -51,15 +52,14 @@ def jacrev(
 def jacfwd(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, chunk_size: int | None = None
 ) -> Callable[..., Any]:
-    """`jacrev`, by columns in forward mode, all of them in one call of the function: less work where there are more outputs
-    than inputs.
+    """`jacrev`, but by columns in forward mode, all in one call of the function: less work if there are more outputs than inputs.
 
     Parameters
     ----------
     func, argnums, has_aux
         As for `jacrev`.
     chunk_size : int, optional
-        How many columns to compute at a time.
+        Number of columns computed at a time.
 
     Returns
     -------
@@ -89,16 +89,16 @@ def hessian(
     Parameters
     ----------
     func : callable
-        Returns a Tensor; of one number, usually.
+        Returns a Tensor, usually a single number.
     argnums : int or tuple of int
-        Which positional arguments to differentiate by.
+        The positional arguments to differentiate by.
     argnum : int or tuple of int, optional
         HIPS autograd's name for `argnums`.
 
     Returns
     -------
     callable
-        Gives the Jacobian, as `jacrev` gives it, of the Jacobian.
+        Returns the Jacobian, in the form of `jacrev`, of the Jacobian.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Modules as functions of their parameters: functional_call, and the parameters of several models as one batch.
 
-Owns the exchange of what a module holds for the time of a call.
+Replaces a module's tensors for the duration of a call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import gradspec as gs
 from ..nn import Module
 
 State = Mapping[str, Any]
-_in_use: WeakKeyDictionary[Module, threading.RLock] = WeakKeyDictionary()  # a thread at a time holds other tensors in a module
+_in_use: WeakKeyDictionary[Module, threading.RLock] = WeakKeyDictionary()  # one thread at a time may replace a module's tensors
 
 
 def functional_call(
@@ -28,33 +28,33 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other parameters and buffers than its own.
+    """Call a module with other parameters and buffers in place of its own.
 
     Parameters
     ----------
     module : Module
-        It holds its own again when the call ends.  Threads that call one module so do it one after another.
+        Its own tensors are restored when the call ends.  Threads that call the same module do so one after another.
     parameter_and_buffer_dicts : mapping of str to Tensor, or sequence of these
-        Tensors by their paths, as `named_parameters` has them; what is not named stays the module's own.
+        Tensors by their paths, as in `named_parameters`; all other tensors stay the module's own.
     args : object or tuple of objects
-        What the module is called with.
+        The arguments of the module.
     kwargs : mapping, optional
     tie_weights : bool
-        Whether a tensor that the module holds under several names is replaced under all of them.
+        Whether a tensor that the module has under several names is replaced under all of them.
     strict : bool
-        Whether every parameter and buffer has to be named.
+        Whether every parameter and buffer must be given.
 
     Returns
     -------
     object
-        What the module returns.
+        The result of the module.
 
     Raises
     ------
     KeyError
-        Where the module has nothing of a name.
+        The module has no parameter or buffer of a given name.
     RuntimeError
-        Where a name is missing and `strict`.
+        A name is missing, and `strict` is true.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def functional_call(
 
 @contextmanager
 def _holding(module: Module, given: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
-    """The module with other tensors, while the context is open."""
+    """Replace a module's tensors while the context is open."""
     places = {}
     for path, holder in module.named_modules(remove_duplicate=False):
         for group in (holder._parameters, holder._buffers):
@@ -110,7 +110,7 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, gs.Tensor], 
     Returns
     -------
     params, buffers : dict of str to Tensor
-        A batch of each, with the models along axis 0; the parameters are leaves that require grad as the models' do.
+        The stacked tensors, with the models along axis 0; the parameters are leaves that require grad as the models' do.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Operators of one's own, as HIPS autograd writes them: `primitive`, and rules beside it.
+"""User-defined operators, as in HIPS autograd: `primitive`, and functions that set its rules.
 
-Owns these names.  A primitive is a rule as those of `custom` are: its function runs on NumPy's arrays, its rules on tensors, and
-they are differentiated as they stand.
+A primitive is built on `custom.Rule`: its function runs on NumPy's arrays, its rules run on tensors and are therefore
+differentiable.
 """
 
 import functools
@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.pytree import flatten, rebuild
@@ -20,17 +20,18 @@ from .custom import Rule, applied, detached, looked_at, looked_through, spread
 
 
 class primitive:
-    """A function that is an operator: it is called with NumPy's arrays, and its derivatives are those of `defvjp` and `defjvp`.
+    """Make a function an operator: it is called with NumPy's arrays, and `defvjp` and `defjvp` set its derivatives.
 
     Parameters
     ----------
     f : callable
-        Of arrays, numbers and nests of them; its result is such a nest, too.  Keyword arguments are no variables.  It does
-        nothing but compute: a compiled function calls it at each replay.
+        Takes and returns arrays, numbers and pytrees of them.  Keyword arguments are not differentiated.  It must not have side
+        effects: a compiled function calls it at each replay.
 
     Notes
     -----
-    One of `defvjp` and `defjvp` is enough: the other mode transposes the rule.  Inside of `vmap` it is called for each row.
+    One of `defvjp` and `defjvp` is enough: the other mode transposes the rule.  Inside `vmap` the function is called for each
+    row.
 
     Examples
     --------
@@ -91,14 +92,14 @@ class primitive:
 
 
 def defvjp(f: primitive, *vjpmakers: Callable[..., Any] | None, argnums: Sequence[int] | None = None) -> None:
-    """Give an operator its backward pass.
+    """Set the reverse-mode rules of an operator, one for each argument.
 
     Parameters
     ----------
     f : primitive
     *vjpmakers : callable or None
         One for each argument: it takes the result and the arguments, and returns a function from the gradient of the result to
-        that of the argument; None where that is 0.
+        the gradient of the argument.  None if the gradient is 0.
     argnums : sequence of int, optional
         The numbers of the arguments, if they are not 0, 1 and so on.
     """
@@ -106,14 +107,14 @@ def defvjp(f: primitive, *vjpmakers: Callable[..., Any] | None, argnums: Sequenc
 
 
 def defvjp_argnums(f: primitive, vjpmaker: Callable[..., Any]) -> None:
-    """Give an operator its backward pass for all arguments at once.
+    """Set one reverse-mode rule of an operator for all arguments at once.
 
     Parameters
     ----------
     f : primitive
     vjpmaker : callable
         Takes the numbers of the arguments whose gradients are needed, the result, the arguments (a tuple) and the keyword
-        arguments (a dictionary); returns a function from the gradient of the result to a tuple of these gradients.
+        arguments (a dictionary).  Returns a function from the gradient of the result to a tuple of the needed gradients.
 
     Examples
     --------
@@ -131,27 +132,27 @@ def defvjp_argnums(f: primitive, vjpmaker: Callable[..., Any]) -> None:
 
 
 def defvjp_argnum(f: primitive, vjpmaker: Callable[..., Any]) -> None:
-    """Give an operator one backward pass for any argument.
+    """Set one reverse-mode rule of an operator for any argument.
 
     Parameters
     ----------
     f : primitive
     vjpmaker : callable
-        Takes the number of an argument, the result, the arguments (a tuple) and the keyword arguments (a dictionary); returns a
-        function from the gradient of the result to that of the argument.
+        Takes the number of an argument, the result, the arguments (a tuple) and the keyword arguments (a dictionary).  Returns a
+        function from the gradient of the result to the gradient of the argument.
     """
     f.vjp_of_all = lambda argnums, *call: lambda g: tuple([vjpmaker(i, *call)(g) for i in argnums])
 
 
 def defjvp(f: primitive, *jvpmakers: Callable[..., Any] | str | None, argnums: Sequence[int] | None = None) -> None:
-    """Give an operator its forward mode.
+    """Set the forward-mode rules of an operator, one for each argument.
 
     Parameters
     ----------
     f : primitive
     *jvpmakers : callable, 'same' or None
-        One for each argument: it takes the tangent of the argument, the result and the arguments, and returns the tangent of the
-        result; 'same' where the operator is linear in the argument, None where the tangent is 0.
+        One for each argument: from its tangent, the result and the arguments to the tangent of the result.  It is 'same' if the
+        operator is linear in the argument, None if the tangent is 0.
     argnums : sequence of int, optional
         The numbers of the arguments, if they are not 0, 1 and so on.
     """
@@ -159,27 +160,27 @@ def defjvp(f: primitive, *jvpmakers: Callable[..., Any] | str | None, argnums: S
 
 
 def defjvp_argnums(f: primitive, jvpmaker: Callable[..., Any]) -> None:
-    """Give an operator its forward mode for all arguments at once.
+    """Set one forward-mode rule of an operator for all arguments at once.
 
     Parameters
     ----------
     f : primitive
     jvpmaker : callable
         Takes the numbers of the arguments that have tangents, these tangents (a tuple), the result, the arguments (a tuple) and
-        the keyword arguments (a dictionary); returns the tangent of the result.
+        the keyword arguments (a dictionary).  Returns the tangent of the result.
     """
     f.jvp_of_all = jvpmaker
 
 
 def defjvp_argnum(f: primitive, jvpmaker: Callable[..., Any]) -> None:
-    """Give an operator one forward mode for any argument.
+    """Set one forward-mode rule of an operator for any argument.
 
     Parameters
     ----------
     f : primitive
     jvpmaker : callable
         Takes the number of an argument, its tangent, the result, the arguments (a tuple) and the keyword arguments (a
-        dictionary); returns the tangent of the result.
+        dictionary).  Returns the tangent of the result.
     """
     def of_all(argnums: tuple, tangents: tuple, *call: Any) -> Any:
         terms = [flatten(jvpmaker(i, tangent, *call)) for i, tangent in zip(argnums, tangents)]
@@ -189,7 +190,7 @@ def defjvp_argnum(f: primitive, jvpmaker: Callable[..., Any]) -> None:
 
 
 def def_linear(f: primitive) -> None:
-    """Say that an operator is linear in each of its arguments: its tangents are those of `defjvp(f, 'same', ...)`."""
+    """Declare that an operator is linear in each of its arguments, as `defjvp(f, 'same', ...)` does."""
     defjvp_argnum(f, lambda i, tangent, ans, args, kwargs: f(*args[:i], tangent, *args[i + 1 :], **kwargs))
 
 
@@ -199,7 +200,7 @@ class _Primitive(Rule):
     @staticmethod
     def forward(ctx, owner, keywords, form, found, *leaves):
         ctx.set_materialize_grads(False)
-        with recording() if found[0] else nullcontext():  # so that what it reads besides shows
+        with recording() if found[0] else nullcontext():  # to find the tensors that it closes over
             result = called_back(OnArrays(owner.f), tuple(rebuild(form, leaves)), keywords)
         return Rule.keep(ctx, owner, keywords, form, found, leaves, flatten(result), True)
 
@@ -227,7 +228,7 @@ class _Primitive(Rule):
 
     @staticmethod
     def tangent(ctx, outputs, args, tangents):
-        """The leaves of the tangent of the result; those of arguments that are None are absent."""
+        """The leaves of the tangent of the result; the rule receives only the arguments that have tangents."""
         argnums, given = [], []
         for i, (arg, tangent) in enumerate(zip(args, tangents)):
             (leaves, form), found = flatten(arg), flatten(tangent)[0]
@@ -239,7 +240,7 @@ class _Primitive(Rule):
 
     @staticmethod
     def vmap(info, in_dims, owner, keywords, form, found, *leaves):
-        """Row by row: the function knows nothing of batches."""
+        """Call the function row by row: it does not accept batches."""
         rows = [[leaf if dim is None else ops.select(leaf, dim, i) for leaf, dim in zip(leaves, in_dims[4:])]
                 for i in range(info.batch_size)]  # fmt: skip
         results = [_Primitive.apply(owner, keywords, form, found, *row) for row in rows]

@@ -1,6 +1,6 @@
 """Products with Jacobians and Hessians: vjp, jvp, linearize, linear_transpose and hvp.
 
-Owns the signatures, which are those of `torch.func`, and which mode computes what.
+Defines `torch.func`'s signatures, and decides which mode computes each product.
 """
 
 from collections.abc import Callable
@@ -12,38 +12,38 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from ..autograd.differences import normal_like
-from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
-from ..batching.batched import whole_of
+from ..autograd.flat_derivatives import filled, gradients, push, push_transposed, recording, roots_of, transposed
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError, NotBatched
 from ..support.generator import numpy_random
 from ..support.pytree import flatten, rebuild
-from .point import Point, with_tangents, without_history
+from ..transforms.batching.level_tensor import whole_of
+from .call_context import Point, with_tangents, without_history
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """What a function returns, and the function that multiplies a vector with its Jacobian from the left.
+    """Call a function; return its output and its pullback, which multiplies a vector with the Jacobian from the left.
 
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them.
+        Returns a Tensor or a pytree of them.
     *primals
-        Its arguments, each a number, an ndarray, a Tensor, or a nest of tuples, lists and dictionaries of them.
+        Its arguments, each a number, an ndarray, a Tensor, or a pytree of tuples, lists and dictionaries of them.
     has_aux : bool
         `func` returns a pair (output, aux).
 
     Returns
     -------
     output
-        What `func` returned.
+        The output of `func`.
     pullback : callable
-        Takes a nest of the form and the shapes of the output; gives a tuple with a gradient of the form of each argument, a
-        tuple of one for a single argument.  It may be called any number of times.
+        Takes a pytree with the structure and shapes of the output; returns a tuple of gradients with the structures of the
+        arguments.  It may be called any number of times.
     aux
         Only with `has_aux`.
 
@@ -56,7 +56,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     ([3.0, 3.0], 3.0)
     """
     point = _at("vjp", func, primals, has_aux)
-    enabled, point.enabled = point.enabled, True  # a product may be asked for outside of the no_grad that is around this call
+    enabled, point.enabled = point.enabled, True  # a product may be computed outside a no_grad that encloses this call
     with recording():
         outputs = point.record()
         edges, roots = point.edges(), roots_of(outputs)
@@ -76,35 +76,35 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> tuple[Any, ...]:
-    """What a function returns, and the product of its Jacobian with a vector, by one pass in forward mode.
+    """Call a function; return its output and the product of its Jacobian with a vector, by one pass in forward mode.
 
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them.
+        Returns a Tensor or a pytree of them.
     primals
-        A tuple holds the arguments of `func`; anything else but a list is its only argument.
+        A tuple contains the arguments of `func`; any other value except a list is its only argument.
     tangents
-        Of the form and the shapes of `primals`.
+        With the structure and shapes of `primals`.
     strict : bool
-        Refuse an output that does not depend on the arguments, whose tangent is 0 otherwise.
+        Refuse an output that does not depend on the arguments; otherwise its tangent is 0.
     has_aux : bool
         `func` returns a pair (output, aux).
 
     Returns
     -------
     output
-        What `func` returned.
+        The output of `func`.
     tangent
-        Of the form of the output.
+        With the structure of the output.
     aux
         Only with `has_aux`.
 
     Notes
     -----
-    Where the function calls a custom Function without a jvp, two backward passes take the place of forward mode.
-    What the function writes to a Tensor among `primals` that does not require grad is written to that tensor, as in PyTorch;
-    an ndarray and any other is copied before.
+    If the function calls a custom Function without a jvp, two backward passes replace forward mode.
+    If the function writes to a Tensor among `primals` that does not require grad, it writes to that tensor, as in PyTorch; any
+    other tensor and an ndarray are copied first.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def jvp(
 
 
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """What a function returns, and the linear function that is its derivative there.
+    """Call a function; return its output and the linear function that is its derivative at this point.
 
     Parameters
     ----------
@@ -133,10 +133,10 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     Returns
     -------
     output
-        What `func` returned.
+        The output of `func`.
     derivative : callable
-        Takes a tangent for each of `primals`, and gives that of the output.  It does not call `func` again: each call takes the
-        time of one backward pass.
+        Takes a tangent for each of `primals`, and returns the tangent of the output.  It does not call `func` again: each call
+        takes the time of one backward pass.
     aux
         Only with `has_aux`.
 
@@ -174,26 +174,26 @@ def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., A
     Parameters
     ----------
     func : callable
-        Returns a Tensor or a nest of them, and is linear in all its arguments together.
+        Returns a Tensor or a pytree of them, and is linear in all its arguments together.
     *primals
-        Arguments of the forms, shapes and dtypes that it takes; their numbers do not matter.
+        Arguments with the structure, shapes and dtypes that it takes; their values do not matter.
 
     Returns
     -------
     callable
-        Takes a nest of the form and the shapes of the output; gives a tuple with a nest of the form of each argument.
+        Takes a pytree with the structure and shapes of the output; returns a tuple of pytrees, each with an argument's structure.
 
     Raises
     ------
     ValueError
-        The function is not linear, as random arguments show.
+        The function is not linear, as a test with random arguments shows.
     TypeError
-        An argument that holds whole numbers.
+        An argument contains integers.
 
     Notes
     -----
-    It transposes and does not conjugate, as JAX's: of complex matrices the pullback of `vjp` is the conjugate.  The sum of
-    y * func(x) is that of x * transpose(y), for all x and y; that is asked of one pair of them.
+    The matrix is transposed without conjugation, as in JAX: for complex matrices the pullback of `vjp` is the conjugate.  The
+    sum of y * func(x) equals the sum of x * transpose(y) for all x and y; this is tested for one random pair.
 
     Examples
     --------
@@ -234,14 +234,14 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     func : callable
         Returns one real number: a Tensor of one element.
     primals
-        A tuple holds the arguments of `func`; anything else but a list is its only argument.
+        A tuple contains the arguments of `func`; any other value except a list is its only argument.
     tangents
-        Of the form and the shapes of `primals`.
+        With the structure and shapes of `primals`.
 
     Returns
     -------
     product
-        Of the form of `primals`.
+        With the structure of `primals`.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
 
 def pushed(point, tangents, count=0, strict=False):
-    """The outputs of a function and their tangents, as forward mode gives them, or reverse mode twice where that does not."""
+    """The outputs of a function and their tangents, by forward mode, or by reverse mode twice if that is not implemented."""
     try:
         outputs, found = push(point, [ops.copy(x) if count else point.shared(x) for x in point.inputs], tangents, count, strict)
     except NotImplementedError:
@@ -275,7 +275,7 @@ def pushed(point, tangents, count=0, strict=False):
             found = push_transposed(outputs, *transposed(outputs, point.values), zeros, True)
             point.freeze()
     else:
-        point.kept = True  # forward mode adds nothing to anybody's graph
+        point.kept = True  # forward mode does not change a graph
     return outputs, found
 
 
@@ -288,7 +288,7 @@ def _at(caller, func, primals, has_aux=False):
 
 
 def _are_several(caller, primals):
-    """Whether they are a tuple of arguments.  A list is refused: it holds the arguments in JAX, and may be the only one here."""
+    """Whether `primals` is a tuple of arguments.  A list is refused, because JAX would read it as the arguments."""
     if type(primals) is list:
         raise CallTypeError(f"{caller}: primals is a list; write a tuple of the arguments, {caller}(f, (x,), (t,)), or ([...],) "
                             "for one argument that is a list")  # fmt: skip
@@ -308,7 +308,7 @@ def _tangents(point, tangents):
 
 
 def _with_product(point, outputs, enabled, product, has_aux):
-    """What a function returned, without a graph where recording was not `enabled`; the products decide for themselves."""
+    """The function's result, without a graph unless recording was `enabled`; the products decide about their own graphs."""
     connected = point.kept
     point.enabled, point.kept = enabled, connected and enabled
     value = point.result(outputs, point.outputs_form)
@@ -318,6 +318,6 @@ def _with_product(point, outputs, enabled, product, has_aux):
 
 
 def _keeps(point, vectors, enabled):
-    """Whether a product with `vectors`, asked for where recording is `enabled`, keeps its graph, and is to be recorded."""
+    """Whether a product with `vectors` keeps its graph, if recording is `enabled` for it, and whether it is recorded."""
     kept = enabled and (point.kept or any(value.requires_grad for value in with_tangents(vectors)))
     return kept, kept or innermost_level() > 0

@@ -1,8 +1,7 @@
-"""Solutions: the leaves of what a solver finds as functions of all that its condition depends on.
+"""Solutions: attach the solution of a solver to the graph, as a function of all tensors that its condition depends on.
 
-Owns the node of a solution, whose rules call the condition again at the solution itself, which has that node for its history:
-so derivatives of all orders are right.  Owns the linear equation of a derivative as a matrix.  Does not know how anything
-is solved.
+Defines the graph node of a solution.  Its rules call the condition again at the solution, which this same node computes; so
+derivatives of all orders are correct.  Also solves the linear equation of a derivative as a matrix.
 """
 
 from collections.abc import Callable
@@ -11,48 +10,48 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import innermost
-from ..batching.passes import guarded, is_mapped
+from ..core.conversion import asarray
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
-from ..core.operand import asarray
+from ..core.non_operator_events import array_of
 from ..core.tensor import TensorBase
-from ..core.told import array_of
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, places, rebuild, without_leaves
+from ..transforms.batching.batched import innermost
+from ..transforms.batching.batched_backward import guarded, is_mapped
 from .closures import closed_over, taken, with_closed
 from .custom import Rule
 from .custom_batching import sequential_vmap
 from .gradients import grad
 from .matrices import jacrev
-from .nests import as_tensors
 from .products import jvp
+from .pytree_arguments import as_tensors
 
 __all__ = ["Linear", "by_matrix", "pulled", "solved"]
 
 Linear = Callable[..., Any]
-CHANGED = 1e-6  # of what a step as large as the solution changes
+CHANGED = 1e-6  # tolerance, relative to the change by a step as large as the solution
 
 
 def solved(
     caller: str, solver: Callable[..., Any], condition: Callable[..., Any], args: tuple, linear: Linear, has_aux: bool = False,
     example: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """What a solver finds, attached to what it depends on, and aux.
+    """Call a solver; return its solution, attached to the tensors that it depends on, and aux.
 
     Parameters
     ----------
     caller : str
-        For messages.
+        The public function's name, for messages.
     solver, condition, args, has_aux
         As for `implicit`.
     linear : callable
-        Solves the linear equation of a derivative: takes the residual as a function of the leaves of the solution, these, its
-        right-hand side, whether the Jacobian is to be transposed, and the form of the solution.
+        Solves the linear equation of a derivative.  Takes the residual as a function of the leaves of the solution, these leaves,
+        the right-hand side, whether to transpose the Jacobian, and the structure of the solution.
     example : nest, optional
-        Something of the form of the solution: then the solver gets detached what the condition closes over, and may close over
-        rows of a vmap as the condition does.
+        A pytree with the structure of the solution.  With it the solver reads detached versions of the tensors that the condition
+        closes over, and may close over rows of a vmap as the condition does.
     """
     leaves, form = flatten(args)
     leaves = [asarray(leaf) if isinstance(leaf, (float, complex, np.generic, np.ndarray)) else leaf for leaf in leaves]
@@ -65,7 +64,7 @@ def solved(
         outputs = problem.solve(solver, has_aux, [*leaves, *problem.closed])
     xs, aux = outputs[: problem.count], rebuild(problem.aux_form, outputs[problem.count :])
     if is_grad_enabled() or innermost_level():
-        # Again at the solution: a function may read something else there.
+        # Once more at the solution, because the condition may read other tensors there.
         residual, read = closed_over(condition, problem.nest(xs), *args)
         problem.closed = list({id(tensor): tensor for tensor in (*problem.closed, *read)}.values())
         problem.remember(residual)
@@ -74,7 +73,7 @@ def solved(
 
 
 class _Problem:
-    """A condition, and what is known of its solution."""
+    """A condition, and the structure and residuals of its solution."""
 
     def __init__(self, caller: str, condition: Any, closed: list | None, linear: Linear, form: Any, given: int) -> None:
         self.caller, self.condition, self.linear = caller, condition, linear
@@ -89,7 +88,7 @@ class _Problem:
         return rebuild(self.x_form, list(xs))
 
     def solve(self, solver: Any, has_aux: bool, leaves: list) -> list:
-        """The leaves of the solution and of aux; inside of vmap each row is solved by itself."""
+        """The leaves of the solution and of aux; inside of vmap each row is solved separately."""
 
         def run(*values: Any) -> Any:
             found = with_closed(solver, self.closed)(*rebuild(self.form, list(values[: self.given])), *values[self.given :])
@@ -106,7 +105,7 @@ class _Problem:
         values = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         if not is_mapped():
             return run(*values)
-        with guarded() if self.watched and innermost(values) is None else nullcontext():  # and what is closed over is no row
+        with guarded() if self.watched and innermost(values) is None else nullcontext():  # nor does it close over rows
             return sequential_vmap(run)(*values)
 
     def unknown(self, leaf: Any) -> Any:
@@ -124,7 +123,7 @@ class _Problem:
             self.residuals = [np.array(array_of(leaf)) for leaf in flatten(residual)[0] if isinstance(leaf, TensorBase)]
 
     def compare(self, xs: list, leaves: list) -> None:
-        """Refuse a condition that has changed since: its derivatives would be those of something else."""
+        """Raise an error if the condition has changed since the solution was found: its derivatives would be wrong."""
         if self.residuals is None or is_mapped():
             return
         plain = [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
@@ -144,7 +143,7 @@ class _Problem:
                                    "argument, or bind it: lambda x, t=t: ...")  # fmt: skip
 
     def residual(self, xs: Any, leaves: Any) -> list:
-        """The leaves of the condition at a solution and parameters."""
+        """The leaves of the condition's result for a solution and parameters."""
         condition = with_closed(self.condition, self.closed)
         found, form = flatten(condition(self.nest(xs), *rebuild(self.form, list(leaves[: self.given])), *leaves[self.given :]))
         for leaf, place in zip(found, places(form)):
@@ -158,7 +157,7 @@ class _Problem:
 
 
 class _Solved(Rule):
-    """The leaves of a solution as functions of those of the parameters, and of what the condition closes over."""
+    """The leaves of a solution as functions of the parameters' leaves and of the tensors that the condition closes over."""
 
     @staticmethod
     def forward(ctx, problem, *values):
@@ -177,7 +176,7 @@ class _Solved(Rule):
         problem.compare(xs, leaves)
         filled = [ops.zeros_like(x) if grad is None else grad for x, grad in zip(xs, grads)]
         factor = problem.linear(lambda *xs: problem.residual(xs, leaves), xs, filled, True, problem.x_form)
-        nothing = sum([(0 * ops.real(value)).sum() for value in factor])  # NaN where there is no derivative, by anything
+        nothing = sum([(0 * ops.real(value)).sum() for value in factor])  # NaN if there is no derivative, for all parameters
         found = dict(zip(chosen, pulled(lambda *some: problem.residual(xs, _with(leaves, chosen, some)),
                                         [leaves[i] for i in chosen], [-value for value in factor])))  # fmt: skip
         return (None,) * first + tuple([found[i] + nothing if i in found else None for i in range(len(leaves))])
@@ -204,8 +203,8 @@ def _with(leaves: list, places: list, values: Any) -> list:
 
 
 def pulled(function: Callable[..., list], values: list, cotangents: list) -> list:
-    """The product of the transposed Jacobian with a vector, leaf by leaf: the gradient of what the outputs have in the direction
-    of the vector, in one pass, for which a checkpoint inside may call its function again."""
+    """The product of the transposed Jacobian with a vector, leaf by leaf, as the gradient of the scalar product of outputs and
+    vector.  It is one pass, so a checkpoint inside may call its function again."""
 
     def along(*values: Any) -> Any:
         total: Any = 0.0
@@ -218,11 +217,11 @@ def pulled(function: Callable[..., list], values: list, cotangents: list) -> lis
     return list(grad(along, tuple(range(len(values))))(*values))
 
 
-# The linear equation of a derivative: J y = b, or J^T y = b where `transposed`.
+# The linear equation of a derivative: J y = b, or J^T y = b if `transposed`.
 
 
 def by_matrix(residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """With the Jacobian as a matrix."""
+    """Solve with the Jacobian as a matrix."""
     found: list = []
 
     def vector_of(vector: Any) -> Any:
@@ -236,11 +235,11 @@ def by_matrix(residual: Any, xs: list, b: list, transposed: bool, form: Any) -> 
 
 
 def _is_regular(matrix: Any) -> Any:
-    """Whether a matrix whose rows and columns are scaled to a largest element of 1 has full rank to working precision."""
+    """Whether a matrix has full rank to working precision, after scaling its rows and columns to a largest element of 1."""
     if not matrix.size:
         return np.True_
     scaled = matrix.detach()
-    with np.errstate(all="ignore"):  # a row of zeros becomes one of NaN
+    with np.errstate(all="ignore"):  # a row of zeros becomes NaN
         for axis in (1, 0):
             scaled = scaled / ops.max(ops.absolute(scaled), axis=axis, keepdims=True)
     diagonal = ops.absolute(ops.diagonal(ops.qr(scaled)[1]))
@@ -260,7 +259,7 @@ def _joined(leaves: list) -> Any:
 
 
 def _parted(vector: Any, leaves: list) -> list:
-    """A vector as arrays of the shapes and dtypes of some leaves."""
+    """Split a vector into arrays with the shapes and dtypes of some leaves."""
     parts, start = [], 0
     for leaf in leaves:
         part, start = vector[start : start + _reals(leaf)], start + _reals(leaf)

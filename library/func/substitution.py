@@ -1,24 +1,23 @@
-"""Substitution: the elements of a symmetric matrix from its products with the groups of an acyclic colouring.
+"""Substitution: compute the elements of a symmetric matrix from its products with the groups of an acyclic colouring.
 
-Owns the order in which elements are found.  Between two groups the graph of the matrix is a forest.  The product of a leaf's row
-with the other group is the element of the leaf's only edge; what is known then is taken from the row of its other end, and so on
-(Coleman, Cai: The cyclic coloring problem and estimation of sparse Hessian matrices, SIAM Journal on Algebraic and Discrete
-Methods 7, 1986).  These are the equations of a triangular matrix, which SciPy solves.  Knows patterns and products; computes no
-derivatives.
+Between two groups the graph of the matrix is a forest.  The product of a leaf's row with the other group is the element of the
+leaf's only edge.  This element is subtracted from the product of the row at the edge's other end, and so on (Coleman, Cai: The
+cyclic coloring problem and estimation of sparse Hessian matrices, SIAM Journal on Algebraic and Discrete Methods 7, 1986).  The
+equations are triangular, and SciPy solves them.  Computes no derivatives.
 """
 
 import numpy as np
 
 
 class Substitution:
-    """How the elements of a symmetric matrix follow from its products with the sums of the columns of each group.
+    """The map from the products with the sums of the columns of each group to the elements of a symmetric matrix.
 
     Parameters
     ----------
     pattern : csr_array of bool, shape (n, n)
         Symmetric.
     colours : ndarray of int, shape (n,)
-        By `acyclic`.
+        As returned by `acyclic`.
     """
 
     def __init__(self, pattern, colours):
@@ -31,7 +30,7 @@ class Substitution:
         pairs = (np.minimum(rows, columns) * size + np.maximum(rows, columns))[~on_diagonal]
         pairs, which = np.unique(pairs, return_inverse=True)
         equations, later, earlier = _elimination(pairs // size, pairs % size, colours)
-        self.places = np.empty(len(rows), int)  # in the products; of edges the place of the solution
+        self.places = np.empty(len(rows), int)  # in the products; for edges in the solution
         self.places[on_diagonal] = colours[rows[on_diagonal]] * size + rows[on_diagonal]
         self.places[~on_diagonal] = which
         self.on_diagonal, self.order = on_diagonal, np.array([edge for edge, _, _ in equations], int)
@@ -43,7 +42,7 @@ class Substitution:
             self.solve = splu(csc_array(ones + below), permc_spec="NATURAL", diag_pivot_thresh=0.0).solve
 
     def __call__(self, products):
-        """The elements in the order of the pattern, from the products, a row for each group."""
+        """The elements in the order of the pattern, from the products, one row for each group."""
         products = products.reshape(-1)
         sums = products[self.equations]
         edges = np.empty_like(sums)
@@ -55,12 +54,14 @@ class Substitution:
 
 
 def _elimination(ones, others, colours):
-    """The edges of all forests from the leaves on, each with the row and the group that show it, and which equation names which
-    element that is known before."""
+    """The edges of all forests from the leaves on, each with its row and group, and the nonzero coefficients of the equations.
+
+    A coefficient is a pair of equations: an element that the earlier one determines occurs in the later one.
+    """
     groups = int(colours.max(initial=-1)) + 1
-    here = (ones * groups + colours[others]).tolist()  # a vertex in the forest with another group
+    here = (ones * groups + colours[others]).tolist()  # a vertex, in the forest with the other vertex's group
     there = (others * groups + colours[ones]).tolist()
-    open_edges, together = {}, {}  # of each, how many edges are left, and all of their numbers in one
+    open_edges, together = {}, {}  # for each vertex: the number of remaining edges, and the XOR of their numbers
     for edge, ends in enumerate(zip(here, there)):
         for end in ends:
             open_edges[end] = open_edges.get(end, 0) + 1
@@ -68,7 +69,7 @@ def _elimination(ones, others, colours):
     leaves = [end for end, count in open_edges.items() if count == 1]
     known, equations, later, earlier = {}, [], [], []
     for leaf in leaves:
-        if open_edges[leaf] != 1:  # the last one of its tree
+        if open_edges[leaf] != 1:  # the last vertex of its tree
             continue
         edge = together[leaf]
         parent = there[edge] if here[edge] == leaf else here[edge]
@@ -82,5 +83,5 @@ def _elimination(ones, others, colours):
         together[parent] ^= edge
         if open_edges[parent] == 1:
             leaves.append(parent)
-    assert len(equations) == len(here)  # or there is a circle in two colours
+    assert len(equations) == len(here)  # otherwise there is a cycle in two colours
     return equations, later, earlier

@@ -1,7 +1,4 @@
-"""Arrays of different lengths as one: PyTorch's `nested` namespace in its jagged layout.
-
-Owns the names.
-"""
+"""Batches of arrays with different lengths: PyTorch's `nested` namespace in its jagged layout."""
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
@@ -17,9 +14,9 @@ from .construction import (
 )
 from .nested_tensor import NestedTensor
 from .products import embedding, layer_norm, linear, scaled_dot_product_attention
-from ..core.answered import let_operands_answer
+from ..core.overrides import let_operands_answer
 from ..support.dispatch import ops
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = [
     "NestedTensor", "as_nested_tensor", "embedding", "layer_norm", "linear", "masked_select", "narrow", "nested_tensor",

@@ -1,8 +1,8 @@
-"""Operators of nested tensors: what gradspec's functions give where an operand is one.
+"""Operators on nested tensors: dispatch gradspec's functions if an operand is nested.
 
-Owns which operators take nested tensors, and what their axes mean then.  It follows from how an operator takes the batch of a
-vmap: an elementwise one, and a reduction of everything, runs on the values; any other one whose axes lie behind the ragged one
-runs in a vmap over the rows.
+Decides which operators take nested tensors, and the meaning of their axes.  This follows from the operator's batching rule.
+An elementwise operator, and a reduction of everything, runs on the values.  Any other operator whose axes are behind the ragged
+axis runs in a vmap over the rows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from ..func import vmap
 from ..generated.batching import BATCHING
 from ..generated.tensor import Tensor
-from ..support.hints import parameters_of
+from ..support.error_hints import parameters_of
 from ..support.keywords import renamed
 from . import products
 from .products import is_nested
 
-# Those that know the ragged axis, or all elements.
+# Operators along the ragged axis, or over all elements.
 OWN = {"unstack": "unbind"}
 OWN |= {name: name for name in ("sum", "mean", "prod", "max", "min", "amax", "amin", "softmax", "log_softmax", "chunk")}
 FUNCTIONS = {
@@ -34,20 +34,20 @@ FUNCTIONS = {
     "embedding": products.embedding,
     "scaled_dot_product_attention": products.scaled_dot_product_attention,
 }
-ROW_BY_ROW = ("dropout", "alpha_dropout")  # without an axis, and of each element alone
-REFUSED = ("rollaxis",)  # whose `start` is an axis as well
-ALONG = ("along", "inserted", "parts", "beside")  # what may run along an axis
+ROW_BY_ROW = ("dropout", "alpha_dropout")  # without an axis, and independent for each element
+REFUSED = ("rollaxis",)  # its `start` is an axis as well
+ALONG = ("along", "inserted", "parts", "beside")  # batching rules of operators that may run along an axis
 
 
 def answer(function: Callable[..., Any], args: tuple, keywords: dict[str, Any]) -> Any:
-    """What an operator gives where an operand is a nested tensor.
+    """Apply an operator with a nested tensor among its operands.
 
     Parameters
     ----------
     function : callable
-        A function of the spec's.
+        A function of the spec.
     args, keywords
-        What it was called with.
+        The arguments of its call.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def answer(function: Callable[..., Any], args: tuple, keywords: dict[str, Any]) 
     Raises
     ------
     TypeError
-        Of an operator that is not said of nested tensors, or of an axis that it cannot run along.
+        The operator is not defined for nested tensors, or cannot run along this axis.
     """
     name = function.__name__
     way, roles, *rest = BATCHING.get(name, ("", ""))
@@ -91,7 +91,7 @@ def answer(function: Callable[..., Any], args: tuple, keywords: dict[str, Any]) 
 
 
 def takes(name: str) -> bool:
-    """Whether an operator of this name may be one of nested tensors."""
+    """Whether an operator of this name may be defined for nested tensors."""
     way, roles = BATCHING.get(name, ("", ""))[:2]
     return way in ("elements", "leading") or way in ALONG and "x" in roles.lower() and name not in REFUSED or name in ROW_BY_ROW
 
@@ -114,7 +114,7 @@ def _nested_in(values: Any) -> Iterator[Any]:
 
 
 def _behind(nested: Any, axis: Any, inserted: bool) -> Any:
-    """Axes of a row, where those of the nested tensor lie behind the ragged one; else None."""
+    """The axes of a row that correspond to axes of the nested tensor behind the ragged one; None for other axes."""
     if axis is None:
         return None
     if isinstance(axis, (list, tuple)):
@@ -127,7 +127,7 @@ def _behind(nested: Any, axis: Any, inserted: bool) -> Any:
 
 
 def _by_rows(name: str, function: Callable[..., Any], given: inspect.BoundArguments, nested: Any) -> Any:
-    """An operator in a vmap over the rows of all items."""
+    """Run an operator in a vmap over the rows of all items."""
     own = dict(given.arguments)
     rows = list(_nested_in(own.values()))
     if any(not np.array_equal(one._offsets, nested._offsets) for one in rows):
@@ -149,7 +149,7 @@ def _by_rows(name: str, function: Callable[..., Any], given: inspect.BoundArgume
 
 
 def _again(found: Any, nested: Any) -> Any:
-    """The rows that came out as items of the lengths that came in."""
+    """Wrap the resulting rows as items, with the lengths of the operand."""
     if isinstance(found, (list, tuple)):
         items = [_again(item, nested) for item in found]
         return type(found)(*items) if hasattr(found, "_fields") else type(found)(items)

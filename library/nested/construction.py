@@ -1,6 +1,6 @@
-"""Nested tensors made of lists, of values and offsets, and of padded arrays; and functions of items mapped over them.
+"""Construct nested tensors from lists, from values and offsets, and from padded arrays; map functions over items.
 
-Owns what is refused of lengths and offsets.
+Checks lengths and offsets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..func import vmap as dense_vmap
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
@@ -21,12 +21,12 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 
 
 def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = None) -> NestedTensor:
-    """A nested tensor of a list of arrays, in their graph.
+    """Construct a nested tensor from a list of arrays, in their graph.
 
     Parameters
     ----------
     ts : sequence of array_like
-        Of one number of axes, not 0, and of one shape but for the first axis.
+        With equal numbers of axes, at least 1, and equal shapes except for the first axis.
     dtype : dtype, optional
 
     Returns
@@ -58,7 +58,7 @@ def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = No
 
 
 def nested_tensor(tensor_list: Sequence[Any], *, dtype: npt.DTypeLike = None, requires_grad: bool = False) -> NestedTensor:
-    """A nested tensor of a list of arrays, which is a leaf: its values are a copy. `as_nested_tensor` keeps the graph.
+    """Construct a nested tensor from a list of arrays as a leaf: its values are a copy. `as_nested_tensor` keeps the graph.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def nested_tensor(tensor_list: Sequence[Any], *, dtype: npt.DTypeLike = None, re
 def nested_tensor_from_jagged(
     values: Tensor | npt.ArrayLike, offsets: Tensor | npt.ArrayLike | None = None, lengths: Tensor | npt.ArrayLike | None = None
 ) -> NestedTensor:
-    """A nested tensor of an array in which the items stand one behind the other.
+    """Construct a nested tensor from an array that contains the items one after the other.
 
     Parameters
     ----------
     values : array_like
-        (total, ...), in whose graph the result is.
+        (total, ...); the result is in its graph.
     offsets : array_like of int, optional
-        Where each item begins, and where the last one ends.
+        The start of each item, and the end of the last one.
     lengths : array_like of int, optional
-        How long each item is. With `offsets`, items may end before the next one begins.
+        The length of each item. Together with `offsets`, items may end before the next one begins.
 
     Returns
     -------
@@ -96,9 +96,9 @@ def nested_tensor_from_jagged(
     Raises
     ------
     RuntimeError
-        Where neither is given.
+        Neither is given.
     ValueError
-        Of offsets that fall or leave the array.
+        Offsets decrease, or are beyond the array.
     """
     values = asarray(values)
     if offsets is None and lengths is None:
@@ -126,7 +126,7 @@ def _whole(name: str, numbers: Any) -> np.ndarray:
 
 
 def narrow(tensor: Tensor | npt.ArrayLike, dim: int, start: Any, length: Any) -> NestedTensor:
-    """The stretches of the rows of a dense array that belong to its items.
+    """The given part of each row of a dense array, as a nested tensor.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def narrow(tensor: Tensor | npt.ArrayLike, dim: int, start: Any, length: Any) ->
     dim : int
         1, the axis that becomes ragged.
     start, length : int or array_like of int
-        Of each item, or of all.
+        For each item, or for all.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def narrow(tensor: Tensor | npt.ArrayLike, dim: int, start: Any, length: Any) ->
 
 
 def masked_select(tensor: Tensor | npt.ArrayLike, mask: Tensor | npt.ArrayLike) -> NestedTensor:
-    """The elements of each row of a dense array where a mask holds.
+    """The elements of each row of a dense array where a mask is true.
 
     Parameters
     ----------
@@ -182,21 +182,21 @@ def masked_select(tensor: Tensor | npt.ArrayLike, mask: Tensor | npt.ArrayLike) 
 
 
 def to_padded_tensor(input: NestedTensor, padding: float, output_size: Sequence[int] | None = None) -> Tensor:
-    """The items in a dense array, with `padding` behind the shorter ones; see `NestedTensor.to_padded_tensor`."""
+    """The items as a dense array, with `padding` behind the shorter ones; see `NestedTensor.to_padded_tensor`."""
     return input.to_padded_tensor(padding, output_size)
 
 
 def vmap(function: Callable[..., Any], *, nested_out: bool = True) -> Callable[..., Any]:
-    """A function of nested tensors, made of a function of one item.
+    """A function of nested tensors, from a function of one item.
 
-    The function is called once for each length that occurs, inside a `gs.vmap` over the items of this length.
+    The function is called once for each occurring length, inside a `gs.vmap` over the items of this length.
 
     Parameters
     ----------
     function : callable
-        Of the items of one place in the batch, and of anything else as it is given; gives an array.
+        Takes one item of each nested tensor, and all other arguments unchanged; returns an array.
     nested_out : bool
-        Whether what comes of the items is ragged along its first axis; otherwise it is of one shape, and stacked.
+        Whether the results are ragged along their first axis; otherwise they have one shape, and are stacked.
 
     Returns
     -------
@@ -230,6 +230,6 @@ def vmap(function: Callable[..., Any], *, nested_out: bool = True) -> Callable[.
 
 
 def _stacked(nested: NestedTensor, items: np.ndarray) -> Tensor:
-    """Items of one length as a batch."""
+    """Items of equal length as a batch."""
     length = int(np.diff(nested._offsets)[items[0]])
     return ops.take(nested.values(), nested._offsets[items][:, None] + np.arange(length), 0)

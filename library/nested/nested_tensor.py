@@ -1,7 +1,7 @@
-"""NestedTensor: arrays of different lengths as one, PyTorch's jagged layout: all items in one array, and where each begins.
+"""NestedTensor: a batch of arrays with different lengths in PyTorch's jagged layout: all items in one array, with offsets.
 
-Owns the class: what it is made of, its items, and what stands beside it in an operator.  Whatever is computed is computed on the
-array of all items by operators of the spec, so every mode goes through.
+Defines the class, its items, and the alignment of other operands.  All computations are operators of the spec on the array of all
+items, so every mode and transform works.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from . import answers, products, segments
@@ -29,15 +29,16 @@ COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater
 class NestedTensor:
     """A batch of arrays whose first axes have different lengths.
 
-    `gs.nested.nested_tensor` and its kin make it. Its axes are the batch, the ragged one, and those that all items share.
-    Elementwise operators are methods and Python's operators, and NumPy's universal functions take it.
+    `gs.nested.nested_tensor` and the other constructors of `gs.nested` create it. Its axes are the batch, the ragged axis, and
+    the axes that all items share. Elementwise operators are methods and Python's operators, and NumPy's universal functions
+    accept it.
 
     Parameters
     ----------
     values : Tensor
-        (total, ...), the items one behind the other.
+        (total, ...), the items one after the other.
     offsets : ndarray of intp
-        (items + 1,), where each begins, and where the last one ends.
+        (items + 1,), the start of each item, and the end of the last one.
     """
 
     __slots__ = ("_offsets", "_values")
@@ -45,7 +46,7 @@ class NestedTensor:
     def __init__(self, values: Tensor, offsets: np.ndarray) -> None:
         self._values, self._offsets = values, offsets
 
-    # What it is made of.
+    # Its parts.
 
     is_nested = True
     layout = "jagged"
@@ -55,19 +56,19 @@ class NestedTensor:
     shape = property(lambda self: (len(self), None, *self._values.shape[1:]), doc="Lengths of the axes, None of the ragged one.")
 
     def values(self) -> Tensor:
-        """(total, ...), the items one behind the other, in the graph."""
+        """(total, ...), the items one after the other, in the graph."""
         return self._values
 
     def offsets(self) -> Tensor:
-        """(items + 1,), where each item begins, and where the last one ends."""
+        """(items + 1,), the start of each item, and the end of the last one."""
         return asarray(self._offsets)
 
     def lengths(self) -> Tensor:
-        """(items,), the length of each."""
+        """(items,), the length of each item."""
         return asarray(np.diff(self._offsets))
 
     def size(self, dim: int | None = None) -> Any:
-        """`shape`, or the length of one axis; the ragged one has none."""
+        """`shape`, or the length of one axis; the ragged axis has no length."""
         if dim is None:
             return self.shape
         if dim % self.ndim == 1:
@@ -76,12 +77,12 @@ class NestedTensor:
 
     @property
     def grad(self) -> NestedTensor | None:
-        """The gradient of the values, nested as they are."""
+        """The gradient of the values, nested in the same way."""
         grad = self._values.grad
         return None if grad is None else NestedTensor(grad, self._offsets)
 
     def requires_grad_(self, requires_grad: bool = True) -> NestedTensor:
-        """Let the values take gradients."""
+        """Let the values receive gradients."""
         self._values.requires_grad_(requires_grad)
         return self
 
@@ -90,14 +91,14 @@ class NestedTensor:
         return NestedTensor(self._values.detach(), self._offsets)
 
     def map_values(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> NestedTensor:
-        """A function of the rows of all items, which has to treat each row alone.
+        """Apply a function to the rows of all items; it must process each row independently.
 
         Parameters
         ----------
         function : callable
-            Takes (total, ...) first, and gives as many rows.
+            Takes (total, ...) as its first argument, and returns the same number of rows.
         *args, **keywords
-            What it is given beside.
+            Further arguments of the function.
 
         Examples
         --------
@@ -119,7 +120,7 @@ class NestedTensor:
         return tuple(self._values[start:stop] for start, stop in zip(self._offsets[:-1], self._offsets[1:]))
 
     def chunk(self, chunks: int, axis: int = 0) -> list[NestedTensor]:
-        """The items in so many parts, of as many each but for the last one; along axes that all items share by `gs.chunk`."""
+        """The items in at most `chunks` groups of equal size, except for the last; along shared axes use `gs.chunk`."""
         if axis % self.ndim:
             return ops.chunk(self, chunks, axis)
         size = max(1, -(-len(self) // chunks))
@@ -148,13 +149,13 @@ class NestedTensor:
         return [item.tolist() for item in self]
 
     def to_padded_tensor(self, padding: float, output_size: Sequence[int] | None = None) -> Tensor:
-        """The items in a dense array, with `padding` behind the shorter ones.
+        """The items as a dense array, with `padding` behind the shorter ones.
 
         Parameters
         ----------
         padding : float
         output_size : sequence of int, optional
-            The whole shape; by default the ragged axis is as long as the longest item.
+            The whole shape; by default the ragged axis has the length of the longest item.
 
         Returns
         -------
@@ -163,7 +164,7 @@ class NestedTensor:
         Raises
         ------
         RuntimeError
-            Of an `output_size` that is too small.
+            `output_size` is too small.
         """
         lengths = np.diff(self._offsets)
         shape = (len(self), int(lengths.max(initial=0)), *self._values.shape[1:])
@@ -181,11 +182,11 @@ class NestedTensor:
     # Elementwise operators.
 
     def lifted(self, name: str, operator: Callable[..., Any], args: tuple, keywords: dict[str, Any]) -> NestedTensor:
-        """An elementwise operator on the values of the operands, aligned to these."""
+        """Apply an elementwise operator to the values of the operands, aligned to `self`."""
         return NestedTensor(operator(*(self.aligned(name, arg) for arg in args), **keywords), self._offsets)
 
     def aligned(self, name: str, other: Any) -> Any:
-        """What an operand has beside each row of the values."""
+        """The part of an operand that corresponds to each row of the values."""
         if isinstance(other, NestedTensor):
             if not np.array_equal(other._offsets, self._offsets) or other.ndim != self.ndim:
                 raise RuntimeError(
@@ -208,11 +209,11 @@ class NestedTensor:
         )
 
     def item_of_rows(self) -> np.ndarray:
-        """To which item each row of the values belongs."""
+        """The item of each row of the values."""
         return np.repeat(np.arange(len(self)), np.diff(self._offsets))
 
     def __gradspec_function__(self, function: Callable[..., Any], args: tuple, keywords: dict[str, Any]) -> Any:
-        """What gradspec's functions give where this is an operand: `answers` says which."""
+        """Called by gradspec's functions if an operand is nested: `answers` dispatches them."""
         return answers.answer(function, args, keywords)
 
     def __getattr__(self, name: str) -> Any:
@@ -253,14 +254,14 @@ class NestedTensor:
         """The same items with a copy of the values."""
         return self.map_values(ops.copy)
 
-    # Along axes, and products: `segments` and `products` compute them.
+    # Reductions along axes, and products: `segments` and `products` compute them.
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
         """Sums over everything, along the ragged axis (dense), or along axes that all items share (nested)."""
         return segments.reduced(self, "sum", axis, keepdims)
 
     def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Means, as `sum`; NaN of an item without rows."""
+        """Means, as `sum`; NaN for an item without rows."""
         return segments.reduced(self, "mean", axis, keepdims)
 
     def prod(self, axis: Any = None, keepdims: bool = False) -> Any:
@@ -287,7 +288,7 @@ class NestedTensor:
 
     @property
     def mT(self) -> products.Transposed:
-        """Each item transposed, for a product; it is nothing else."""
+        """Each item transposed; only for use as an operand of a product."""
         return products.Transposed(self)
 
     def __matmul__(self, other: Any) -> Any:
@@ -313,11 +314,11 @@ NestedTensor.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers from each start on, so many, one range behind the other."""
+    """Consecutive integers from each start on, `lengths` of them, as one array."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
 def offsets_of(lengths: np.ndarray) -> np.ndarray:
-    """Where items of these lengths begin, and where the last one ends."""
+    """The start of each item, for items of the given lengths, and the end of the last one."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)

@@ -1,6 +1,6 @@
 """Products of nested tensors, and attention of nested queries, keys and values.
 
-Owns where items are padded: with zeros in products, which add nothing, behind a mask in attention.
+Items are padded with zeros in products, which contribute nothing, and masked in attention.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _nn
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 
 
@@ -25,7 +25,7 @@ class Transposed:
     mT = property(lambda self: self.nested)
 
     def __matmul__(self, other: Any) -> Any:
-        """Sums over the ragged axis of both: (items, m, n), dense."""
+        """Sums over the ragged axis of both operands: (items, m, n), dense."""
         if not is_nested(other):
             raise TypeError("mT @ x: x has to be ragged along the same axis; write (x.mT @ nt).mT")
         if not np.array_equal(self.nested._offsets, other._offsets):
@@ -39,7 +39,7 @@ def is_nested(value: Any) -> bool:
 
 
 def matmul(nested: Any, other: Any) -> Any:
-    """Rows times a matrix, the same or one for each item (nested); times transposed items (dense, with zeros behind)."""
+    """Rows times a matrix, common or one for each item (nested); times transposed items (dense, padded with zeros)."""
     if isinstance(other, Transposed):
         if len(nested) != len(other.nested) or nested.ndim != 3:
             raise RuntimeError(f"matmul: items of the shapes {nested.shape} and {other.nested.shape}.mT have no products")
@@ -64,7 +64,7 @@ def cut(padded: Any, like: Any) -> Any:
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """`gs.nn.linear` of each row.
+    """`gs.nn.linear` for each row.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
-    """`gs.nn.layer_norm` of each row, over the last axes that all items share.
+    """`gs.nn.layer_norm` for each row, over trailing axes that all items share.
 
     Parameters
     ----------
     x : NestedTensor
     normalized_shape : sequence of int
-        Not as many as reach the ragged axis.
+        Too few lengths to reach the ragged axis.
     weight, bias : array_like, optional
     eps : float
     """
@@ -90,7 +90,7 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
 
 
 def rms_norm(x: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
-    """`gs.nn.rms_norm` of each row, as `layer_norm`."""
+    """`gs.nn.rms_norm` for each row, as `layer_norm`."""
     check_shared("rms_norm", x, normalized_shape)
     return x.map_values(_nn.rms_norm, normalized_shape, weight, eps)
 
@@ -118,27 +118,27 @@ def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, *,
     scale: float | None = None, generator: Any = None,
 ) -> Any:  # fmt: skip
-    """Attention within each item: its queries see its keys.
+    """Attention within each item: its queries attend to its keys.
 
-    The items are padded, and the padding is masked; a result is a row of the queries.
+    The items are padded, and the padding is masked; there is one result for each row of the queries.
 
     Parameters
     ----------
     query, key, value : NestedTensor
-        (items, ragged, components), or (items, ragged, heads, components); PyTorch has the heads in front of the ragged axis.
+        (items, ragged, components), or (items, ragged, heads, components); in PyTorch the heads precede the ragged axis.
         `key` and `value` have the same lengths.
     attn_mask : None
-        Not taken, as in PyTorch.
+        Not supported, as in PyTorch.
     dropout_p : float
     is_causal : bool
-        Whether query i of an item sees its keys up to i only.
+        Whether query i of an item attends to its keys up to i only.
     scale : float, optional
     generator : Generator, optional
 
     Returns
     -------
     NestedTensor
-        Of the lengths of `query`; zeros where an item has no keys.
+        With the lengths of `query`; zeros if an item has no keys.
     """
     if attn_mask is not None:
         raise ValueError("scaled_dot_product_attention: Mask must not be set when queries are nested: items see themselves")

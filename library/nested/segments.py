@@ -1,7 +1,4 @@
-"""Reductions and softmax of nested tensors: along the ragged axis within each item, along other axes on the values.
-
-Owns what an axis means.
-"""
+"""Reductions and softmax of nested tensors: along the ragged axis within each item, along other axes on the values."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ def axes_of(name: str, nested: Any, axis: Any) -> list[int]:
 
 
 def reduced(nested: Any, name: str, axis: Any, keepdims: bool) -> Any:
-    """A reduction over everything, along the ragged axis, or along others; several axes one after the other."""
+    """A reduction over everything, along the ragged axis, or along others; several axes are reduced one after the other."""
     operator = REDUCTIONS[name]
     if axis is None:
         whole = operator(nested.values())
@@ -56,7 +53,7 @@ def softmax(nested: Any, axis: int) -> Any:
 
 
 def log_softmax(nested: Any, axis: int) -> Any:
-    """Of each item along the ragged axis less its maximum, and then less the logarithm of the sum of the exponentials."""
+    """Along the ragged axis, each item minus its maximum, then minus the logarithm of the sum of exponentials."""
     (own,) = axes_of("log_softmax", nested, axis)
     if own > 1:
         return nested.map_values(ops.log_softmax, own - 1)

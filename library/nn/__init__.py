@@ -1,7 +1,7 @@
-"""Neural networks: gradspec.nn, with PyTorch's paths `nn.functional`, `nn.init`, `nn.modules` and `nn.utils` to what is here.
+"""Neural networks: gradspec.nn, with PyTorch's paths `nn.functional`, `nn.init`, `nn.modules` and `nn.utils`.
 
-Owns the names.  Modules call functions; these are operators of the spec, operators beside the buffers that they write to, and
-loops over sequences.
+Modules call functions.  The functions are operators of the spec, operators with buffers that they write to, and loops over
+sequences.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from .._nn import __all__ as _operators
 from .attention import multi_head_attention_forward as multi_head_attention_forward
 from .bags import embedding_bag as embedding_bag
 from .bags import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
-from .connectionist import ctc_loss as ctc_loss
+from .ctc import ctc_loss as ctc_loss
 from .fractional import fractional_max_pool2d as fractional_max_pool2d
 from .fractional import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
 from .fractional import fractional_max_pool3d as fractional_max_pool3d
@@ -29,12 +29,13 @@ from .recurrent import lstm as lstm
 from .recurrent import pad_sequence as pad_sequence
 from .recurrent import rnn_relu as rnn_relu
 from .recurrent import rnn_tanh as rnn_tanh
-from .running import batch_norm as batch_norm
-from .running import instance_norm as instance_norm
+from .running_statistics import batch_norm as batch_norm
+from .running_statistics import instance_norm as instance_norm
 from .sampling import gumbel_softmax as gumbel_softmax
-from ..support.later import later
+from ..support.lazy_import import later
 
-# The classes are those of `modules`, which is imported when one of them is asked for: who calls functions does not wait for them.
+# `modules` defines the classes; it is imported when one of them is first requested, so that calling functions does not wait for
+# it.
 _parameters = "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"
 
 _names = [

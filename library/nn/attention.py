@@ -1,6 +1,6 @@
-"""Attention of several heads with its projections, as a function of all of its weights: PyTorch's multi_head_attention_forward.
+"""Multi-head attention with its projections, as a function of all of its weights: PyTorch's multi_head_attention_forward.
 
-Owns the layout of heads and masks; the products are operators, so all derivatives are there.
+Computes the layout of heads and masks; the products are operators, so derivatives of all orders exist.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import _nn
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -46,51 +46,51 @@ def multi_head_attention_forward(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention of several heads: projections of query, key and value, attention in each head, a projection of the result.
+    """Multi-head attention: project query, key and value, attend in each head, and project the result.
 
     Parameters
     ----------
     query, key, value : array_like
         (time, batch, components), or (time, components).
     embed_dim_to_check : int
-        How many components `query` has.
+        Number of components of `query`.
     num_heads : int
     in_proj_weight : array_like or None
-        The three weights of the projections above each other; unread where they are given one by one.
+        The three weights of the projections, stacked; not used if they are given separately.
     in_proj_bias : array_like or None
-        Their biases behind each other.
+        The biases of the three projections, concatenated.
     bias_k, bias_v : array_like or None
         One more key and value, (1, 1, components).
     add_zero_attn : bool
-        Whether there is one more key and value of zeros.
+        Whether to append a key and value of zeros.
     dropout_p : float
-        Probability with which a weight is dropped, where `training`.
+        Probability of dropping a weight, if `training`.
     out_proj_weight : array_like
     out_proj_bias : array_like or None
     training : bool
     key_padding_mask : array_like or None
-        (batch, time of the keys): true where a key does not count, or what is added to its scores.
+        (batch, time of the keys): true if a key is masked, or numbers to add to its scores.
     need_weights : bool
-        Whether the weights are returned too. A query that sees no key has the result NaN, and without the weights that of zero
-        heads, the bias of the last projection, with derivatives that are finite for all others: PyTorch's convention.
+        Whether the weights are returned, too.  For a query whose keys are all masked the result is NaN.  Without the weights it
+        is the result for heads of zeros, the bias of the last projection, and all derivatives are finite, as in PyTorch.
     attn_mask : array_like or None
-        (time, time of the keys), or one for each head of each example: true where a key does not count for a query, or what is
-        added to the score.  Masks of PyTorch's modules have this meaning; scaled_dot_product_attention's have the opposite one.
+        (time, time of the keys), or one such mask for each head of each example: true if a key is masked for a query, or numbers
+        to add to the scores.  Masks of PyTorch's modules have this meaning; it is the opposite for scaled_dot_product_attention.
     use_separate_proj_weight : bool
         Whether the weights of the projections are the following three.
     q_proj_weight, k_proj_weight, v_proj_weight : array_like or None
     average_attn_weights : bool
         Whether the weights are averaged over the heads.
     is_causal : bool
-        A hint that `attn_mask` is causal, which it has to be.
+        A hint that `attn_mask` is causal; the mask must be given.
     generator : numpy.random.Generator or int, optional
-        Where the random numbers of the dropout come from, or a seed.
+        Source of the random numbers of the dropout, or a seed.
 
     Returns
     -------
     tuple
-        The result, of the shape of `query`, and the weights, (batch, time, time of the keys) with the heads behind the batch
-        where they are not averaged, or None.
+        The result, of the shape of `query`, and the weights or None.  The weights are (batch, time, time of the keys), with an
+        axis of heads after the batch if they are not averaged.
     """
     name = "multi_head_attention_forward"
     arrays = [asarray(array) for array in (query, key, value)]
@@ -142,7 +142,7 @@ def multi_head_attention_forward(
         heads = shares @ v
     else:
         if mask is not None and mask.dtype.kind == "b":
-            mask = ops.logical_not(mask)  # scaled_dot_product_attention's are true where a key counts
+            mask = ops.logical_not(mask)  # masks of scaled_dot_product_attention are true for keys that are not masked
         heads = _nn.scaled_dot_product_attention(q, k, v, mask, dropout, generator=generator)
     found = ops.reshape(ops.permute_dims(heads, (2, 0, 1, 3)), (count, batch, size))
     y = _nn.linear(found, out_proj_weight, out_proj_bias)
@@ -159,14 +159,14 @@ def _check_shape(name: str, argument: str, mask: Tensor, *shapes: tuple[int, ...
 
 
 def _joined(one: Tensor, other: Tensor, dtype: Any) -> Tensor:
-    """A mask that is true where one of two is, or the sum where one of them is a summand."""
+    """Combine two masks: true if either is, or the sum if one of them contains numbers."""
     if one.dtype.kind == other.dtype.kind == "b":
         return ops.logical_or(one, other)
     return _summand(one, dtype) + _summand(other, dtype)
 
 
 def _summand(mask: Tensor, dtype: Any) -> Tensor:
-    """The numbers that a mask adds to the scores: -inf where it is true."""
+    """The numbers that a mask adds to the scores: -inf if it is true."""
     return ops.where(mask, -math.inf, ops.zeros((), dtype=dtype)) if mask.dtype.kind == "b" else mask
 
 

@@ -1,6 +1,6 @@
-"""Bags of embeddings, and the triplet loss of a distance that the caller gives.
+"""Bags of embeddings, and the triplet loss with a user's distance.
 
-Owns which rows make a bag; sums and distances are operators.
+Assigns rows to bags; sums and distances are operators.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _nn
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 from .lookup import embedding
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
@@ -36,26 +36,26 @@ def embedding_bag(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Tensor:
-    """Sums, means or maxima of the rows of `weight` that make a bag.
+    """Sums, means or maxima of the rows of `weight` in each bag.
 
     Parameters
     ----------
     indices : array_like of int
-        A bag in each row; or one vector, in which each bag begins at one of `offsets`.
+        One bag in each row; or one vector, with the start of each bag in `offsets`.
     weight : array_like
         (number of embeddings, components).
     offsets : array_like of int, optional
     mode : {'mean', 'sum', 'max'}
     per_sample_weights : array_like, optional
-        Factor of each row, where `mode` is 'sum'; of the shape of `indices`.
+        Factor of each row, if `mode` is 'sum'; of the shape of `indices`.
     include_last_offset : bool
-        Whether the last of `offsets` is where the last bag ends.
+        Whether the last of `offsets` is the end of the last bag.
     padding_idx : int, optional
         An index that does not count.
     sparse, max_norm, norm_type
-        As of `embedding`.
+        As for `embedding`.
     scale_grad_by_freq : bool
-        Whether the gradient of a row is divided by how often its index stands in `indices`; not where `mode` is 'max'.
+        Whether the gradient of a row is divided by the number of its occurrences in `indices`; not supported if `mode` is 'max'.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def embedding_bag(
     kept = np.flatnonzero(places != padding_idx) if padding_idx is not None else np.arange(places.size)
     places, bag = places[kept], bag[kept]
     if max_norm is not None:
-        embedding(indices, weight.detach(), None, max_norm, norm_type)  # which shortens the rows
+        embedding(indices, weight.detach(), None, max_norm, norm_type)  # called only to shorten the rows
     rows = embedding(places, weight, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
     if mode == "max":
         most = ops.index_reduce(ops.full((count, weight.shape[1]), -np.inf, dtype=rows.dtype), 0, bag, rows, "amax")
@@ -117,7 +117,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0.
+    """The distance to the positive minus the distance to the negative, plus `margin`, clamped at 0.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def triplet_margin_with_distance_loss(
         The distance of two arrays of vectors; `pairwise_distance` by default.
     margin : float
     swap : bool
-        Whether the negative is as far as it is from the positive where that is nearer.
+        Whether to use the distance from the positive to the negative if it is smaller than the distance from the anchor.
     reduction : {'mean', 'sum', 'none'}
 
     Returns

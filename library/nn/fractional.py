@@ -1,6 +1,7 @@
-"""Fractional max pooling: the largest number in each of windows whose distances are drawn.
+"""Fractional max pooling: the largest element of each window, with random distances between windows.
 
-Owns where the windows begin, which is PyTorch's rule for the same random numbers; what is taken from there is an operator's.
+Computes the starts of the windows by PyTorch's rule, so that equal random numbers give equal windows.  Operators take the
+elements.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _random
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -26,9 +27,9 @@ __all__ = [
 
 
 def begins(sample: Tensor, length: int, size: int, window: int) -> Tensor:
-    """Where the windows along an axis begin.
+    """The starts of the windows along an axis.
 
-    Of n windows the last begins at `length - window`, the others at floor((i + u) a) - floor(u a) with
+    The last of n windows starts at `length - window`.  Window i of the others starts at floor((i + u) a) - floor(u a), where
     a = (length - window) / (n - 1) (Graham, 2015, Fractional max-pooling, section 2).
 
     Parameters
@@ -54,7 +55,7 @@ def begins(sample: Tensor, length: int, size: int, window: int) -> Tensor:
 def pooled(
     name: str, axes: int, x: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any, generator: Any
 ) -> tuple[Tensor, Tensor]:
-    """The largest numbers and their places."""
+    """The largest elements and their places."""
     x = asarray(x)
     if x.ndim not in (axes + 1, axes + 2):
         raise ValueError(f"{name}: expected {axes + 1} or {axes + 2} axes, got {x.ndim}")
@@ -81,10 +82,10 @@ def pooled(
     if samples.shape != (*leading, axes):
         raise ValueError(f"{name}: _random_samples has the shape {samples.shape}, not {(*leading, axes)}")
     samples = ops.astype(samples, x.dtype if x.dtype.kind == "f" else np.float64)
-    # The place of each number of each window in the flat image: (batch, channels, *sizes, *kernel).
+    # The index of each element of each window in the flat image: (batch, channels, *sizes, *kernel).
     places: Any = 0
     for axis, (length, size, window) in enumerate(zip(lengths, sizes, kernel)):
-        number = axes - 1 - axis if axes == 2 else axis  # PyTorch's first sample of images is that of the last axis
+        number = axes - 1 - axis if axes == 2 else axis  # PyTorch's first sample for images belongs to the last axis
         first = begins(samples[..., number], length, size, window)
         first = ops.reshape(first, (*leading, *(size if n == axis else 1 for n in range(axes)), *(1,) * axes))
         inside = np.arange(window).reshape([window if n == axis else 1 for n in range(axes)])
@@ -104,14 +105,14 @@ def fractional_max_pool2d_with_indices(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = True,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`fractional_max_pool2d`, and the places that the numbers were taken from, counted through each channel of an example.
+    """`fractional_max_pool2d`, and the indices of the elements, counted through each channel of an example.
 
     Parameters
     ----------
     x, kernel_size, output_size, output_ratio, _random_samples, generator
-        As of `fractional_max_pool2d`.
+        As for `fractional_max_pool2d`.
     return_indices : bool
-        Nothing: they are returned.
+        Without effect: the indices are always returned.
 
     Returns
     -------
@@ -126,24 +127,24 @@ def fractional_max_pool2d(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> Any:  # fmt: skip
-    """The largest number in each of windows of images whose distances are drawn, so that the result has a given size.
+    """The largest element of each window of images, with random distances between windows for a result of given size.
 
     Parameters
     ----------
     x : array_like
         (batch, channels, height, width), or without the batch.
     kernel_size : int or sequence of int
-        Of the windows.
+        Size of the windows.
     output_size : int or sequence of int, optional
-        Of the result; this or `output_ratio` is given.
+        Size of the result; either this or `output_ratio` is given.
     output_ratio : float or sequence of float, optional
-        Of the lengths of the result to those of `x`, from 0 to 1.
+        Ratio of the result's lengths to the lengths of `x`, from 0 to 1.
     return_indices : bool
-        Whether the places are returned as well.
+        Whether the indices are returned, too.
     _random_samples : array_like, optional
-        (batch, channels, 2), numbers from 0 to 1 in the place of drawn ones; PyTorch takes the same for the same windows.
+        (batch, channels, 2), numbers from 0 to 1 that replace the random ones; PyTorch computes the same windows from them.
     generator : numpy.random.Generator or int, optional
-        Where the random numbers come from, or a seed.
+        Source of the random numbers, or a seed.
 
     Returns
     -------
@@ -159,14 +160,14 @@ def fractional_max_pool3d_with_indices(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = True,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`fractional_max_pool3d`, and the places that the numbers were taken from, counted through each channel of an example.
+    """`fractional_max_pool3d`, and the indices of the elements, counted through each channel of an example.
 
     Parameters
     ----------
     x, kernel_size, output_size, output_ratio, _random_samples, generator
-        As of `fractional_max_pool3d`.
+        As for `fractional_max_pool3d`.
     return_indices : bool
-        Nothing: they are returned.
+        Without effect: the indices are always returned.
 
     Returns
     -------
@@ -181,24 +182,24 @@ def fractional_max_pool3d(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> Any:  # fmt: skip
-    """The largest number in each of windows of volumes whose distances are drawn, so that the result has a given size.
+    """The largest element of each window of volumes, with random distances between windows for a result of given size.
 
     Parameters
     ----------
     x : array_like
         (batch, channels, depth, height, width), or without the batch.
     kernel_size : int or sequence of int
-        Of the windows.
+        Size of the windows.
     output_size : int or sequence of int, optional
-        Of the result; this or `output_ratio` is given.
+        Size of the result; either this or `output_ratio` is given.
     output_ratio : float or sequence of float, optional
-        Of the lengths of the result to those of `x`, from 0 to 1.
+        Ratio of the result's lengths to the lengths of `x`, from 0 to 1.
     return_indices : bool
-        Whether the places are returned as well.
+        Whether the indices are returned, too.
     _random_samples : array_like, optional
-        (batch, channels, 3), numbers from 0 to 1 in the place of drawn ones; PyTorch takes the same for the same windows.
+        (batch, channels, 3), numbers from 0 to 1 that replace the random ones; PyTorch computes the same windows from them.
     generator : numpy.random.Generator or int, optional
-        Where the random numbers come from, or a seed.
+        Source of the random numbers, or a seed.
 
     Returns
     -------

@@ -1,17 +1,14 @@
-"""The functions of gradspec.nn under PyTorch's path: `import gradspec.nn.functional as F`.
-
-Owns nothing: it re-exports `gradspec.nn`.
-"""
+"""The functions of gradspec.nn under PyTorch's path: `import gradspec.nn.functional as F`."""
 
 import gradspec  # noqa: F401 (waits for it)
 
 from .._nn import *  # noqa: F403
 from .._nn import __all__ as _operators
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .attention import multi_head_attention_forward as multi_head_attention_forward
 from .bags import embedding_bag as embedding_bag
 from .bags import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
-from .connectionist import ctc_loss as ctc_loss
+from .ctc import ctc_loss as ctc_loss
 from .fractional import fractional_max_pool2d as fractional_max_pool2d
 from .fractional import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
 from .fractional import fractional_max_pool3d as fractional_max_pool3d
@@ -27,8 +24,8 @@ from .recurrent import lstm as lstm
 from .recurrent import pad_sequence as pad_sequence
 from .recurrent import rnn_relu as rnn_relu
 from .recurrent import rnn_tanh as rnn_tanh
-from .running import batch_norm as batch_norm
-from .running import instance_norm as instance_norm
+from .running_statistics import batch_norm as batch_norm
+from .running_statistics import instance_norm as instance_norm
 from .sampling import gumbel_softmax as gumbel_softmax
 
 __all__ = sorted([

@@ -1,6 +1,6 @@
-"""Initialisation: parameters filled in place with random numbers, constants and patterns, under PyTorch's names.
+"""Initialisation: fill parameters in place with random numbers, constants and patterns, under PyTorch's names.
 
-Owns the scales; the numbers come from the generators of `gradspec.manual_seed`.
+Computes the scales; the numbers come from the generators of `gradspec.manual_seed`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 import gradspec as gs
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
@@ -30,12 +30,12 @@ def __dir__() -> list[str]:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much weights are larger where a nonlinearity follows.
+    """The factor of the initial weights of a layer that precedes a nonlinearity.
 
     Parameters
     ----------
     nonlinearity : str
-        'linear', 'conv1d' and its kin, 'sigmoid', 'tanh', 'relu', 'leaky_relu' or 'selu'.
+        'linear', 'conv1d' and the other convolutions, 'sigmoid', 'tanh', 'relu', 'leaky_relu' or 'selu'.
     param : float, optional
         The slope of leaky_relu; 0.01 by default.
 
@@ -61,7 +61,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fans(tensor: gs.Tensor) -> tuple[int, int]:
-    """How many numbers come into each result of a weight, and into how many results each number goes."""
+    """Fan-in and fan-out: the number of inputs of each result of a weight, and the number of results of each input."""
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
@@ -70,7 +70,7 @@ def fans(tensor: gs.Tensor) -> tuple[int, int]:
 
 @gs.no_grad()
 def uniform_(tensor: gs.Tensor, a: float = 0.0, b: float = 1.0, generator: Generator = None) -> gs.Tensor:
-    """Numbers evenly distributed from a to b.
+    """Fill with numbers uniformly distributed from a to b.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def uniform_(tensor: gs.Tensor, a: float = 0.0, b: float = 1.0, generator: Gener
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     return tensor.uniform_(a, b, generator=generator)
 
 
 @gs.no_grad()
 def normal_(tensor: gs.Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator = None) -> gs.Tensor:
-    """Normal random numbers.
+    """Fill with normal random numbers.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def normal_(tensor: gs.Tensor, mean: float = 0.0, std: float = 1.0, generator: G
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     return tensor.normal_(mean, std, generator=generator)
 
@@ -110,7 +110,7 @@ def normal_(tensor: gs.Tensor, mean: float = 0.0, std: float = 1.0, generator: G
 def trunc_normal_(
     tensor: gs.Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Generator = None
 ) -> gs.Tensor:
-    """Normal random numbers, those outside of [a, b] drawn again.
+    """Fill with normal random numbers; numbers outside [a, b] are drawn again.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def trunc_normal_(
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution may be incorrect.",
@@ -135,7 +135,7 @@ def trunc_normal_(
 
 @gs.no_grad()
 def constant_(tensor: gs.Tensor, val: float) -> gs.Tensor:
-    """One number everywhere.
+    """Fill with one number.
 
     Parameters
     ----------
@@ -146,13 +146,13 @@ def constant_(tensor: gs.Tensor, val: float) -> gs.Tensor:
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     return tensor.fill_(val)
 
 
 def ones_(tensor: gs.Tensor) -> gs.Tensor:
-    """Ones.
+    """Fill with ones.
 
     Parameters
     ----------
@@ -162,13 +162,13 @@ def ones_(tensor: gs.Tensor) -> gs.Tensor:
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: gs.Tensor) -> gs.Tensor:
-    """Zeros.
+    """Fill with zeros.
 
     Parameters
     ----------
@@ -178,14 +178,14 @@ def zeros_(tensor: gs.Tensor) -> gs.Tensor:
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     return constant_(tensor, 0.0)
 
 
 @gs.no_grad()
 def eye_(tensor: gs.Tensor) -> gs.Tensor:
-    """The identity matrix.
+    """Fill with the identity matrix.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def eye_(tensor: gs.Tensor) -> gs.Tensor:
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
@@ -204,7 +204,7 @@ def eye_(tensor: gs.Tensor) -> gs.Tensor:
 
 @gs.no_grad()
 def dirac_(tensor: gs.Tensor, groups: int = 1) -> gs.Tensor:
-    """The weight of a convolution that keeps as many channels as it can.
+    """Fill with the weight of a convolution that preserves as many channels as possible.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def dirac_(tensor: gs.Tensor, groups: int = 1) -> gs.Tensor:
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -231,7 +231,7 @@ def dirac_(tensor: gs.Tensor, groups: int = 1) -> gs.Tensor:
 
 
 def xavier_uniform_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator = None) -> gs.Tensor:
-    """Even numbers, as large as keeps the variance of values and of gradients (Glorot and Bengio, 2010).
+    """Fill with uniform numbers whose scale preserves the variance of values and gradients (Glorot and Bengio, 2010).
 
     Parameters
     ----------
@@ -243,14 +243,14 @@ def xavier_uniform_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator =
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     bound = gain * math.sqrt(6 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator = None) -> gs.Tensor:
-    """Normal numbers, as large as keeps the variance of values and of gradients (Glorot and Bengio, 2010).
+    """Fill with normal numbers whose scale preserves the variance of values and gradients (Glorot and Bengio, 2010).
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def xavier_normal_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator = 
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))), generator)
 
@@ -276,7 +276,7 @@ def _deviation(tensor: gs.Tensor, a: float, mode: str, nonlinearity: str) -> flo
 def kaiming_uniform_(
     tensor: gs.Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator = None
 ) -> gs.Tensor:
-    """Even numbers, as large as keeps the variance where a rectifier follows (He and others, 2015).
+    """Fill with uniform numbers whose scale preserves the variance if a rectifier follows (He and others, 2015).
 
     Parameters
     ----------
@@ -285,14 +285,14 @@ def kaiming_uniform_(
     a : float
         The slope of leaky_relu.
     mode : {'fan_in', 'fan_out'}
-        Whether the variance of values is kept, or that of gradients.
+        Whether the variance of values is preserved, or that of gradients.
     nonlinearity : str
     generator : numpy.random.Generator or int, optional
 
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -304,7 +304,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: gs.Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator = None
 ) -> gs.Tensor:
-    """Normal numbers, as large as keeps the variance where a rectifier follows (He and others, 2015).
+    """Fill with normal numbers whose scale preserves the variance if a rectifier follows (He and others, 2015).
 
     Parameters
     ----------
@@ -313,14 +313,14 @@ def kaiming_normal_(
     a : float
         The slope of leaky_relu.
     mode : {'fan_in', 'fan_out'}
-        Whether the variance of values is kept, or that of gradients.
+        Whether the variance of values is preserved, or that of gradients.
     nonlinearity : str
     generator : numpy.random.Generator or int, optional
 
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -330,7 +330,7 @@ def kaiming_normal_(
 
 @gs.no_grad()
 def orthogonal_(tensor: gs.Tensor, gain: float = 1, generator: Generator = None) -> gs.Tensor:
-    """A random matrix with orthonormal rows or columns, whichever are fewer (Saxe, McClelland and Ganguli, 2014).
+    """Fill with a random matrix with orthonormal rows or columns, whichever are fewer (Saxe, McClelland and Ganguli, 2014).
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def orthogonal_(tensor: gs.Tensor, gain: float = 1, generator: Generator = None)
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -357,21 +357,21 @@ def orthogonal_(tensor: gs.Tensor, gain: float = 1, generator: Generator = None)
 
 @gs.no_grad()
 def sparse_(tensor: gs.Tensor, sparsity: float, std: float = 0.01, generator: Generator = None) -> gs.Tensor:
-    """Normal numbers, a share of each column replaced by 0 (Martens, 2010).
+    """Fill with normal numbers, and set a fraction of each column to 0 (Martens, 2010).
 
     Parameters
     ----------
     tensor : Tensor
         2-d, filled in place.
     sparsity : float
-        The share of zeros in each column.
+        The fraction of zeros in each column.
     std : float
     generator : numpy.random.Generator or int, optional
 
     Returns
     -------
     Tensor
-        The same.
+        `tensor`.
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

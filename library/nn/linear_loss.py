@@ -1,7 +1,7 @@
-"""The cross entropy of what a linear layer gives.
+"""The cross entropy of the logits of a linear layer.
 
-Owns the shapes of a loss of many positions, and the way from group to group of examples where all logits at once would be too
-many; the product and the loss are operators.
+Checks the shapes of a loss with many positions, and computes large batches in groups of examples, to bound the memory of the
+logits. The product and the loss are operators.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import gradspec
 
 from .. import _nn
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -41,18 +41,18 @@ def linear_cross_entropy(
     x : array_like
         (examples, features), or one example.
     linear_weight : array_like
-        (classes, ..., features): of each position between them, a choice of a class.
+        (classes, ..., features): for each position along the axes between them, the choice of a class.
     target : array_like
         Classes, (examples, ...), or their probabilities, (examples, classes, ...).
     linear_bias : array_like, optional
         (classes, ...).
     weight, reduction, label_smoothing
-        As of `cross_entropy`.
+        As for `cross_entropy`.
     ignore_index : int, optional
-        A class that is not counted, where `target` has classes; -100 by default.
+        A class that is not counted, if `target` has class indices; -100 by default.
     options : LinearCrossEntropyOptions, optional
-        How many examples have logits at a time: those of a group are computed again when their gradients are. All logits are
-        there at once when it is None.
+        The number of examples whose logits are computed at a time; a group's logits are computed again for its gradients.  None
+        computes all logits at once.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def linear_cross_entropy(
 
 
 def _counted(target: Any, weight: Any, ignored: int, dtype: Any) -> Any:
-    """The sum of the factors of the classes of all examples: what the mean of their losses is divided by."""
+    """The sum of the class weights of all counted examples: the divisor of the mean loss."""
     known = target != ignored
     rates = 1.0 if weight is None else ops.astype(ops.take(asarray(weight), ops.where(known, target, 0)), dtype)
     return ops.sum(ops.where(known, rates, ops.astype(ops.zeros_like(target), dtype)))

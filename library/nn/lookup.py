@@ -1,6 +1,6 @@
-"""embedding with PyTorch's arguments: a row that is not trained, rows that are shortened, gradients by frequency and of rows.
+"""embedding with PyTorch's arguments: an untrained row, shortened rows, gradients by frequency, and gradients kept as rows.
 
-Owns what these change: rows of the weight in place, and the gradient; the rows themselves are taken by the operator of the spec.
+Shortens rows of the weight in place, and computes the gradient; the operator of the spec takes the rows.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _nn
-from ..batching.batched import STANDS
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.leaf_gradient import may_wait, put_off_rows
-from ..core.operand import asarray
 from ..engine.engine import runs_everything
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from ..support.hints import answering
+from ..support.error_hints import answering
+from ..transforms.batching.level_tensor import LevelTensor
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
 
 class _Weighed(Function):
-    """What it is given; its gradient is multiplied by factors, and is 0 where these are."""
+    """The identity; its gradient is multiplied by factors, and is 0 where a factor is 0."""
 
     generate_vmap_rule = True
 
@@ -44,7 +44,7 @@ class _Weighed(Function):
 
 
 class _Taken(Function):
-    """Rows of a leaf, whose gradient waits there as rows where nothing asks for an array of it."""
+    """Rows of a leaf.  Its gradient is kept as rows until an array is needed."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, places: np.ndarray) -> Tensor:
@@ -67,13 +67,13 @@ class _Taken(Function):
 
 
 def taken(indices: Tensor | npt.ArrayLike, weight: Tensor | npt.ArrayLike, sparse: bool) -> Tensor:
-    """Rows of a weight; with `sparse` its gradient is of these rows alone, where it is a leaf outside of all transforms."""
-    if not sparse or type(weight) in STANDS or not may_wait(weight):
+    """Rows of a weight; with `sparse`, its gradient is kept as these rows if the weight is a leaf outside all transforms."""
+    if not sparse or isinstance(weight, LevelTensor) or not may_wait(weight):
         return _nn.embedding(indices, weight)
     assert isinstance(weight, Tensor)
     places, count = np.asarray(asarray(indices).detach().numpy()), weight.shape[0]
     if places.dtype.kind not in "iu" or places.size and not -count <= places.min() <= places.max() < count:
-        return _nn.embedding(indices, weight)  # which says what is wrong
+        return _nn.embedding(indices, weight)  # which raises the error
     return _Taken.apply(weight, places.astype(np.intp) % max(count, 1))
 
 
@@ -92,21 +92,21 @@ def embedding(
     Parameters
     ----------
     indices : array_like of int
-        Which row, for each place of the result.
+        The row for each place of the result.
     weight : array_like
-        A row for each index.
+        One row for each index.
     padding_idx : int, optional
-        A row that gets no gradient, counted from the end where it is negative.
+        A row without gradient; counted from the end if negative.
     max_norm : float, optional
-        Rows that are taken and longer than this are shortened in `weight`, in place, without being recorded.
+        Limit of the norm: used rows with a larger norm are shortened in `weight`, in place, without being recorded.
     norm_type : float
-        Order of the norm that `max_norm` is about.
+        Order of the norm for `max_norm`.
     scale_grad_by_freq : bool
-        Whether the gradient of a row is divided by how often `indices` has it.
+        Whether the gradient of a row is divided by the number of its occurrences in `indices`.
     sparse : bool
-        Whether `backward()` keeps the gradient of `weight`, if that is a leaf, as the rows that were taken.  `SparseAdam`, `SGD`
-        without momentum and `Adagrad`, both without weight decay, move these rows alone.  Whoever reads `weight.grad` gets an
-        array, as everybody else does: `grad()`, `inputs=`, recorded passes, hooks of the weight, transforms and compiled calls.
+        Whether `backward()` keeps the gradient of `weight`, if that is a leaf, as the rows that were used.  `SparseAdam`, and
+        `SGD` without momentum and `Adagrad`, both without weight decay, update these rows alone.  Reading `weight.grad` returns
+        an array, as do `grad()`, `inputs=`, recorded passes, hooks of the weight, transforms and compiled calls.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Sequences of several lengths without their padding: PyTorch's packed sequences.
+"""Packed sequences: sequences of different lengths without padding, as in PyTorch.
 
-Owns the order of packed elements: step by step, in each step the sequences that are that long, the longest first.
+Defines the order of packed elements: step by step, and in each step the sequences that have this step, longest first.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
 
 class PackedSequence(NamedTuple):
-    """Elements of sequences, step by step.
+    """The elements of sequences, step by step.
 
     Attributes
     ----------
     data : Tensor
         The elements, along axis 0.
     batch_sizes : Tensor
-        How many sequences are as long as each step.
+        Number of sequences that have each step.
     sorted_indices, unsorted_indices : Tensor or None
-        Which sequence comes at which place, the longest first, and the inverse; None where they were in this order.
+        The order of sequences, longest first, and its inverse; None if the sequences were given in this order.
     """
 
     data: Tensor
@@ -41,17 +41,17 @@ class PackedSequence(NamedTuple):
 def pack_padded_sequence(
     x: Tensor | npt.ArrayLike, lengths: Tensor | npt.ArrayLike, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Padded sequences without their padding.
+    """Pack padded sequences, removing their padding.
 
     Parameters
     ----------
     x : array_like
-        (time, batch, ...), or (batch, time, ...) where `batch_first`.
+        (time, batch, ...), or (batch, time, ...) if `batch_first`.
     lengths : array_like of int
         One for each sequence.
     batch_first : bool
     enforce_sorted : bool
-        Whether sequences have to be in the order of their lengths, the longest first.
+        Whether sequences must be sorted by decreasing length.
 
     Returns
     -------
@@ -84,16 +84,16 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Packed sequences padded to one length.
+    """Unpack sequences, padded to one length.
 
     Parameters
     ----------
     sequence : PackedSequence
     batch_first : bool
-        Whether the result is (batch, time, ...), or (time, batch, ...).
+        Whether the result is (batch, time, ...) instead of (time, batch, ...).
     padding_value : float
     total_length : int, optional
-        That of the longest by default.
+        Length of the result; the length of the longest sequence by default.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""pad as PyTorch's `nn.functional` has it: pairs of widths from the last axis on, and names of modes of its own.
+"""pad with the arguments of PyTorch's `nn.functional`: pairs of widths from the last axis on, and PyTorch's names of modes.
 
-Owns the order of the widths; the padding itself is an operator of the spec.
+Converts the order of the widths; the padding itself is an operator of the spec.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -21,17 +21,17 @@ MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "cir
 
 @answering
 def pad(x: Tensor | npt.ArrayLike, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Axes made longer at both ends, or shorter.
+    """Lengthen or shorten axes at both ends.
 
     Parameters
     ----------
     x : array_like
     pad : sequence of int
-        How much before and after the last axis, then before and after the one before it, and so on.  What is negative is cut off.
+        Widths before and after the last axis, then before and after its predecessor, and so on.  Negative widths remove elements.
     mode : {'constant', 'reflect', 'replicate', 'circular'}
-        What the new elements are.
+        The kind of the new elements.
     value : float, optional
-        Their value where `mode` is 'constant'; 0 by default.
+        The value of the new elements if `mode` is 'constant'; 0 by default.
 
     Returns
     -------

@@ -1,6 +1,7 @@
-"""Parameter and Buffer: tensors that a module takes up when they are assigned to one of its attributes.
+"""Parameter and Buffer: tensors that a module registers when they are assigned to one of its attributes.
 
-Owns these two types, and those whose shapes are not known yet.  An operator's result is a plain Tensor, whatever it was given.
+Defines these two types, and their uninitialized forms, whose shapes are unknown.  The result of an operator is always a plain
+Tensor.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradspec as gs
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -28,7 +29,7 @@ class Parameter(gs.Tensor):
     Parameters
     ----------
     data : array_like, optional
-        Its memory is shared, as `gradspec.asarray` shares it; nothing of its history is. Empty by default.
+        Its memory is shared, as in `gradspec.asarray`; its history is not. Empty by default.
     requires_grad : bool
 
     Examples
@@ -54,7 +55,7 @@ class Buffer(gs.Tensor):
     data : array_like, optional
         Its memory is shared; empty by default.
     persistent : bool
-        Whether `state_dict` has it.
+        Whether `state_dict` contains it.
     """
 
     persistent: bool
@@ -67,7 +68,7 @@ class Buffer(gs.Tensor):
 class _Uninitialized(gs.Tensor):
     """A tensor whose shape is not known yet.
 
-    Its one number is NaN, so that nothing finite is computed of it.
+    It contains a single NaN, so that computing with it gives no finite result.
     """
 
     cls_to_become: type[gs.Tensor]
@@ -77,14 +78,14 @@ class _Uninitialized(gs.Tensor):
         self.data = gs.full(1, gs.nan, dtype=dtype).to(device=device)
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become the tensor of this shape, whose numbers are set later.
+        """Become a tensor of this shape, with uninitialised elements.
 
         Parameters
         ----------
         shape : int or sequence of int
         device : str, optional
         dtype : dtype, optional
-            That of the constructor where it is None.
+            None means the dtype given to the constructor.
         """
         wanted = self.requires_grad
         with gs.no_grad():
@@ -142,7 +143,7 @@ class UninitializedBuffer(_Uninitialized):
     device : str, optional
     dtype : dtype, optional
     persistent : bool
-        Whether `state_dict` has it.
+        Whether `state_dict` contains it.
     """
 
     def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> None:
@@ -156,12 +157,12 @@ class UninitializedBuffer(_Uninitialized):
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether a tensor is a parameter or a buffer whose shape is not known yet."""
+    """Whether a tensor is a parameter or a buffer of unknown shape."""
     return isinstance(param, _Uninitialized)
 
 
 def parameter(shape: Any, device: Any = None, dtype: Any = None) -> Parameter:
-    """A parameter whose numbers are set later; in double precision by default, as all tensors here.
+    """A parameter with uninitialised elements; in double precision by default, like all tensors.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Parameters as one vector, for optimisers and sensitivities that know nothing of shapes, and back.
+"""Flatten parameters into one vector, for optimisers and sensitivity analysis, and write a vector back.
 
-Must not know what the parameters belong to.
+Works for any tensors, independent of modules.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from ..generated.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of some tensors in one vector, one tensor after the other; gradients flow back to each.
+    """The elements of some tensors concatenated to one vector; gradients propagate back to each tensor.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     Parameters
     ----------
     vec : Tensor
-        1-d, as parameters_to_vector gives it.
+        1-d, as returned by parameters_to_vector.
     parameters : iterable of Tensor
-        As many elements as `vec` has.
+        With as many elements as `vec` has in total.
     """
     parameters = list(parameters)
     count = sum(parameter.size for parameter in parameters)

@@ -1,6 +1,6 @@
-"""Recurrent networks over whole sequences, in several layers and both directions, and sequences padded to one length.
+"""Run recurrent networks over whole sequences, in several layers and both directions, and pad sequences to one length.
 
-Owns the loops over time, layers and directions; a step is operators, so all derivatives are there.
+Runs the loops over time, layers and directions.  Each step consists of operators, so derivatives of all orders exist.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _nn
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
-# What goes in, already summed over the components, the states before, and the weights of these -> the states behind.
+# (input times its weights, states, weights of the states, their bias) -> new states
 Step = Callable[[Tensor, list[Tensor], Tensor, "Tensor | None"], list[Tensor]]
 
 
@@ -38,27 +38,27 @@ def rnn_tanh(
     Parameters
     ----------
     x : array_like
-        (time, batch, components), (batch, time, components) where `batch_first`, or (time, components).
+        (time, batch, components), or (batch, time, components) if `batch_first`, or (time, components).
     hx : array_like
-        The states before, (layers * directions, batch, states), without the batch where `x` has none.
+        The initial states, (layers * directions, batch, states), without the batch axis if `x` lacks it.
     params : sequence of array_like
-        For each layer, and in it for each direction: the weights of what comes in, those of the state, and where `has_biases`
-        the biases of either.
+        For each layer, and in it for each direction: the weights of the input, the weights of the state, and if `has_biases`
+        the biases of both.
     has_biases : bool
     num_layers : int
     dropout : float
-        Probability with which what a layer gives to the next is dropped, where `train`.
+        Probability of dropping an element between two layers, if `train`.
     train : bool
     bidirectional : bool
         Whether a second network of each layer reads the sequence from its end.
     batch_first : bool
     generator : numpy.random.Generator or int, optional
-        Where the random numbers of the dropout come from, or a seed.
+        Source of the random numbers of the dropout, or a seed.
 
     Returns
     -------
     tuple of Tensor
-        The states of the last layer at each time, and those of all layers behind the last.
+        The states of the last layer at each time, and the final states of all layers.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def rnn_relu(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """A simple recurrent network with relu over a sequence; the parameters and results are those of rnn_tanh.
+    """A simple recurrent network with relu over a sequence; parameters and results as for rnn_tanh.
 
     Examples
     --------
@@ -110,9 +110,9 @@ def gru(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """Gated recurrent units over a sequence; the parameters and results are those of rnn_tanh.
+    """Gated recurrent units over a sequence; parameters and results as for rnn_tanh.
 
-    The rows of the weights are those of gru_cell: for the reset, the update and the new state.
+    The rows of the weights are in the order of gru_cell: reset gate, update gate, new state.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def lstm(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Long short-term memory over a sequence; the parameters are those of rnn_tanh, and `hx` the states and the cells before.
+    """Long short-term memory over a sequence; parameters as for rnn_tanh, and `hx` has the initial states and cells.
 
-    The rows of the weights are those of lstm_cell: for the input gate, the forget gate, the cell and the output gate.
+    The rows of the weights are in the order of lstm_cell: input gate, forget gate, cell, output gate.
 
     Returns
     -------
     tuple of Tensor
-        The states of the last layer at each time, and the states and the cells of all layers behind the last.
+        The states of the last layer at each time, and the final states and cells of all layers.
 
     Examples
     --------
@@ -168,14 +168,14 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Sequences of several lengths as one array, each made as long as the longest.
+    """Stack sequences of several lengths into one array, each padded to the longest.
 
     Parameters
     ----------
     sequences : sequence of array_like
         Time along axis 0; the other axes are of the same lengths.
     batch_first : bool
-        Whether the new axis of the sequences stands before the time, or behind it.
+        Whether the new axis of the sequences comes before the time axis, or after it.
     padding_value : float
     padding_side : str
         'right' behind the end, or 'left' before the beginning.
@@ -243,10 +243,10 @@ def network(
     sizes: Sequence[int] | None = None,
     projected: bool = False,
 ) -> list[Tensor]:
-    """What the last layer gives at each time, and each of the states behind the last.
+    """The outputs of the last layer at each time, and the final states.
 
-    `sizes` are how many of the examples, the longest first, have each time; what a layer gives to the others there means nothing.
-    Where it is `projected`, the last of the arrays of a layer makes a shorter state of what the step gives.
+    `sizes` are the numbers of examples that have each time step, longest example first; outputs of other examples are undefined.
+    If `projected`, the last array of a layer projects the state of each step to a shorter one.
     """
     x, before, weights = asarray(x), [asarray(state) for state in states], [asarray(param) for param in params]
     directions, each = 2 if bidirectional else 1, (4 if has_biases else 2) + projected

@@ -1,6 +1,6 @@
-"""gumbel_softmax with a draw that is rounded to one class, whose gradient is that of the soft one.
+"""gumbel_softmax with hard samples: rounded to one class, with the gradient of the soft sample.
 
-Owns the rounding; the soft draw is the operator of the spec.
+Rounds the sample; the soft sample is the operator of the spec.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _nn
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -20,22 +20,22 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 def gumbel_softmax(
     x: Tensor | npt.ArrayLike, tau: float = 1.0, hard: bool = False, axis: int = -1, *, eps: float = 1e-10, generator: Any = None
 ) -> Tensor:
-    """A differentiable draw of one of the classes whose logits are `x`: softmax of (x + Gumbel noise) / tau.
+    """A differentiable sample of one class from the logits `x`: softmax of (x + Gumbel noise) / tau.
 
     Parameters
     ----------
     x : array_like
         Logits.
     tau : float
-        Temperature; the lower it is, the nearer to 1 the largest number.
+        Temperature; the lower it is, the closer the largest number is to 1.
     hard : bool
-        Whether the result is 1 for the class drawn and 0 for the others; its derivative is that of the soft one.
+        Whether the result is 1 for the sampled class and 0 for the others, with the derivative of the soft sample.
     axis : int
-        Axis along which the classes lie.
+        Axis of the classes.
     eps : float
-        Nothing, as in PyTorch.
+        Without effect, as in PyTorch.
     generator : numpy.random.Generator or int, optional
-        Where the random numbers come from, or a seed.
+        Source of the random numbers, or a seed.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def gumbel_softmax(
         return soft
     flat = soft.detach()
     drawn = ops.arange(flat.shape[axis]) == ops.expand_dims(ops.argmax(flat, axis), -1)
-    # What is added is exactly 0, and carries the derivative.
+    # The summand is exactly 0, but has the derivative.
     return ops.moveaxis(ops.astype(drawn, soft.dtype), -1, axis) + (soft - flat)
 
 

@@ -1,13 +1,13 @@
-"""Operators that stand outside of the library: those of other packages, and those of a text.
+"""Operators from outside the library: of other packages, and of entries given as text.
 
-Owns the names that generated modules import; `gs.operator` makes an operator of an entry at run time, and
-`python -m gradspec.codegen` a module of the entries of a package.
+Exports the names that generated modules import.  `gs.operator` makes an operator of an entry at run time;
+`python -m gradspec.codegen` generates a module from the entries of a package.
 """
 
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.dispatch import ops
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .compiled import compiled
 from .facts import FORMAT, REQUIRED, Argument, Facts
 from .defined import Operator, define, in_place, module

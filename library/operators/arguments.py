@@ -1,6 +1,6 @@
-"""The arguments of a call: bound to the signature, and converted as the library's own operators convert theirs.
+"""The arguments of a call: bind them to the signature, and convert them as the library's own operators do.
 
-Owns the conversions by the types of the spec, and their refusals, which name operator and argument.
+Defines the conversions for the types of the spec, and their errors, which name the operator and the argument.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.errors import describe
 from .facts import Argument, Facts, Required
 
-_CLAIMS = {  # kinds of dtypes, in words, and how a value gets there
+_CLAIMS = {  # kinds of dtypes, in words, and how to convert a value to one of them
     "real": ("fiub", "real numbers", "abs(), or .real and .imag, make real arrays of it"),
     "complex": ("c", "complex numbers", "astype(complex) makes complex numbers of it"),
     "int": ("iub", "integers and booleans", "astype(int) makes integers of it, a comparison booleans"),
@@ -27,7 +27,7 @@ _NUMBERS = (int, float, complex)
 
 
 def python_signature(facts: Facts) -> inspect.Signature:
-    """The signature as Python has it, with `out=` where there is such a form."""
+    """The Python signature, with `out=` if the operator has that form."""
     parameters = [
         inspect.Parameter(
             a.name, inspect.Parameter.KEYWORD_ONLY if a.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -41,7 +41,7 @@ def python_signature(facts: Facts) -> inspect.Signature:
 
 
 class Conversion:
-    """What makes of the arguments of users what an operator takes."""
+    """Convert a user's arguments to the arguments of the operator."""
 
     def __init__(self, facts: Facts) -> None:
         self.name, self.claim = facts.name, _CLAIMS.get(facts.dtype)
@@ -51,7 +51,7 @@ class Conversion:
 
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, Any]:
         """The converted arguments in the order of the signature, and `out`."""
-        if not kwargs and len(args) == self.positional:  # nothing is left to be bound
+        if not kwargs and len(args) == self.positional:  # no binding is needed
             return tuple([convert(value, a.name) for value, (a, convert) in zip(args, self.each)]), None
         try:
             bound = self.signature.bind(*args, **kwargs)
@@ -94,7 +94,7 @@ class Conversion:
         return found
 
     def _array(self, value: Any, name: str) -> Any:
-        """A tensor; a Python number stays one, whose dtype is weak."""
+        """A tensor; a Python number stays one, because its dtype is weak."""
         if type(value) not in _NUMBERS and type(value) is not bool:
             if value is None:
                 raise self._refusal(value, name, "an array")
@@ -120,7 +120,7 @@ class Conversion:
         return value
 
     def _constant(self, value: Any, name: str) -> Any:
-        """The number that an array of one element holds; a gradient through it would be dropped."""
+        """The number in an array of one element; refused if a gradient through it would be dropped."""
         if isinstance(value, TensorBase):
             if value.requires_grad:
                 raise TypeError(f"{self.name}: argument '{name}' is a plain number and cannot be differentiated; pass "

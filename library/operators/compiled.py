@@ -1,7 +1,7 @@
-"""Operators that another package has compiled: what the rest of the library knows of them.
+"""Operators that another package has compiled: register them with the rest of the library.
 
-Owns where their facts are entered: for batches, Taylor series, traces and replays, which find the library's own operators in the
-tables of `gradspec.generated`.  The functions themselves are generated from the library's own templates.
+Enters their facts for batching, Taylor series, traces and replays, which find the library's own operators in the tables of
+`gradspec.generated`.  The functions themselves are generated from the library's own templates.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ..batching.mapping import RECORDS
-from ..batching.ways import Record
+from ..compiler.tracing.entries import enter
 from ..generated.op_info import OpInfo
 from ..generated.series import SERIES
-from ..tracing.entries import enter
+from ..transforms.batching.rules import Record
+from ..transforms.batching.vmap_levels import RECORDS
 from .facts import Facts, Required
 
 
 def compiled(facts: Facts, made: ModuleType) -> Callable[..., Any]:
-    """The function of an operator whose wrapper is compiled, once the library knows of it.
+    """Register an operator with a compiled wrapper, and return its function.
 
     Parameters
     ----------
     facts : Facts
     made : module
-        The compiled one.
+        The compiled module.
 
     Returns
     -------
     callable
-        With the attributes `facts`, and `in_place` where it has that form.
+        With the attribute `facts`, and `in_place` if the operator has that form.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Operators that are defined outside of the library: what `define` makes of an entry's facts and functions.
+"""Operators that are defined outside the library, from an entry's facts and functions.
 
-Owns how such an operator is called: recorded, on batches, on Taylor series, in place, with `out=`.  The library's own operators
-are generated wrappers, which know nothing of these.
+Defines how such an operator is called: recorded, on batches, on Taylor series, in place, with `out=`.  The library's own
+operators are generated wrappers, which do not depend on these.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from ..batching.mapping import RECORDS
-from ..batching.ways import Record
+from ..core.conversion import asarray
 from ..core.events import current_mapping
 from ..core.grad_mode import is_grad_enabled, no_grad
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func.closures import has_tangent
 from ..generated.series import SERIES
 from ..support.dispatch import ops
+from ..transforms.batching.rules import Record
+from ..transforms.batching.vmap_levels import RECORDS
 from .arguments import Conversion
 from .facts import Facts, check_format
 from .recorded import Recorded, apart, joined
 from .results import of_forward
 
-MODULES: dict[str, Module] = {}  # of what has been defined, by name
+MODULES: dict[str, Module] = {}  # the modules of defined operators, by name
 
 
 class Module:
-    """The operators of one module by name, as the formulas of one another call them."""
+    """The operators of one module by name, for calls from one another's formulas."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
 
 
 def module(name: str, made: int) -> Module:
-    """The operators of a module that is being imported; refused where it was generated for another library.
+    """Register a module that is being imported; refused if it was generated for another version of the library.
 
     Parameters
     ----------
     name : str
         Of the module.
     made : int
-        The format of generated modules that it was written in.
+        The format of generated modules at the time of its generation.
     """
     check_format(made, name)
     MODULES[name] = found = Module(name)
@@ -55,14 +55,14 @@ def module(name: str, made: int) -> Module:
 
 
 class Operator:
-    """An operator: called as a function, with everything that the library's own have.
+    """An operator: callable, with all features of the library's own operators.
 
     Attributes
     ----------
     facts : Facts
-        What its entry says.
+        The facts of its entry.
     proofs : tuple of (str, str)
-        What was checked when it was defined, and by what; empty where that was done by its package's own check and tests.
+        The checks at its definition and their comparisons; empty if its package's own check and tests did them.
     """
 
     def __init__(self, facts: Facts, forward: Callable[..., Any], vjp: Callable[..., Any] | None = None,
@@ -96,7 +96,7 @@ class Operator:
 
     @property
     def page(self) -> str:
-        """What it computes, its derivative, and what was compared with what."""
+        """The computed function, its derivative, and the comparisons that were made."""
         from .page import text
 
         return text(self)
@@ -106,7 +106,7 @@ class Operator:
 
         return html(self)
 
-    # How it is called.
+    # Calls.
 
     def _applied(self, *inputs: Any) -> Any:
         mapping = current_mapping()
@@ -115,13 +115,13 @@ class Operator:
         return self.parts(*inputs)
 
     def parts(self, *inputs: Any) -> Any:
-        """What it gives for converted arguments that stand for nothing else."""
+        """The visible results for converted arguments that are neither batched nor series."""
         results = self.results(*inputs)
         count = len(self.facts.visible)
         return results[0] if count == 1 else results[:count]
 
     def results(self, *inputs: Any) -> tuple:
-        """All results, hidden ones too."""
+        """All results, including hidden ones."""
         if self.facts.form == "composite":
             found = self.forward(*inputs)
             return tuple(map(_tensors, found)) if len(self.facts.outputs) > 1 else (_tensors(found),)
@@ -131,16 +131,16 @@ class Operator:
         return tuple([list(o) if type(o) is tuple else o for o in joined(outputs, sizes[0])])
 
     def direct(self, inputs: tuple) -> Any:
-        """What the forward gives, as tensors in memory of their own."""
+        """The forward's results, as tensors with their own memory."""
         found = self.computed(*map(_array, inputs))
         return tuple(map(_tensors, found)) if type(found) is tuple else _tensors(found)
 
     def computed(self, *inputs: Any) -> Any:
-        """What the forward gives for arrays."""
+        """The forward's results for arrays."""
         return of_forward(self.forward(*inputs), *inputs)
 
     def tangents(self, inputs: tuple, results: tuple, moved: tuple) -> tuple:
-        """The tangent of each result, from those of the arguments; None stands for none."""
+        """The tangent of each result, from the tangents of the arguments; None means zero."""
         facts = self.facts
         if facts.linear:
             still = [self._still(value) if a.name in facts.linear and t is None else value if t is None else t
@@ -152,14 +152,14 @@ class Operator:
         return self.rule("jvp")(*inputs, *results, *named)
 
     def rule(self, kind: str) -> Callable[..., Any]:
-        """The function of a rule, which an entry that is `unimplemented` lacks."""
+        """The function of a rule; an error for an entry that is `unimplemented`."""
         found = getattr(self, kind)
         if found is None:
             raise NotImplementedError(f"{self.facts.name}: it has a derivative, and its entry lacks the rule")
         return found
 
     def _still(self, value: Any) -> Any:
-        """A tangent that is absent, in a call of what is linear in several arguments."""
+        """A zero for an absent tangent, in a call of an operator that is linear in several arguments jointly."""
         if isinstance(value, (list, tuple)):
             return tuple([self._still(item) for item in value])
         return ops.zeros_like(value) if isinstance(value, TensorBase) else 0 * value
@@ -182,7 +182,7 @@ class Operator:
 
 
 class _Wrapper:
-    """An operator where a vmap or a jet stands in front of it: its arguments are converted already."""
+    """An operator as a vmap or a jet calls it: its arguments are converted already."""
 
     def __init__(self, operator: Operator) -> None:
         self.operator, self.parts = operator, operator.parts
@@ -191,7 +191,7 @@ class _Wrapper:
         return self.operator._applied(*inputs)
 
     def asked(self, primals: tuple) -> tuple[Any, Any]:
-        """What it gives, and its formula of tangents, for series."""
+        """The results and the formula of their tangents, for series."""
         facts = self.operator.facts
         if facts.form == "unimplemented" or len(facts.visible) < len(facts.outputs):
             why = "its entry lacks a rule" if facts.form == "unimplemented" else "its rules read a result that is not returned"
@@ -202,7 +202,7 @@ class _Wrapper:
 
 
 class _Formula:
-    """The tangents of a call, as series ask for them."""
+    """The tangents of a call, in the form that series call."""
 
     def __init__(self, operator: Operator, outputs: tuple, inputs: tuple) -> None:
         self.operator, self.outputs, self.inputs = operator, outputs, inputs
@@ -213,16 +213,16 @@ class _Formula:
 
 def define(facts: Facts, forward: Callable[..., Any], vjp: Callable[..., Any] | None = None,
            jvp: Callable[..., Any] | None = None) -> Operator:  # fmt: skip
-    """An operator of the facts and functions that are generated from an entry.
+    """Create an operator from the facts and functions that are generated from an entry.
 
     Parameters
     ----------
     facts : Facts
     forward : callable
-        Of arrays; the formula on tensors where the entry is a composite.
+        On arrays; for a composite entry, the formula on tensors.
     vjp : callable, optional
-        Takes which gradients are wanted (bit i: that of array i), what was saved, and the cotangents of the results; returns a
-        gradient, or None, for each array.
+        Takes the wanted gradients as bits (bit i: gradient of array i), the saved values, and the cotangents of the results;
+        returns a gradient, or None, for each array.
     jvp : callable, optional
         Takes the arguments, the results and the tangents of the arrays; returns a tangent, or None, for each result.
 
@@ -236,7 +236,7 @@ def define(facts: Facts, forward: Callable[..., Any], vjp: Callable[..., Any] | 
 
 
 def in_place(operator: Operator) -> Callable[..., Any]:
-    """The operator that writes its result into its first argument, which is returned."""
+    """The form of an operator that writes its result into its first argument, and returns it."""
     if hasattr(operator, "in_place"):  # it is compiled
         return operator.in_place
     name = f"{operator.facts.name}_"
@@ -261,7 +261,7 @@ def in_place(operator: Operator) -> Callable[..., Any]:
 
 
 def find(module: str, name: str) -> Operator:
-    """An operator that has been defined, which is how one is unpickled."""
+    """Find a defined operator by name, for unpickling."""
     import importlib
 
     if module not in MODULES:
@@ -270,7 +270,7 @@ def find(module: str, name: str) -> Operator:
 
 
 def _filled(tangent: Any, value: Any) -> Any:
-    """The tangent of a list of arrays, of which absent ones are zeros; None where all are absent."""
+    """The tangent of a list of arrays with zeros for absent ones; None if all are absent."""
     if type(tangent) not in (tuple, list):
         return tangent
     if all(item is None for item in tangent):
@@ -279,14 +279,14 @@ def _filled(tangent: Any, value: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """An argument as a forward takes it."""
+    """An argument in the form that a forward takes."""
     if isinstance(value, (list, tuple)):
         return type(value)([_array(item) for item in value])
     return value.detach().numpy() if isinstance(value, TensorBase) else value
 
 
 def _tensors(found: Any) -> Any:
-    """A result of a composite, which may have come to a plain number."""
+    """A result of a composite as tensors; it may be a plain number."""
     return [_tensors(item) for item in found] if isinstance(found, (list, tuple)) else asarray(found)
 
 

@@ -1,6 +1,6 @@
-"""What is known of an operator that another package, or a text, defines: its signature, what its rules read, how it is derived.
+"""Facts of operators that another package, or a text, defines: the signature, the inputs of rules, batching and series.
 
-Owns these data, the version of the code that states them, and what its generated functions call.  Knows no tensors.
+Defines these data, and the version of their format, which generated modules check.  Handles no tensors.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-FORMAT = 1  # of generated modules: another one was made by a generator that does not go with this library
+FORMAT = 1  # of generated modules; a module with a different format does not work with this library
 
 
 class Argument(NamedTuple):
-    """An argument: `type` is that of the spec, as `int[]?`; a `default` is its value, `REQUIRED` where there is none."""
+    """An argument: `type` as in the spec, such as `int[]?`; `default` is its value, `REQUIRED` if there is none."""
 
     name: str
     type: str
@@ -22,7 +22,7 @@ class Argument(NamedTuple):
 
 
 class Required:
-    """In the place of a default: there is none."""
+    """Replaces a default if there is none."""
 
     def __repr__(self) -> str:
         return "REQUIRED"
@@ -33,40 +33,40 @@ REQUIRED = Required()
 
 @dataclass(frozen=True)
 class Facts:
-    """What an entry says.
+    """The facts of an entry.
 
     Attributes
     ----------
     signature : str
-        As it is written.
+        As written in the entry.
     module : str
-        Where the operator stands.
+        The module that defines the operator.
     arguments : tuple of Argument
     outputs : tuple of (str, str)
         Names and types, hidden ones (`_mask`) last.
     form : str
         "partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable" or "unimplemented".
     dtype : str
-        What the arrays may be: "any", "float", "real", "complex", "int" or "bool".
+        The kinds of arrays that it takes: "any", "float", "real", "complex", "int" or "bool".
     linear : tuple of str
-        Those in which it is jointly linear.
+        The arguments that the operator is jointly linear in.
     saved : tuple of (str, str, tuple of str)
-        What the backward rule reads: a name, of which kind it is, and the inputs whose gradients read it.
+        Saved values for the backward rule: a name, its kind, and the inputs whose gradients need it.
     batch : tuple
-        How it takes the batches of a vmap: the way, the role of each argument, and what that way wants beside.
+        The batching rule: its kind, the role of each argument, and further arguments of that kind.
     series : tuple
-        How it takes Taylor coefficients: the way, and the places of the arguments.
+        The rule for Taylor coefficients: its kind, and the positions of the arguments.
     variants : tuple of str
-        "inplace" and "out", where it has them.
+        "inplace" and "out", if the operator has these forms.
     doc : str
         Its docstring.
     rules : tuple of str
-        Its mathematics, a line each.
+        Its formulas, one in each line.
     samples, examples, kinks : tuple of str
-        Calls, as the entry writes them.
+        Calls, as written in the entry.
     domain : str or None
     program : str
-        The forward in calls of the library's operators, of a compiled one that is made of inner loops alone: what replays fuse.
+        For a compiled operator of inner loops alone, its forward as calls of the library's operators, which replays fuse.
     """
 
     signature: str
@@ -94,7 +94,7 @@ class Facts:
 
     @cached_property
     def key(self) -> str:
-        """What the operator is called where the operators of all packages meet."""
+        """The operator's name among the operators of all packages."""
         return f"{self.module}.{self.name}"
 
     @cached_property
@@ -104,22 +104,22 @@ class Facts:
 
     @cached_property
     def moving(self) -> tuple[tuple[str, str], ...]:
-        """The outputs that can have a gradient: what is computed and not returned counts as constant."""
+        """The outputs that can have a gradient; hidden outputs count as constants."""
         return () if self.form == "nondifferentiable" else tuple(o for o in self.visible if o[1].startswith("Array"))
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each argument stands."""
+        """The position of each argument."""
         return {a.name: place for place, a in enumerate(self.arguments)}
 
     @cached_property
     def visible(self) -> tuple[tuple[str, str], ...]:
-        """The outputs that callers get."""
+        """The outputs that callers receive."""
         return tuple(o for o in self.outputs if not o[0].startswith("_"))
 
 
 def check_format(made: int, module: str) -> None:
-    """Refuse a module that was generated for another library."""
+    """Refuse a module that was generated for another version of the library."""
     if made != FORMAT:
         older = "an older" if made < FORMAT else "a newer"
         way = "generate it again: python -m gradspec.codegen in the folder of its package" if made < FORMAT else "install that"

@@ -1,6 +1,6 @@
-"""An operator as a notebook shows it: its entry, its rules, what was checked.
+"""The page of an operator in a notebook: its entry, its rules and the checks that were made.
 
-Owns the layout of that page.  The words are those of the facts.
+Decides the layout alone; the texts come from the facts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def html(operator: Any) -> str:
 
 
 def text(operator: Any) -> str:
-    """What was checked, a line each, for `print(operator.page)`."""
+    """The checks that were made, one in each line, for `print(operator.page)`."""
     facts = operator.facts
     rows = [("", facts.signature), ("derivative", "; ".join(facts.rules)), *operator.proofs]
     width = max(len(name) for name, _ in rows)

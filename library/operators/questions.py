@@ -1,7 +1,7 @@
-"""What a finished operator is asked at its samples: the questions that the library's own operators are asked by its tests.
+"""Checks of a finished operator at its samples: the tests of the library's own operators run the same checks.
 
-Owns the questions, each of which returns in words what it has compared, or raises AssertionError with the call.  Samples are made
-by `gradspec.codegen`, which needs nothing beside NumPy for it.  A rule is compared with differences and never with itself.
+Each check returns a description of its comparisons, or raises AssertionError with the call.  `gradspec.codegen` creates the
+samples; this requires nothing but NumPy.  A rule is compared with differences, never with itself.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import gradspec.func  # noqa: F401 (as well)
 
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.gradcheck import gradcheck, gradgradcheck
+from ..core.conversion import asarray, tensor
 from ..core.grad_mode import no_grad
-from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
 from ..func.batching import vmap
 from ..func.jet import jet
@@ -30,21 +30,21 @@ from ..support.dispatch import ops
 from .defined import Operator, in_place
 from .facts import Required
 
-LARGEST = 12  # numbers in the arrays of a call whose second derivatives are asked for
-MOST = 4  # calls that a slow question is asked at
+LARGEST = 12  # largest number of array elements in a call for second derivatives
+MOST = 4  # largest number of calls in a slow check
 
 
 class Call(NamedTuple):
-    """A sample: its arguments, of which some are arrays with a derivative."""
+    """A sample: its arguments, and which of them are arrays with a derivative."""
 
     source: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    places: tuple[int, ...]  # of the positional arguments that are such arrays
-    hermitian: tuple[str, ...] = ()  # those that the domain keeps Hermitian, so that no single element of them moves
+    places: tuple[int, ...]  # positions of positional arguments that are arrays with a derivative
+    hermitian: tuple[str, ...] = ()  # arguments that the domain keeps Hermitian, so that no single element can be varied
 
     def function(self, operator: Operator) -> tuple[Callable[..., Any], list[np.ndarray]]:
-        """The operator as a function of its arrays alone, and these; its results are those with a derivative."""
+        """The operator as a function of its arrays alone, and these arrays; it returns the results with a derivative."""
         def function(*arrays: Any) -> Any:
             args = list(self.args)
             for place, array in zip(self.places, arrays):
@@ -55,7 +55,7 @@ class Call(NamedTuple):
 
 
 def calls(operator: Operator, dtype: Any = None) -> Iterator[Call]:
-    """The samples of an operator, in a dtype that it takes."""
+    """The samples of an operator, in a dtype that it accepts."""
     dtype = dtype or _dtypes(operator)[0]
     made = importlib.import_module("gradspec.codegen.spec.samples")
     facts = operator.facts
@@ -69,7 +69,7 @@ def calls(operator: Operator, dtype: Any = None) -> Iterator[Call]:
 
 
 def several(found: Any) -> tuple:
-    """The results that have a derivative, one by one."""
+    """The results that have a derivative, as a tuple."""
     flat: list[Any] = []
     for one in found if isinstance(found, (tuple, list)) else (found,):
         flat += one if isinstance(one, (tuple, list)) else [one]
@@ -81,7 +81,7 @@ def _has_derivative(operator: Operator) -> bool:
 
 
 def _small(operator: Operator) -> list[Call]:
-    """Calls of few numbers, of several kinds."""
+    """A few calls with few numbers, of several kinds."""
     found = [call for call in calls(operator) if call.places and sum(call.args[i].size for i in call.places) <= 2 * LARGEST]
     found.sort(key=lambda call: sum(call.args[i].size for i in call.places) > LARGEST)
     return [call for call in found if all(call.args[i].size for i in call.places)][:MOST]
@@ -92,7 +92,7 @@ def _leaves(arrays: list[np.ndarray]) -> list[Any]:
 
 
 def _same(got: Any, wanted: Any, call: Call, what: str, tolerance: float = 1e-8, unsure: Any = 0.0) -> None:
-    """Whether two values agree; `unsure` is by how much what is wanted may be off itself."""
+    """Check that two values agree; `unsure` is the error of the wanted value itself."""
     got, wanted = (np.asarray(v.detach().numpy() if isinstance(v, TensorBase) else v) for v in (got, wanted))
     assert got.shape == wanted.shape, f"{what}: shape {got.shape} in the place of {wanted.shape} at {call.source}"
     close = np.all(np.isclose(got, wanted, rtol=tolerance, atol=tolerance + unsure, equal_nan=True))
@@ -100,7 +100,7 @@ def _same(got: Any, wanted: Any, call: Call, what: str, tolerance: float = 1e-8,
 
 
 def stated_values(operator: Operator) -> str:
-    """The values of its examples."""
+    """Check the values of its examples."""
     made, facts = importlib.import_module("gradspec.codegen.spec.samples"), operator.facts
     for source, value in facts.examples:
         args, kwargs = made.evaluate_sample(source)
@@ -131,14 +131,14 @@ def second_order(operator: Operator) -> str:
     for call in found:
         function, arrays = call.function(operator)
         if not any(out.requires_grad for out in function(*_leaves(arrays))):
-            continue  # it is constant there
+            continue  # the derivative is constant
         _checked(lambda: gradgradcheck(function, _leaves(arrays), check_fwd_over_rev=True), call, "second derivative")  # noqa: B023
         _forward_over_forward(function, arrays, call)
     return f"differences at {len(found)} calls, reverse over reverse, forward over reverse, forward over forward"
 
 
 def _forward_over_forward(function: Callable[..., Any], arrays: list[np.ndarray], call: Call) -> None:
-    """Two dual levels, compared with differences of one."""
+    """Two dual levels, compared with differences of one level."""
     random = np.random.default_rng(0)
     first, second = ([random.standard_normal(a.shape) for a in arrays] for _ in range(2))
 
@@ -159,7 +159,7 @@ def _forward_over_forward(function: Callable[..., Any], arrays: list[np.ndarray]
 
 
 def batches(operator: Operator) -> str:
-    """A vmap gives what a loop gives, and so do its gradients."""
+    """A vmap and its gradients, compared with a loop."""
     if not operator.facts.arrays:
         return "takes no batch"
     found = [call for call in calls(operator) if call.places][: 2 * MOST]
@@ -193,7 +193,7 @@ def _batch_gradients(function: Callable[..., Any], rows: list[np.ndarray], call:
 
 
 def series(operator: Operator) -> str:
-    """Taylor coefficients of the second order, compared with differences of a path."""
+    """Taylor coefficients of second order, compared with differences along a path."""
     facts = operator.facts
     if not _has_derivative(operator) or facts.series[0] == "refused" or len(facts.visible) < len(facts.outputs):
         return "takes no series"
@@ -214,8 +214,8 @@ def series(operator: Operator) -> str:
 
 
 def replays(operator: Operator) -> str:
-    """A compiled function gives, at other numbers, what it gives uncompiled."""
-    compiled = importlib.import_module("gradspec.replay").compile
+    """A compiled function, compared with the uncompiled one at different numbers."""
+    compiled = importlib.import_module("gradspec.compiler.compiled_function").compile
     found = [call for call in calls(operator) if call.places][:MOST]
     for call in found:
         function, arrays = call.function(operator)
@@ -239,7 +239,7 @@ def replays(operator: Operator) -> str:
 
 
 def single_precision(operator: Operator) -> str:
-    """In float32 it gives what it gives in double, less exactly."""
+    """Results in float32, compared with those in double, less exactly."""
     if operator.facts.dtype in ("int", "bool", "complex"):
         return "takes none"
     count = 0
@@ -256,7 +256,7 @@ def single_precision(operator: Operator) -> str:
 
 
 def written(operator: Operator) -> str:
-    """`out=` and the operator in place give the same, in the memory that they are given."""
+    """`out=` and the in-place form give the same results, in the memory of their arguments."""
     facts = operator.facts
     for call in calls(operator):
         with no_grad():
@@ -280,7 +280,7 @@ def written(operator: Operator) -> str:
 
 
 def _sum(outputs: Any) -> Any:
-    """A real number that depends on all results unevenly."""
+    """A real number that depends on all results with different weights."""
     total: Any = 0.0
     for number, out in enumerate(outputs, 1):
         out = ops.real(out) + ops.imag(out) if out.dtype.kind == "c" else out
@@ -308,7 +308,7 @@ def _hermitian(x: Any) -> Any:
 
 
 def _quiet(question: Callable[[Operator], str]) -> Callable[[Operator], str]:
-    """A question that says nothing of NumPy's warnings: other numbers than those of a sample may leave the domain."""
+    """A check without NumPy's warnings: numbers other than a sample's may leave the domain."""
     @functools.wraps(question)
     def asked(operator: Operator) -> str:
         with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
-"""The node of an operator that is defined outside of the library: its functions as an `autograd.Function`.
+"""The node of an operator that is defined outside the library: its functions as an `autograd.Function`.
 
-Owns what is saved for which gradient, and how the rules get what they name.  The function of arrays is called back, so that
-compiled functions call it at each replay; the rules are made of operators, and so have derivatives of any order.
+Decides which values each gradient needs, saves them, and passes them to the rules.  Compiled functions call the function on
+arrays back at each replay.  The rules consist of operators, and so have derivatives of any order.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..support.errors import explain
 from .rules import dtype_of, ndim_of, shape_of
 
 METADATA = {"shape": shape_of, "ndim": ndim_of, "dtype": dtype_of}
-_VARIABLE = ("input", "output", "index")  # kinds of what is saved that may hold arrays
+_VARIABLE = ("input", "output", "index")  # kinds of saved values that may be arrays
 
 
 class Recorded(Function):
-    """What all operators have in common; each has a class of its own, after which its node is named.
+    """The part common to all operators; each has its own subclass, which gives the node its name.
 
-    The arguments of `apply` are the operator, how many each list of arrays holds, a list that gets the same of the results, and
-    the operator's own arguments one by one.
+    The arguments of `apply` are the operator, the length of each list of arrays among its arguments, an empty list that receives
+    the same for the results, and the flattened arguments of the operator.
     """
 
     pure = True
@@ -38,7 +38,7 @@ class Recorded(Function):
         ctx.set_materialize_grads(False)
         facts, inputs = operator.facts, joined(flat, counts)
         try:
-            heard = is_listened_to()  # a compiled function will call it again; else nothing is to be remembered of the call
+            heard = is_listened_to()  # a compiled function will call it again; otherwise nothing about the call is recorded
             result = called_back(OnArrays(operator.computed, scalars=False), inputs, {}) if heard else operator.direct(inputs)
         except Exception as error:
             raise explain(error, facts.name, **dict(zip(facts.places, inputs))) from None
@@ -92,7 +92,7 @@ class Recorded(Function):
 
 
 def apart(values: Any) -> tuple[tuple, tuple]:
-    """Values one by one, and of each how many it was: None where it was one."""
+    """Flatten values, and return the length of each list of tensors among them, None for other values."""
     flat: list[Any] = []
     counts: list[int | None] = []
     for value in values:
@@ -103,13 +103,13 @@ def apart(values: Any) -> tuple[tuple, tuple]:
 
 
 def joined(flat: Any, counts: tuple) -> tuple:
-    """The values that were taken apart."""
+    """The inverse of `apart`."""
     items = iter(flat)
     return tuple([next(items) if count is None else tuple([next(items) for _ in range(count)]) for count in counts])
 
 
 def _keep(ctx: Any, facts: Any, inputs: tuple, results: tuple) -> None:
-    """Note what the rules of the gradients that are needed read."""
+    """Save the values that the rules of the needed gradients read."""
     needed = joined(ctx.needs_input_grad[Recorded.FIXED :], ctx.counts)
     values = dict(zip(facts.places, inputs)) | dict(zip([name for name, _ in facts.outputs], results))
     kept: list[Any] = []
@@ -129,14 +129,14 @@ def _kept(ctx: Any, facts: Any) -> tuple:
 
 
 def _filled(grad: Any, like: Any) -> Any:
-    """The cotangent of a list of results, of which absent ones are zeros; None where all are absent."""
+    """The cotangent of a list of results with zeros for absent ones; None if all are absent."""
     if type(grad) is not tuple or all(item is None for item in grad):
         return None if type(grad) is tuple else grad
     return tuple([ops.zeros(one[0], dtype=one[1]) if item is None else item for item, one in zip(grad, like)])
 
 
 def _fitted(tangent: Any, result: Any) -> Any:
-    """A tangent in the shape and dtype of its result."""
+    """A tangent with the shape and dtype of its result."""
     if tangent is None or result.dtype.kind not in "fc":
         return None
     if tangent.shape != result.shape:

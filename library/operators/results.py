@@ -1,6 +1,6 @@
-"""What operators of other packages make of what their forwards give.
+"""Normalise the results of forwards from other packages: arrays with their own memory, never tensors.
 
-Owns the two refusals of trust that the library's own forwards do without: a result is in memory of its own, and is no tensor.
+The library's own forwards are trusted in both respects.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..core.tensor import TensorBase
 
 
 def of_forward(found: Any, *given: Any) -> Any:
-    """A result as an array, or several as a tuple or a list of arrays, none of which shares memory with what was given.
+    """A result as an array, or several as a tuple or list of arrays; none of them shares memory with an argument.
 
     Raises
     ------
     TypeError
-        It is a tensor: what a kernel closes over would get no gradient.
+        A result is a tensor: values in a kernel's closure would get no gradient.
     """
     if type(found) is np.ndarray and found.base is None:
         return found.copy() if any([found is one for one in given]) else found

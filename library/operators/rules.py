@@ -1,6 +1,6 @@
-"""What the generated functions of an operator call beside operators: sums of terms that may be absent, and metadata.
+"""Functions for the generated rules of operators: sums with absent terms, and metadata of operands.
 
-Owns these few functions.  A rule leaves out the terms of an absent cotangent or tangent, which is None.
+A rule omits the terms of an absent cotangent or tangent, which is None.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from ..support.dispatch import ops
 
 
 def plus(total: Any, term: Any) -> Any:
-    """A sum whose first part may be absent."""
+    """The sum of two terms; either may be absent."""
     if isinstance(term, (list, tuple)):
         return term if total is None else [plus(one, other) for one, other in zip(total, term, strict=True)]
     return term if total is None else ops.add(total, term)
 
 
 def minus(total: Any, term: Any) -> Any:
-    """A difference whose first part may be absent."""
+    """The difference of two terms; either may be absent."""
     if isinstance(term, (list, tuple)):
         return [minus(one, other) for one, other in zip(total or [None] * len(term), term, strict=True)]
     return ops.negative(term) if total is None else ops.subtract(total, term)
 
 
 def shape_of(value: Any) -> Any:
-    """The shape of an operand, a number's being (); of a list of them a tuple of shapes.
+    """The shape of an operand, () for a number; for a list of operands a tuple of shapes.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def size_of(value: Any) -> int:
 
 
 def dtype_of(value: Any) -> Any:
-    """The dtype of an operand, a number's being NumPy's for it; of a list of them a list of dtypes.
+    """The dtype of an operand, NumPy's default for a number; for a list of operands a list of dtypes.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""`gs.operator`: an operator of an entry that is written at run time, checked when it is defined.
+"""`gs.operator`: define an operator by an entry at run time, and check it.
 
-Owns how a text becomes an operator: the generator of `gradspec.codegen` reads, analyses and checks it, and writes the module
-that is run.  The finished operator is then asked what the operators of packages are asked by their tests.
+The generator of `gradspec.codegen` reads, analyses and checks the text, and writes the module that is executed.  The finished
+operator then undergoes the same checks as the operators of packages in their tests.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _COUNT = iter(range(1, 1 << 62))
 
 
 class OperatorError(ValueError):
-    """What an entry is refused for, with the lines and carets of the check."""
+    """An entry is refused; the message shows its lines with carets, as the check does."""
 
 
 def operator(text: str, kernels: Mapping[str, Callable[..., Any]] | ModuleType | None = None) -> Operator:
-    """Define an operator by its entry, as `derivatives.yaml` has them: its rules are checked here, or it is refused.
+    """Define an operator by its entry, in the format of `derivatives.yaml`; its rules are checked here, or it is refused.
 
     Parameters
     ----------
     text : str
-        One entry: `op: logcosh(x) -> y` and the lines below it.  An operator that its formulas call, as an adjoint, may
-        follow as a second entry; each then begins with `- op:`.
+        One entry: `op: logcosh(x) -> y` and the lines below it.  A second entry may follow for an operator that the formulas of
+        the first call, such as an adjoint; each then begins with `- op:`.
     kernels : mapping of str to callable, or module, optional
-        What `kernels.name` means in `forward`: functions of NumPy's arrays.
+        The functions `kernels.name` in `forward`; they take NumPy's arrays.
 
     Returns
     -------
     Operator
-        The operator of the first entry.  `print(op.page)` and the last line of a notebook's cell say what was compared with what.
+        The operator of the first entry.  `print(op.page)`, and the last line of a notebook's cell, show the comparisons made.
 
     Raises
     ------
@@ -48,8 +48,8 @@ def operator(text: str, kernels: Mapping[str, Callable[..., Any]] | ModuleType |
 
     Notes
     -----
-    The rules are compared with differences at samples, as `python -m gradspec.codegen check` does; then the finished operator is
-    asked for derivatives of second order, batches, Taylor series, replays, single precision, `out=` and writes in place.
+    The rules are compared with differences at samples, as by `python -m gradspec.codegen check`.  Then the finished operator is
+    checked for derivatives of second order, batches, Taylor series, replays, single precision, `out=` and in-place writes.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def operator(text: str, kernels: Mapping[str, Callable[..., Any]] | ModuleType |
 
 
 def _run(source: str, name: str, kernels: Any) -> dict[str, Any]:
-    """The names of a generated module; tracebacks show its lines."""
+    """Execute a generated module and return its names; tracebacks show its lines."""
     file = f"<operator {next(_COUNT)}>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     names: dict[str, Any] = {"__name__": name, "kernels": kernels}
@@ -95,7 +95,7 @@ def _run(source: str, name: str, kernels: Any) -> dict[str, Any]:
 
 
 def _ask(made: Operator) -> None:
-    """Note what the check and the questions have compared, or refuse."""
+    """Record the comparisons of the check and of `questions`, or refuse the operator."""
     from .questions import QUESTIONS
 
     proofs = [("check", f"differences at {len(made.facts.samples)} samples, before anything was defined")]

@@ -1,13 +1,10 @@
-"""Optimisers with PyTorch's formulas, defaults and state, and schedules of their learning rates.
-
-Owns the names.
-"""
+"""Optimisers with PyTorch's formulas, defaults and state, and schedules of their learning rates."""
 
 from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import later
+from ..support.lazy_import import later
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adamax, NAdam, RAdam
 from .lbfgs import LBFGS

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from .optimizer import Optimizer, as_given, as_real, check_betas, decayed
@@ -27,7 +27,7 @@ class Adam(Optimizer):
     maximize : bool
         Climb instead of descending.
     decoupled_weight_decay : bool
-        Take the penalty off the parameter itself, as `AdamW` does.
+        Subtract the penalty from the parameter itself, like `AdamW`.
     """
 
     elementwise = True
@@ -80,7 +80,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameter itself and stays out of the moments (Loshchilov and Hutter, 2019).
+    """Adam whose weight decay shrinks the parameter itself, without effect on the moments (Loshchilov and Hutter, 2019).
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class AdamW(Adam):
     eps : float
         Added to the denominator.
     weight_decay : float
-        Share of the parameter, times `lr`, taken off at each step.
+        Fraction of the parameter, times `lr`, that is subtracted at each step.
     amsgrad : bool
         Divide by the largest second moment so far.
     maximize : bool

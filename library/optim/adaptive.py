@@ -1,6 +1,6 @@
 """Adadelta, Adamax, NAdam and RAdam, with PyTorch's formulas, defaults and state.
 
-Owns what each makes of the running moments of the gradient.
+Computes the step of each rule from running moments of the gradient.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Adadelta(Optimizer):
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient, which fades, in the place of the second moment (Kingma and Ba, 2015).
+    """Adam with a decaying maximum of the gradient instead of the second moment (Kingma and Ba, 2015).
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class NAdam(Optimizer):
         Added to the denominator.
     weight_decay : float
     momentum_decay : float
-        How fast momentum comes near to the first of the betas.
+        Speed of the convergence of momentum to the first of the betas.
     decoupled_weight_decay : bool
         Whether the weight decay shrinks the parameter, and is not added to the gradient.
     maximize : bool
@@ -171,7 +171,7 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam that trusts the second moment as far as enough gradients were seen (Liu and others, 2020).
+    """Adam that uses the second moment once enough gradients have been seen (Liu and others, 2020).
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class RAdam(Optimizer):
         mean += (1 - beta1) * (grad - mean)
         square *= beta2
         square += (1 - beta2) * (grad * grad)
-        longest = 2 / (1 - beta2) - 1  # of the average that the second moment is, and that of now
+        longest = 2 / (1 - beta2) - 1  # length of the second moment's average, in the limit and now
         now = longest - 2 * count * beta2**count / (1 - beta2**count)
         trusted = now > 5
         safe = gs.where(trusted, now, 6.0)
@@ -224,7 +224,7 @@ class RAdam(Optimizer):
 
 
 def shrunk(step: gs.Tensor, param: gs.Tensor, group: dict[str, Any]) -> gs.Tensor:
-    """The step and what decoupled weight decay takes off the parameter."""
+    """The step plus the amount that decoupled weight decay subtracts from the parameter."""
     if group["weight_decay"] and group["decoupled_weight_decay"]:
         step = step + group["lr"] * group["weight_decay"] * param
     return step

@@ -1,7 +1,4 @@
-"""Schedules that go up and down: cycles, one cycle, and cosines that begin anew.
-
-Owns their formulas.
-"""
+"""Schedules that rise and fall: cycles, one cycle, and cosines with restarts."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ def each(name: str, value: Any, count: int) -> list[float]:
 
 
 class _WithMomentum(LRScheduler):
-    """What changes momentum, or the first of Adam's betas, against the learning rate."""
+    """Base class of schedules that change momentum, or the first of Adam's betas, against the learning rate."""
 
     cycle_momentum: bool
     use_beta1: bool
@@ -40,26 +37,26 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Up from `base_lr` to `max_lr` and down again, again and again (Smith, 2017).
+    """Up from `base_lr` to `max_lr` and down again, periodically (Smith, 2017).
 
     Parameters
     ----------
     optimizer : Optimizer
     base_lr, max_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     step_size_up : int
-        How many steps the way up takes.
+        Number of steps of the rise.
     step_size_down : int, optional
-        How many the way down takes; as many by default.
+        Number of steps of the fall; by default equal.
     mode : {'triangular', 'triangular2', 'exp_range'}
-        Whether the way stays as long, is halved at each cycle, or shrinks by `gamma` at each step.
+        Whether the amplitude is constant, is halved at each cycle, or shrinks by `gamma` at each step.
     gamma : float
     scale_fn : callable, optional
-        What the way is multiplied by, in the place of `mode`.
+        Factor of the amplitude, instead of `mode`.
     scale_mode : {'cycle', 'iterations'}
         Whether `scale_fn` is called with the number of the cycle, or of the step.
     cycle_momentum : bool
-        Whether momentum goes down from `max_momentum` to `base_momentum` meanwhile.
+        Whether momentum falls from `max_momentum` to `base_momentum` during the rise.
     base_momentum, max_momentum : float or sequence of float
     last_epoch : int
     """
@@ -112,26 +109,26 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """Up from `max_lr / div_factor` to `max_lr`, and down to far below where it began (Smith and Topin, 2019).
+    """Up from `max_lr / div_factor` to `max_lr`, and down to far below the initial rate (Smith and Topin, 2019).
 
     Parameters
     ----------
     optimizer : Optimizer
     max_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     total_steps : int, optional
-        How many steps there are; `epochs` times `steps_per_epoch` where it is not given.
+        Number of steps; by default `epochs` times `steps_per_epoch`.
     epochs, steps_per_epoch : int, optional
     pct_start : float
-        The share of steps that go up.
+        The fraction of steps in the rise.
     anneal_strategy : {'cos', 'linear'}
     cycle_momentum : bool
-        Whether momentum goes the other way, between `max_momentum` and `base_momentum`.
+        Whether momentum moves in the opposite direction, between `max_momentum` and `base_momentum`.
     base_momentum, max_momentum : float or sequence of float
     div_factor, final_div_factor : float
-        How much lower than `max_lr` the first rate is, and than the first the last.
+        Ratio of `max_lr` to the first rate, and of the first rate to the last.
     three_phase : bool
-        Whether the way down to the first rate takes as long as the way up.
+        Whether the fall to the first rate takes as long as the rise.
     last_epoch : int
     """
 
@@ -196,7 +193,7 @@ class OneCycleLR(_WithMomentum):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down to `eta_min` along half a wave of a cosine, and anew, each time in `T_mult` times as many steps.
+    """Down to `eta_min` along half a wave of a cosine, with restarts, each cycle `T_mult` times as long as the previous one.
 
     The source is Loshchilov and Hutter (2017).
 
@@ -204,7 +201,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     ----------
     optimizer : Optimizer
     T_0 : int
-        How many steps the first way takes.
+        Number of steps of the first cycle.
     T_mult : int
     eta_min : float
     last_epoch : int
@@ -228,7 +225,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Parameters
         ----------
         epoch : float, optional
-            How many steps were taken, in the place of one more; parts of steps as well.
+            Number of steps taken, instead of one more; may be fractional.
         """
         if epoch is not None and epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")

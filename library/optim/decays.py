@@ -1,6 +1,6 @@
-"""Schedules that go one way: steps, powers, lines and half a wave of a cosine.
+"""Schedules in one direction: steps, powers, lines and half a wave of a cosine.
 
-Owns their formulas, each once from the rate before and, where there is one, once from the number of steps alone.
+Defines each formula once from the previous rate and, if it exists, once from the number of steps alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LambdaLR(_Functions):
 
 
 class MultiplicativeLR(_Functions):
-    """Multiplied by `lr_lambda(steps)` at every step; a list has a function for each group."""
+    """Multiply the rate by `lr_lambda(steps)` at every step; a list has a function for each group."""
 
     def get_lr(self) -> Rates:
         if self.last_epoch == 0:
@@ -42,7 +42,7 @@ class MultiplicativeLR(_Functions):
 
 
 class StepLR(LRScheduler):
-    """Multiplied by `gamma` every `step_size` steps."""
+    """Multiply the rate by `gamma` every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
@@ -57,7 +57,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiplied by `gamma` at each of the `milestones`."""
+    """Multiply the rate by `gamma` at each of the `milestones`."""
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
@@ -117,7 +117,7 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiplied by `gamma` at every step."""
+    """Multiply the rate by `gamma` at every step."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -131,7 +131,7 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Down to 0 in `total_iters` steps, as a power of what is left of them."""
+    """Decay to 0 in `total_iters` steps, as a power of the remaining fraction of steps."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power

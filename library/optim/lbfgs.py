@@ -1,7 +1,7 @@
 """LBFGS: limited-memory BFGS, with PyTorch's options and stopping rules.
 
-Owns the history of steps and gradients, and a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
-Optimization, 2006, algorithms 7.4, 3.5 and 3.6).  Works on all parameters as one real vector.
+Holds the history of steps and gradients, and the line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
+Optimization, 2006, algorithms 7.4, 3.5 and 3.6).  All parameters form one real vector.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ LONGEST_SEARCH = 25
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS.  `step` wants a closure that clears the gradients, computes the loss, calls backward and returns it.
+    """Limited-memory BFGS.  `step` needs a closure that clears the gradients, computes the loss, calls backward and returns it.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class LBFGS(Optimizer):
     max_eval : int, optional
         Calls of the closure in each call of `step`; by default 5/4 of `max_iter`.
     tolerance_grad : float
-        Stop where no element of the gradient is larger.
+        Stop if no element of the gradient is larger.
     tolerance_change : float
-        Stop where neither the parameters nor the loss change by more.
+        Stop if neither the parameters nor the loss change by more.
     history_size : int
-        How many steps are remembered.
+        Number of steps in the history.
     line_search_fn : {None, "strong_wolfe"}
-        How the length of a step is found.
+        Method of the line search; None for no line search.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class LBFGS(Optimizer):
         return first
 
     def _direction(self, state, gradient, size):
-        """Minus the gradient, multiplied with the inverse Hessian that the history stands for."""
+        """Minus the product of the gradient and the inverse Hessian that the history approximates."""
         history = state["history"]
         if "gradient" in state:
             step, change = state["step"][0], gradient - state["gradient"][0]
@@ -167,23 +167,23 @@ def _reals(array):
 
 
 def strong_wolfe(at, length, loss, gradient, slope, tolerance):
-    """A length along a direction of descent that satisfies the strong Wolfe conditions, or the best that was seen.
+    """A length along a descent direction that satisfies the strong Wolfe conditions, or else the best one found.
 
     Parameters
     ----------
     at : callable
-        From a length to the loss, the gradient and the slope there.
+        Takes a length, returns the loss, the gradient and the slope there.
     length, loss, gradient, slope
         The first length to try; loss, gradient and slope at 0.
     tolerance : float
-        The search ends where its interval is shorter.
+        The search ends if its interval is shorter.
 
     Returns
     -------
     length, loss, gradient
-        What was found.
+        Result of the search.
     used : int
-        How often `at` was called.
+        Number of calls of `at`.
     """
     origin = low = (0.0, loss, gradient, slope)
     high = None
@@ -209,7 +209,7 @@ def strong_wolfe(at, length, loss, gradient, slope, tolerance):
 
 
 def between(low, high):
-    """Where the cubic through both ends, values and slopes, is least; well inside the interval."""
+    """Minimiser of the cubic through the values and slopes at both ends, kept well inside the interval."""
     (a, f, _, p), (b, g, _, q) = low, high
     middle, margin = (a + b) / 2, 0.1 * abs(b - a)
     slope = p + q - 3 * (f - g) / (a - b)

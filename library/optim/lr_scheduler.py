@@ -1,11 +1,8 @@
-"""Schedules of learning rates, with PyTorch's names and formulas.
-
-Owns the list of their names.
-"""
+"""Schedules of learning rates, with PyTorch's names and formulas."""
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (
     ConstantLR,

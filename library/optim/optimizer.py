@@ -1,7 +1,7 @@
-"""Optimizer: what all optimisers share.
+"""Optimizer: the base class of all optimisers.
 
-Owns the state of an optimiser as tensors, step counts too.  A step is operators on them under `no_grad`: writes in place tell
-every graph that saved the old value, and a trace of the step holds no number that the next one changes.
+Holds the state of an optimiser as tensors, including step counts.  A step consists of operators on them under `no_grad`. In-place
+writes advance version counters, so that graphs detect them.  A trace of a step contains no number that changes at the next step.
 """
 
 from collections import defaultdict
@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.grad_mode import enable_grad, no_grad
 from ..core.leaf_gradient import rows_of_gradient
-from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.hooks import RemovableHandle
@@ -23,11 +23,11 @@ from .vectors import Vectors
 
 Hook = Callable[..., Any]
 HOOKS = ("step before", "step behind", "state before", "state behind", "loading before", "loading behind")
-KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # no part of an optimiser: copies have their own
+KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # not part of an optimiser: copies have their own
 EVERYWHERE: tuple[dict[int, Hook], dict[int, Hook]] = ({}, {})  # of the steps of all optimisers
 
 
-# What only says how PyTorch computes a step: the values that change nothing here, and why another one is refused.
+# Options that only choose how PyTorch computes a step: values without effect here, and the reason to refuse other values.
 WAYS: dict[str, tuple[tuple[bool | None, ...], str]] = {
     "foreach": ((None, False, True), ""), "fused": ((None, False, True), ""),
     "capturable": ((None, False), "there is no device to capture on; gs.compile records a step as it is"),
@@ -37,7 +37,7 @@ WAYS: dict[str, tuple[tuple[bool | None, ...], str]] = {
 
 
 def without_ways(init: Callable[..., None]) -> Callable[..., None]:
-    """The constructor, which takes what only says how PyTorch computes a step, and refuses what it cannot do."""
+    """The constructor, with options that only choose how PyTorch computes a step; unsupported values are refused."""
 
     @wraps(init)
     def begin(self: "Optimizer", *args: Any, **kwargs: Any) -> None:
@@ -47,7 +47,7 @@ def without_ways(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def said(options: dict[str, Any], name: str) -> dict[str, Any]:
-    """The options but for those of `WAYS`."""
+    """The options except the options in `WAYS`."""
     for way, (idle, reason) in WAYS.items():
         if options.get(way) not in idle:
             raise ValueError(f"{name}: {way}={options[way]!r} is not supported: {reason or 'it is None, False or True'}")
@@ -55,26 +55,26 @@ def said(options: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 class Optimizer:
-    """What all optimisers share: groups of parameters, each with options of its own, and a state for each parameter.
+    """The base class of all optimisers: groups of parameters with options of their own, and a state for each parameter.
 
     Parameters
     ----------
     params : iterable of Tensor, or of dict
         Leaves to optimise.  A dict is a group: its "params", and options that differ from the defaults.
     defaults : dict
-        The options of a group that does not name them.
+        Options of groups that do not set them.
 
     Attributes
     ----------
     param_groups : list of dict
-        Read at every step, so `group["lr"] = ...` is how a learning rate is scheduled.
+        Read at every step: a schedule assigns `group["lr"] = ...`.
     state : dict
         From a parameter to its buffers.
     """
 
-    numbers: tuple[str, ...] = ("step",)  # what of a parameter's state is one number, in double precision
-    shorter: tuple[str, ...] = ()  # what has the parameter's dtype and another shape
-    elementwise = False  # whether the `update` of this class treats each number of a parameter by itself
+    numbers: tuple[str, ...] = ("step",)  # entries of a parameter's state that are one number, in double precision
+    shorter: tuple[str, ...] = ()  # entries with the parameter's dtype and a different shape
+    elementwise = False  # whether the `update` of this class is elementwise
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -135,7 +135,7 @@ class Optimizer:
         self.param_groups.append(group)
 
     def check_options(self, group: dict[str, Any]) -> None:
-        """Raise ValueError where an option of `group` makes no sense."""
+        """Raise ValueError if an option of `group` is invalid."""
         for name, title in (("lr", "learning rate"), ("weight_decay", "weight_decay value"), ("eps", "epsilon value")):
             if name in group and not group[name] >= 0:
                 raise ValueError(f"Invalid {title}: {group[name]}; it must be 0 or more")
@@ -145,27 +145,27 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} has no update()")
 
     def takes_rows(self, group: dict[str, Any]) -> bool:
-        """Whether a gradient of few rows changes these rows alone, so that `update_rows` is all of the step."""
+        """Whether a row-sparse gradient changes only its rows, so that `update_rows` is the whole step."""
         return False
 
     def update_rows(
         self, param: Tensor, places: np.ndarray, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> Tensor:
-        """`update` of the rows of a parameter at places that rise; the gradient is zero in all others."""
+        """`update` for the rows of a parameter at increasing indices; the gradient is zero in all other rows."""
         raise NotImplementedError(f"{type(self).__name__} has no update_rows()")
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
-        """Move every parameter that has a gradient.
+        """Update every parameter that has a gradient.
 
         Parameters
         ----------
         closure : callable, optional
-            Computes the loss and its gradients anew; called once, before the parameters move.
+            Computes the loss and its gradients again; called once, before the parameters change.
 
         Returns
         -------
         Tensor or None
-            What `closure` returned.
+            The result of `closure`.
         """
         for hook in (*EVERYWHERE[0].values(), *self._hooks[0].values()):
             changed = hook(self, (closure,), {})
@@ -198,7 +198,7 @@ class Optimizer:
         return loss
 
     def _has_moved_rows(self, param: Tensor, group: dict[str, Any]) -> bool:
-        """Move the rows of a parameter whose gradient is rows that wait; reading `.grad` would make an array of them."""
+        """Update the rows of a parameter with a row-sparse gradient; reading `.grad` would build a dense array."""
         found = rows_of_gradient(param) if self.takes_rows(group) else None
         if found is None:
             return False
@@ -207,16 +207,16 @@ class Optimizer:
         return True
 
     def _is_elementwise(self) -> bool:
-        """Whether the class that has `update` says so: one that derives from it may do more."""
+        """Whether the class that defines `update` declares it elementwise: a derived class may do more."""
         return next(bool(vars(cls).get("elementwise")) for cls in type(self).__mro__ if "update" in vars(cls))
 
     def change(self, param: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        """What a step takes off a parameter."""
+        """The amount that a step subtracts from a parameter."""
         change = self.update(param, -grad if group.get("maximize") else grad, state, group)
         return asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters.
+        """Clear the gradients of all parameters.
 
         Parameters
         ----------
@@ -250,14 +250,14 @@ class Optimizer:
         return found
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned; parameters are matched by their order.
+        """Continue from the result of `state_dict`; parameters are matched by their order.
 
         Parameters
         ----------
         state_dict : dict
             It is copied: later steps do not change it.
         """
-        from copy import deepcopy  # no import of gradspec should wait for it
+        from copy import deepcopy  # a slow import, deferred
 
         for hook in self._hooks[4].values():
             state_dict = hook(self, state_dict) or state_dict
@@ -295,11 +295,11 @@ class Optimizer:
             hook(self)
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; it may return others."""
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return different ones."""
         return RemovableHandle(self._hooks[0], hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` behind each step."""
+        """Call `hook(optimizer, args, kwargs)` after each step."""
         return RemovableHandle(self._hooks[1], hook)
 
     def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
@@ -307,15 +307,15 @@ class Optimizer:
         return RemovableHandle(self._hooks[2], hook)
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` of what `state_dict` returns; it may return another."""
+        """Call `hook(optimizer, state_dict)` on the result of `state_dict`; the hook may return a different one."""
         return RemovableHandle(self._hooks[3], hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another."""
+        """Call `hook(optimizer, state_dict)` before `load_state_dict`; the hook may return a different `state_dict`."""
         return RemovableHandle(self._hooks[4], hook)
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer)` behind `load_state_dict`."""
+        """Call `hook(optimizer)` after `load_state_dict`."""
         return RemovableHandle(self._hooks[5], hook)
 
     def __repr__(self) -> str:
@@ -328,24 +328,24 @@ class Optimizer:
 
 
 def as_real(x: Tensor) -> Tensor:
-    """A complex tensor as a view of its real and imaginary parts, each of which has moments of its own."""
+    """A complex tensor as a view of its real and imaginary parts, which have separate moments."""
     return ops.view_as_real(x) if x.dtype.kind == "c" else x
 
 
 def as_given(x: Tensor, like: Tensor) -> Tensor:
-    """Real and imaginary parts as the complex tensor that they were."""
+    """Real and imaginary parts as the original complex tensor."""
     return ops.view_as_complex(x) if like.dtype.kind == "c" else x
 
 
 def decayed(param: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
-    """The gradient with that of an L2 penalty, unless the weight decay is decoupled."""
+    """The gradient plus the gradient of an L2 penalty, unless the weight decay is decoupled."""
     if group["weight_decay"] and not group.get("decoupled_weight_decay"):
         return grad + group["weight_decay"] * param
     return grad
 
 
 def check_betas(group: dict[str, Any]) -> None:
-    """Raise ValueError where one of the two decays makes no sense."""
+    """Raise ValueError if one of the two decays is invalid."""
     for i, beta in enumerate(group["betas"]):
         if not 0 <= beta < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
@@ -362,7 +362,7 @@ def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` behind each step of any optimiser.
+    """Call `hook(optimizer, args, kwargs)` after each step of any optimiser.
 
     Returns
     -------

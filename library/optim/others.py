@@ -1,7 +1,4 @@
-"""ASGD, Rprop, Adafactor and Muon, with PyTorch's formulas, defaults and state.
-
-Owns their rules, each of a kind of its own.
-"""
+"""ASGD, Rprop, Adafactor and Muon, with PyTorch's formulas, defaults and state."""
 
 from __future__ import annotations
 
@@ -19,18 +16,18 @@ Params = Iterable[Any]
 
 
 class ASGD(Optimizer):
-    """Gradient descent whose state has the average of the parameters (Polyak and Juditsky, 1992).
+    """Gradient descent that keeps the average of the parameters in its state (Polyak and Juditsky, 1992).
 
     Parameters
     ----------
     params : iterable of Tensor, of (str, Tensor), or of dict
     lr : float
     lambd : float
-        How much the parameters shrink at each step.
+        Decay of the parameters at each step.
     alpha : float
-        The power by which the learning rate falls.
+        Power of the decay of the learning rate.
     t0 : float
-        From which step on the average is taken.
+        First step of the average.
     weight_decay : float
         L2 penalty, added to the gradient.
     maximize : bool
@@ -65,17 +62,17 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps by the signs of the gradient, longer while a sign stays, shorter when it changes (Riedmiller and Braun, 1993).
+    """Steps by the signs of the gradient, longer while a sign is unchanged, shorter when it changes (Riedmiller and Braun, 1993).
 
     Parameters
     ----------
     params : iterable of Tensor, of (str, Tensor), or of dict
     lr : float
-        The first length of all steps.
+        Initial size of all steps.
     etas : (float, float)
-        What a length is multiplied by where the sign changed, and where it stayed.
+        Factors of a step size, after a change of sign and without one.
     step_sizes : (float, float)
-        The shortest and the longest step.
+        The smallest and the largest step size.
     maximize : bool
         Climb instead of descending.
     """
@@ -111,7 +108,7 @@ class Rprop(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """Steps divided by a second moment that is kept as its rows' and columns' means (Shazeer and Stern, 2018).
+    """Steps divided by a second moment that is stored as means of its rows and columns (Shazeer and Stern, 2018).
 
     Parameters
     ----------
@@ -119,13 +116,13 @@ class Adafactor(Optimizer):
         Real ones.
     lr : float
     beta2_decay : float
-        The power of the step count by which the moment follows the gradient.
+        Exponent of the step count in the decay of the second moment.
     eps : (float or None, float)
         The least root of the moment, None for the smallest step of the dtype at 1; and the least size of a parameter.
     d : float
         The largest root mean square of a step, before it is scaled.
     weight_decay : float
-        Share of the parameter, times `lr`, taken off at each step.
+        Fraction of the parameter, times `lr`, that is subtracted at each step.
     maximize : bool
         Climb instead of descending.
     """
@@ -181,7 +178,7 @@ class Adafactor(Optimizer):
 
 
 class Muon(Optimizer):
-    """Momentum of matrices whose singular values are all made about 1 (Jordan and others, 2024).
+    """Steps by momentum matrices, after changing all singular values to about 1 (Jordan and others, 2024).
 
     Parameters
     ----------
@@ -189,13 +186,13 @@ class Muon(Optimizer):
         Real matrices; biases and embeddings are for another optimiser.
     lr : float
     weight_decay : float
-        Share of the parameter, times `lr`, taken off at each step.
+        Fraction of the parameter, times `lr`, that is subtracted at each step.
     momentum : float
-        How much of the running mean of the gradient is kept.
+        Decay of the running mean of the gradient.
     nesterov : bool
-        Step by the gradient as the momentum will have changed it.
+        Use Nesterov's momentum.
     ns_coefficients : (float, float, float)
-        Of x, x**3 and x**5, which singular values are put through again and again (Newton and Schulz).
+        Coefficients of x, x**3 and x**5 in the Newton-Schulz iteration of the singular values.
     eps : float
         The least norm that the matrix is divided by.
     ns_steps : int

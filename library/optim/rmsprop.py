@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from .optimizer import Optimizer, as_given, as_real
@@ -62,7 +62,7 @@ class RMSprop(Optimizer):
             for name, wanted in (("momentum_buffer", group["momentum"]), ("grad_avg", group["centered"])):
                 if wanted:
                     state[name] = ops.zeros(param.shape, dtype=param.dtype)
-        if "step" in state:  # which older files have not
+        if "step" in state:  # older files lack it
             state["step"] += 1
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * param
@@ -95,7 +95,7 @@ class Adagrad(Optimizer):
     weight_decay : float
         L2 penalty, added to the gradient.
     initial_accumulator_value : float
-        What the sum starts from.
+        Initial value of the sum.
     eps : float
         Added to the denominator.
     maximize : bool

@@ -1,7 +1,7 @@
-"""What all schedules of learning rates share.
+"""The base class of learning rate schedules.
 
-Owns the count of steps, and what of a schedule is its state.  A schedule sets `lr` in the groups of an optimiser at each call of
-`step`, most of them from what stands there, so that several of them on one optimiser multiply.
+Holds the count of steps, and decides which attributes of a schedule are its state.  A schedule sets `lr` in the groups of an
+optimiser at each call of `step`.  Most schedules multiply the current rate, so that several of them on one optimiser combine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Rates = list[float]
 
 
 def rate_of(group: dict[str, Any]) -> float:
-    """The learning rate of a group as a number, also where it is a tensor of shape ()."""
+    """The learning rate of a group as a number, also if it is a tensor of shape ()."""
     rate = group["lr"]
     return rate.item() if isinstance(rate, Tensor) else rate
 
 
 def put_rate(group: dict[str, Any], rate: float) -> None:
-    """Set the learning rate of a group; one that is a tensor is written to, so that a compiled step reads what it is now."""
+    """Set the learning rate of a group; a tensor is written in place, so that a compiled step reads the current value."""
     if isinstance(group["lr"], Tensor):
         with no_grad():
             group["lr"].fill_(rate)
@@ -32,7 +32,7 @@ def put_rate(group: dict[str, Any], rate: float) -> None:
 
 
 class LRScheduler:
-    """What all schedules share; a class of your own gives the rates in `get_lr`.
+    """The base class of all schedules; a derived class returns the rates from `get_lr`.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
     def _at(self, epoch: int) -> Rates:
-        """The same from nothing but the number of steps, where there is such a formula."""
+        """The same from the number of steps alone, if there is such a formula."""
         return self.get_lr()
 
     def _rates(self) -> Rates:
@@ -93,11 +93,11 @@ class LRScheduler:
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimiser, and functions; of objects that are called, what they hold."""
+        """All attributes except the optimiser and functions; for callable objects, their attributes."""
         return {name: held(value) for name, value in vars(self).items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned; the learning rates of the optimiser stay what they are."""
+        """Continue from the result of `state_dict`; the learning rates of the optimiser are unchanged."""
         for name, value in state_dict.items():
             mine = vars(self).get(name)
             if name == "lr_lambdas":
@@ -109,7 +109,7 @@ class LRScheduler:
 
 
 def held(value: Any) -> Any:
-    """What a state has of a value: of what is called its attributes, nothing of functions."""
+    """The state of a value: attributes for a callable object, nothing for a function."""
     if isinstance(value, list) and value and all(callable(item) for item in value):
         return [held(item) for item in value]
     if callable(value):

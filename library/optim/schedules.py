@@ -1,7 +1,4 @@
-"""Schedules of schedules, and the one that watches a number.
-
-Owns SequentialLR, ChainedScheduler and ReduceLROnPlateau.
-"""
+"""Schedules of schedules, and the schedule that monitors a number."""
 
 from __future__ import annotations
 
@@ -15,23 +12,23 @@ from .scheduler import LRScheduler, put_rate, rate_of
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplied by `factor` when a number that is watched has not improved for more than `patience` steps.
+    """Multiply the rate by `factor` after more than `patience` steps without an improvement of a monitored number.
 
     Parameters
     ----------
     optimizer : Optimizer
     mode : {"min", "max"}
-        What an improvement is.
+        Direction of an improvement.
     factor : float
     patience : int
     threshold : float
         By how much a number has to be better to count.
     threshold_mode : {"rel", "abs"}
-        Whether `threshold` is a share of the best number.
+        Whether `threshold` is relative to the best number.
     cooldown : int
         How many steps after a reduction are not counted.
     min_lr : float or sequence of float
-        The lowest learning rate, of all groups or of each.
+        The lowest learning rate, one for all groups or one for each.
     eps : float
         The least change of one.
     """
@@ -82,7 +79,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._rates()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned."""
+        """Continue from the result of `state_dict`."""
         vars(self).update(state_dict)
 
 
@@ -111,21 +108,21 @@ class _Several(LRScheduler):
         return {**state, "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue from what `state_dict` returned."""
+        """Continue from the result of `state_dict`."""
         vars(self).update({name: value for name, value in state_dict.items() if name != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
             scheduler.load_state_dict(state)
 
 
 class SequentialLR(_Several):
-    """One schedule after the other: the next one begins anew at each of the `milestones`.
+    """One schedule after the other: the next one starts from the beginning at each of the `milestones`.
 
     Parameters
     ----------
     optimizer : Optimizer
     schedulers : sequence of LRScheduler
     milestones : sequence of int
-        One less than there are schedules.
+        One element less than `schedulers`.
     last_epoch : int
     """
 
@@ -159,7 +156,7 @@ class SequentialLR(_Several):
 
 
 class ChainedScheduler(_Several):
-    """Several schedules at once: each goes on from the learning rate that the one before has set.
+    """Several schedules at once: each starts from the learning rate that the previous one has set.
 
     Parameters
     ----------

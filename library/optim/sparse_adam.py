@@ -11,10 +11,10 @@ from .optimizer import Optimizer, check_betas
 
 
 class SparseAdam(Optimizer):
-    """Adam that moves the rows alone that have a gradient, with PyTorch's formulas, defaults and state.
+    """Adam that updates only rows with a gradient, with PyTorch's formulas, defaults and state.
 
-    The moments of a row decay in the steps in which it has a gradient, and not in the others.  For what
-    `gs.nn.Embedding(..., sparse=True)` gives; a step costs as much as the rows that were taken.
+    The moments of a row decay only in steps with a gradient for that row.  Intended for the gradients of `gs.nn.Embedding(...,
+    sparse=True)`; the cost of a step is proportional to the number of rows used.
 
     Parameters
     ----------

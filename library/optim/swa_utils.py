@@ -1,6 +1,6 @@
 """Averages of models over training, with PyTorch's names: stochastic weight averaging and exponential moving averages.
 
-Owns the averaged copy of a model, the learning rate that goes with it, and batch statistics that are taken anew.
+Computes the averaged copy of a model, its learning rate, and new batch statistics.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import gradspec as gs
 
 from .. import nn
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .cycles import each
 from .optimizer import Optimizer
 from .scheduler import LRScheduler, Rates, rate_of
@@ -73,7 +73,7 @@ def _of_lists(one: Average) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Average:
-    """`get_swa_avg_fn` of lists of tensors, the first of which are written to.
+    """`get_swa_avg_fn` for lists of tensors; the tensors of the first list are written in place.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def get_swa_multi_avg_fn() -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """`get_ema_avg_fn` of lists of tensors, the first of which are written to.
+    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
 
 
 class AveragedModel(nn.Module):
-    """A copy of a model whose parameters are averages of what the model's were.
+    """A copy of a model whose parameters are averages of the model's parameters over time.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class AveragedModel(nn.Module):
     multi_avg_fn : callable, optional
         The same of lists of tensors, written in place.
     use_buffers : bool
-        Whether buffers are averaged, too; else they are those of the model.
+        Whether to average buffers, too; otherwise they are copies of the model's buffers.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class AveragedModel(nn.Module):
         Parameters
         ----------
         model : Module
-            Of the shape of the one that was copied.
+            Of the same architecture as the copied model.
         """
         mine, theirs = list(self.module.parameters()), list(model.parameters())
         buffers, others = list(self.module.buffers()), list(model.buffers())
@@ -162,7 +162,7 @@ class AveragedModel(nn.Module):
 
 
 def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> None:
-    """Take the running statistics of a model's batch norms anew, as means over all batches.
+    """Compute the running statistics of a model's batch norms again, as means over all batches.
 
     Parameters
     ----------
@@ -191,13 +191,13 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
 
 
 class SWALR(LRScheduler):
-    """From where the learning rate is to `swa_lr`, in `anneal_epochs` steps, where it stays.
+    """Move the learning rate to `swa_lr` in `anneal_epochs` steps, and keep it there.
 
     Parameters
     ----------
     optimizer : Optimizer
     swa_lr : float or sequence of float
-        Of all groups, or of each.
+        One for all groups, or one for each.
     anneal_epochs : int
     anneal_strategy : {'cos', 'linear'}
     last_epoch : int

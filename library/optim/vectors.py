@@ -1,7 +1,7 @@
-"""Vectors: small parameters end to end, which an elementwise rule moves at once, to the same bits as one by one.
+"""Vectors: concatenate small parameters, so that an elementwise rule updates them at once, with bitwise equal results.
 
-Owns which parameters are put together, and that the tensors of their states are parts of vectors.  Parameters and gradients keep
-their memory.  A vector whose states, step counts, shapes or dtypes somebody has changed is made anew.
+Decides which parameters are concatenated.  The tensors of their states are parts of vectors; parameters and gradients keep their
+memory.  A vector is rebuilt when states, step counts, shapes or dtypes have been changed from outside.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.events import is_listened_to
-from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 
-SMALL = 2048  # numbers of a parameter at most: to copy more takes as long as operators of its own
-FEW = 4  # parameters for which it does not pay
-LONG = 2**16  # numbers of a vector, which stays in cache
+SMALL = 2048  # greatest size of a parameter: copying more takes as long as separate operators
+FEW = 4  # up to so many parameters it does not pay
+LONG = 2**16  # size of a vector that stays in cache
 
 
 class Vector:
@@ -112,7 +112,7 @@ class Vectors:
     def of(self, params: list[Tensor], states: Mapping[Tensor, dict[str, Any]], numbers: Sequence[str]) -> list[Vector]:
         """The vectors of the parameters that have gradients.
 
-        Where somebody listens, there are none: a recording is one of parameters, and a profile shows what it spends on each.
+        Empty while a listener is active: a recording has separate parameters, and a profile shows the time of each.
         """
         if len(params) < FEW or is_listened_to():
             self.params, self.vectors, self.rest = [], [], params
@@ -129,7 +129,7 @@ class Vectors:
 def divided(
     params: list[Tensor], states: Mapping[Tensor, dict[str, Any]], numbers: Sequence[str]
 ) -> tuple[list[Vector], list[Tensor]]:
-    """Vectors of parameters that are alike, and the parameters that are in none."""
+    """Vectors of similar parameters, and the parameters that are not in a vector."""
     alike: dict[Any, list[list[Tensor]]] = {}
     rest: list[Tensor] = []
     sizes: dict[Any, int] = {}

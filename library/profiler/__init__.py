@@ -1,12 +1,12 @@
-"""Profiles: which operators a program runs, how long they take, what memory they take, and who called them.
+"""Profiles: record the operators of a program, their times, their memory and their callers.
 
-Owns the names, which are PyTorch's.  A profile is a listener of the stream of events, and what it wrote down becomes a table, a
-trace or a flame graph when somebody asks.
+Defines the names, which are PyTorch's.  A profile is a listener of the event stream; its recording becomes a table, a trace or a
+flame graph on request.
 """
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import answer
+from ..support.lazy_import import answer
 from .profile import ProfilerActivity, profile, supported_activities
 from .record_function import record_function
 from .schedule import ProfilerAction, schedule, tensorboard_trace_handler

@@ -1,6 +1,6 @@
-"""The trace of a profile, in the format of Chrome's viewer, which Perfetto and TensorBoard read, too.
+"""The trace of a profile in the format of Chrome's viewer, which Perfetto and TensorBoard also read.
 
-Owns the format: an event is a slice of its thread's track, an arrow goes from a call to the node that it made, and what is alive
+Defines the format: an event is a slice of its thread's track, an arrow leads from a call to the node it created, and live memory
 is a counter.
 """
 
@@ -18,7 +18,7 @@ CATEGORIES = {"range": "user_annotation", "node": "cpu_op", "operator": "cpu_op"
 
 
 class Change(NamedTuple):
-    """An array came or died: when, in microseconds, its bytes, the bytes alive after it, and the number of the thread."""
+    """An allocation or a release of an array: time in microseconds, bytes, live bytes after it, and the thread's number."""
 
     time: float
     bytes: int
@@ -27,16 +27,16 @@ class Change(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a trace shows beside the events."""
+    """Contents of a trace besides the events."""
 
     began: int = 0  # nanoseconds since 1970
-    threads: tuple[str, ...] = ()  # names, by the numbers of the events less 1
+    threads: tuple[str, ...] = ()  # threads: names, by the events' thread numbers minus 1
     changes: Sequence[Change] = ()  # of memory
     metadata: tuple[tuple[str, Any], ...] = ()
 
 
 def arrows(events: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The calls that made nodes, each with each run of its node."""
+    """Pairs of a call that created a node and a run of that node."""
     made: dict[tuple[int, int], Any] = {}
     for event in events:
         if event.sequence_nr < 0:

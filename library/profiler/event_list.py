@@ -1,6 +1,6 @@
-"""The events of a profile: which stands inside of which, their sums by name, and the ways to show them.
+"""The events of a profile: their nesting, their sums by name, and the ways to show them.
 
-Owns the list, its tree and its averages.  A table, a trace and a flame graph are modules of their own.
+Holds the list, its tree and its averages.  The table, the trace and the flame graph have their own modules.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class EventList(list):
     ----------
     events : iterable of FunctionEvent or FunctionEventAvg
     profile_memory, with_flops : bool
-        What the table has columns for.
+        Whether the table has columns for memory and for operations.
     between : list of FunctionEventAvg
-        Time that no event has: a row each of the averages.
+        Time outside all events: one row each in the averages.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class EventList(list):
         self._tree_built = True
 
     def _populate_cpu_children(self) -> None:
-        """Say of each event which one is around it, by their times: of one thread, and whole inside of it."""
+        """Set the parent of each event: the innermost event of the same thread whose interval contains it."""
         here = sorted([event for event in self if not event.is_async], key=lambda event: (event.thread, event.node_id))
         for _, events in itertools.groupby(here, key=lambda event: (event.thread, event.node_id)):
             around: list[FunctionEvent] = []
@@ -56,7 +56,7 @@ class EventList(list):
                 around.append(event)
 
     def _remove_dup_nodes(self) -> None:
-        """An event that only stands around another of its name is that one."""
+        """Merge an event into its parent if both have the same name and the parent has no other child."""
         gone = set()
         for event in self:
             parent = event.cpu_parent
@@ -69,7 +69,7 @@ class EventList(list):
             self[:] = [event for event in self if id(event) not in gone]
 
     def _set_backward_stacktraces(self) -> None:
-        """What runs in a backward pass has the stack of the call that made its node."""
+        """Give events of a backward pass the stack of the call that created their node."""
         forward: dict[tuple[int, int], list[str]] = {}
         for event in self:
             if event.stack and event.scope == 0 and event.sequence_nr >= 0:
@@ -83,7 +83,7 @@ class EventList(list):
 
     @property
     def changes(self) -> Sequence[chrome_trace.Change]:
-        """Each array that came or died, in their order."""
+        """Each allocation and release of an array, in order."""
         return () if self._trace is None else self._trace.changes
 
     @property
@@ -99,20 +99,20 @@ class EventList(list):
         max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80, header: str | None = None,
         top_level_events_only: bool = False, time_unit: str | None = None,
     ) -> str:  # fmt: skip
-        """The events as text, a row each.
+        """The events as text, one row each.
 
         Parameters
         ----------
         sort_by : str, optional
-            Which attribute comes greatest first: "self_cpu_time_total", "cpu_time_total", "cpu_time", "count",
+            Attribute to sort by, the greatest value first: "self_cpu_time_total", "cpu_time_total", "cpu_time", "count",
             "cpu_memory_usage", "self_cpu_memory_usage".
         row_limit : int
-            How many rows; -1 for all.
+            Number of rows; -1 for all.
         max_src_column_width, max_name_column_width, max_shapes_column_width : int or None
         header : str, optional
-            What stands above the table.
+            Text above the table.
         top_level_events_only : bool
-            Leave out what other events are around of.
+            Leave out events inside other events.
         time_unit : {"s", "ms", "us"}, optional
 
         Returns
@@ -129,14 +129,14 @@ class EventList(list):
         return table.html_of(self if self._between == [] else self.key_averages()) + flame_graph.svg_of(self)
 
     def export_chrome_trace(self, path: str, metadata: dict[str, Any] | None = None) -> None:
-        """Write the events as Chrome's and Perfetto's viewers read them.
+        """Write the events in the format of Chrome's and Perfetto's viewers.
 
         Parameters
         ----------
         path : str
-            Of a file, compressed where it ends in `.gz`.
+            Path of the file, compressed if it ends in `.gz`.
         metadata : dict, optional
-            What else the trace says of itself.
+            Further metadata of the trace.
         """
         trace = self._trace or chrome_trace.Trace()
         chrome_trace.write(path, self, trace._replace(metadata=(*trace.metadata, *(metadata or {}).items())))
@@ -145,7 +145,7 @@ class EventList(list):
         return ["self_cpu_time_total"]
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks and times as programs for flame graphs read them: a line for each event.
+        """Write stacks and times in the format of flame graph programs: one line for each event.
 
         Parameters
         ----------
@@ -165,16 +165,16 @@ class EventList(list):
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums of the events of each name, and of the time between them.
+        """The sums of the events of each name, and of the time between events.
 
         Parameters
         ----------
         group_by_input_shapes : bool
-            Events of other shapes are summed apart.
+            Sum events of different shapes separately.
         group_by_stack_n : int
-            Events of which these many innermost entries of the stack differ are summed apart.
+            Sum events separately if this many innermost entries of their stacks differ.
         group_by_overload_name : bool
-            Has no effect: a name tells in-place calls and calls with `out=` apart.
+            Has no effect: in-place calls and calls with `out=` already have names of their own.
 
         Returns
         -------

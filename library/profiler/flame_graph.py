@@ -1,7 +1,4 @@
-"""A flame graph of a profile as SVG, for notebooks: a box for each name inside of the names around it, as wide as its time.
-
-Owns the drawing.
-"""
+"""A flame graph of a profile as SVG, for notebooks: one box for each name within its enclosing names, as wide as its time."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ from typing import Any
 
 from .function_event import time_text
 
-WIDTH, HEIGHT, LEAST = 960, 18, 1.0  # pixels: of all, of a row, of a box that is drawn
+WIDTH, HEIGHT, LEAST = 960, 18, 1.0  # pixels: total width, height of a row, least width of a drawn box
 
 
 class Box:
-    """The events of one name that stand inside of the same names."""
+    """The events of one name inside the same enclosing names."""
 
     def __init__(self) -> None:
         self.time, self.count = 0.0, 0
@@ -45,13 +42,13 @@ def boxes_of(events: Iterable[Any]) -> Box:
 
 
 def colour(name: str) -> str:
-    """Of each name always the same."""
+    """A colour that depends on the name only."""
     number = zlib.crc32(name.encode())
     return f"hsl({number % 60},{70 + number // 60 % 25}%,{62 + number // 1500 % 14}%)"
 
 
 def svg_of(events: Iterable[Any]) -> str:
-    """The flame graph, empty where there are no events."""
+    """The flame graph; empty if there are no events."""
     whole = boxes_of(events)
     if whole.time <= 0:
         return ""

@@ -1,7 +1,7 @@
-"""One event of a profile, and the sum of several of one name.
+"""One event of a profile, and the sum of several events of one name.
 
-Owns what is known of an event and how times are worded.  The names are PyTorch's, those of other devices left out: the device's
-times are there and are zero.
+Defines the attributes of an event and the format of times.  The names are PyTorch's.  Times of other devices exist and are zero;
+other device attributes are left out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Interval:
-    """From when to when, in microseconds."""
+    """Start and end, in microseconds."""
 
     __slots__ = ("end", "start")
 
@@ -22,14 +22,14 @@ class Interval:
 
 
 def time_text(microseconds: float, unit: str | None = None) -> str:
-    """A time in words, in the unit that suits it or in the one that is asked for."""
+    """A time as text, in the requested unit or else in a suitable one."""
     if unit is None:
         unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
     return f"{microseconds / {'s': 1e6, 'ms': 1e3, 'us': 1}[unit]:.3f}{unit}"
 
 
 def memory_text(count: int) -> str:
-    """A number of bytes in words."""
+    """A number of bytes as text."""
     for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if abs(count) >= size:
             return f"{count / size:.2f} {unit}"
@@ -64,7 +64,7 @@ class FormattedTimesMixin:
         return self.device_time_total / self.count if self.count else 0.0
 
 
-# What PyTorch's events have besides, and what it is here where nobody has said it.
+# Further attributes of PyTorch's events, and their values here unless a caller sets them.
 MORE: dict[str, Any] = {
     "activity_type": None, "concrete_inputs": None, "device_index": 0, "device_resource_id": None,
     "event_metadata": None, "external_id": 0, "extra_meta": None, "flow_id": None, "flow_start": None,
@@ -81,30 +81,30 @@ class FunctionEvent(FormattedTimesMixin):
     ----------
     name, key : str
     time_range : Interval
-        In microseconds since the profile began.
+        In microseconds since the start of the profile.
     thread, fwd_thread : int
-        Numbers of threads, in the order in which they appear; of a node that of the call that made it.
+        Numbers of threads, in order of appearance.  For a node, the second is the thread of the call that created it.
     sequence_nr : int
-        The same for a call that was recorded and for the node that it made; -1 of others.
+        Equal for a recorded call and for the node it created; -1 for other events.
     scope : int
-        0 of an operator, 1 of a node, 7 of a range.
+        0 for an operator, 1 for a node, 7 for a range.
     input_shapes, structured_input_shapes : list
-        With `record_shapes`: a list of lengths for each input, empty where it is no array; of several arrays together the
-        latter has the lengths of each.
+        With `record_shapes`: a list of lengths for each input, empty if it is not an array.  For a sequence of arrays, the second
+        attribute has the lengths of each.
     stack : list of str
-        With `with_stack`: file, line and function, the innermost first; of a node those of the call that made it.
+        With `with_stack`: file, line and function, the innermost first.  A node has the stack of the call that created it.
     line : str
-        File and line of the user's code.
+        File and line in the user's code.
     cpu_memory_usage, self_cpu_memory_usage : int
-        With `profile_memory`: bytes that became the library's in the event, less those that were given back.
+        With `profile_memory`: bytes that the library allocated during the event, minus the bytes it freed.
     flops : int or None
         With `with_flops`.
     is_async : bool
-        Of what a worker thread did of a large loop: it runs beside its operator, and has no own time in sums.
+        Whether a worker thread ran the event as part of a large loop, beside its operator; such an event has no own time in sums.
     elements : int
-        How many elements of the loop it took.
+        Number of loop elements that the worker processed.
     cpu_children, cpu_parent
-        The events inside of it and the one around it.
+        The events inside this one and the event around it.
     """
 
     __slots__ = (
@@ -168,7 +168,7 @@ class FunctionEvent(FormattedTimesMixin):
     def self_cpu_memory_usage(self) -> int:
         return 0 if self.is_async else self.cpu_memory_usage - sum([child.cpu_memory_usage for child in self.cpu_children])
 
-    kernels: tuple[Any, ...] = ()  # of other devices
+    kernels: tuple[Any, ...] = ()  # on other devices
     device_time_total = self_device_time_total = self_device_memory_usage = 0
 
     def __repr__(self) -> str:
@@ -180,7 +180,7 @@ class FunctionEvent(FormattedTimesMixin):
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """What several events of one name have in common, and the sums of their times and bytes."""
+    """Common attributes of several events of one name, and the sums of their times and bytes."""
 
     def __init__(self) -> None:
         self.key: str | None = None
@@ -203,7 +203,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.flops: int | None = 0
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
-        """Take one more event of the same name into the sums.
+        """Add one more event of the same name to the sums.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         Returns
         -------
         FunctionEventAvg
-            This one.
+            This object.
         """
         if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
             raise AssertionError(f"expected a FunctionEvent or a FunctionEventAvg, got {type(other).__name__}")

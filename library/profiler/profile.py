@@ -1,6 +1,6 @@
-"""What `gs.profiler.profile` is: profiles of chosen steps of a program.
+"""`gs.profiler.profile`: profile chosen steps of a program.
 
-Owns the steps, and when a stretch begins and is handed on.
+Decides when a recording begins and ends, step by step, and when it is passed to the callback.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RECORD, SAVE = RECORDING = ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE
 
 
 class ProfilerActivity(Enum):
-    """What may be profiled; here the CPU alone."""
+    """Devices that can be profiled: only the CPU."""
 
     CPU = 0
     XPU = 1
@@ -33,7 +33,7 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that `profile` records: those of the CPU.
+    """The activities that `profile` can record: only the CPU.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def chosen(activities: Iterable[Any]) -> set[ProfilerActivity]:
-    """The activities of a list that has them, or dicts of them, each once."""
+    """The set of activities in a list of activities or of dicts with activities as keys."""
     found: set[ProfilerActivity] = set()
     for item in activities:
         for activity in item if isinstance(item, dict) else [item]:
@@ -56,32 +56,32 @@ def chosen(activities: Iterable[Any]) -> set[ProfilerActivity]:
 
 
 class profile:
-    """Record what the thread does, all of it or in chosen steps.
+    """Record the operations of this thread, in all steps or in chosen ones.
 
     Parameters
     ----------
     activities : iterable of ProfilerActivity, or of dicts that have such keys
-        Taken as in PyTorch, each once; the CPU is what there is.
+        As in PyTorch; the CPU is the only activity.
     schedule : callable, optional
-        Gives the action of each step; see `gs.profiler.schedule`.
+        Returns the action of each step; see `gs.profiler.schedule`.
     on_trace_ready : callable, optional
-        Called with this object when a cycle is over.
+        Called with this object at the end of each cycle.
     record_shapes : bool
-        The lengths of what operators take.
+        Record the shapes of the operators' inputs.
     profile_memory : bool
-        The bytes of the arrays that operators give, until these die.
+        Record the bytes of the arrays that operators return, until the arrays are freed.
     with_stack : bool
-        The Python functions around each event.
+        Record the Python functions around each event.
     with_flops : bool
-        An estimate of the operations on numbers.
+        Estimate the number of arithmetic operations.
     with_modules, experimental_config, execution_trace_observer, use_cuda, post_processing_timeout_s
-        Taken, and without effect.
+        Accepted, without effect.
     custom_trace_id_callback : callable, optional
-        Gives the name under which a cycle stands in its trace.
+        Returns the identifier of a cycle in its trace.
     acc_events : bool
-        Keep the events of the cycles before.
+        Keep the events of earlier cycles.
     limit : int
-        Of how many events at most; a profile says how many more there were.
+        Maximal number of events; the profile counts the events beyond it.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """Begin with the first step."""
+        """Begin the first step."""
         if self._on:
             raise RuntimeError("the profile runs already")
         self._on = True
@@ -128,7 +128,7 @@ class profile:
         self._enter_step()
 
     def stop(self) -> None:
-        """End with the step that runs."""
+        """End with the current step."""
         if not self._on:
             raise RuntimeError("the profile was not started")
         self._leave_step()
@@ -138,7 +138,7 @@ class profile:
             self._hand_on()
 
     def step(self) -> None:
-        """The next step begins."""
+        """Begin the next step."""
         if not self._on:
             raise RuntimeError("the profile was not started")
         self._leave_step()
@@ -157,26 +157,26 @@ class profile:
         """Do nothing: a recording is ready when it starts."""
 
     def start_trace(self) -> None:
-        """Begin to record, whatever the schedule says; `start()` is what most programs want."""
+        """Begin to record regardless of the schedule; most programs need `start()`."""
         self._begin()
 
     def stop_trace(self) -> None:
-        """End what `start_trace()` began."""
+        """End the recording that `start_trace()` began."""
         if self.profiler is None:
             raise AssertionError("the profile has recorded nothing yet")
         self._end()
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
-        """Record nothing until it is called again, or record again; where the CPU is not among `activities`, nothing changes."""
+        """Pause or resume the recording; without the CPU among `activities` this has no effect."""
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
     def get_trace_id(self) -> str | None:
-        """What names the cycle in its trace; None before the first."""
+        """The identifier of the cycle in its trace; None before the first cycle."""
         return None if self.profiler is None else self.profiler.trace_id
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
-        """Name the next cycles by what this gives."""
+        """Use this callback for the identifiers of later cycles."""
         self.custom_trace_id_callback = callback
 
     def _begin(self) -> None:
@@ -215,13 +215,13 @@ class profile:
         return self.profiler
 
     def events(self) -> EventList:
-        """All events of the last cycle, in the order in which they began."""
+        """All events of the last cycle, in the order of their starts."""
         return self._results().function_events
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums of the events of each name; the arguments are those of `EventList.key_averages`."""
+        """The sums of the events of each name; for the arguments see `EventList.key_averages`."""
         return self._results().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
@@ -229,35 +229,35 @@ class profile:
         return self._results().total_average()
 
     def memory(self) -> Sequence[Change]:
-        """Each array that came or died: `time` in microseconds, `bytes`, `live` after it, `thread`; wants `profile_memory`."""
+        """Each allocation and release: `time` in microseconds, `bytes`, `live` after it, `thread`; requires `profile_memory`."""
         return self._results().memory()
 
     def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
-        """Write the last cycle as Chrome's and Perfetto's viewers read it.
+        """Write the last cycle in the format of Chrome's and Perfetto's viewers.
 
         Parameters
         ----------
         path : str
-            Of a file, compressed where it ends in `.gz`.
+            Path of the file, compressed if it ends in `.gz`.
         use_python_export : bool
-            Taken, and without effect: it is always written by Python.
+            Accepted, without effect: Python always writes the trace.
         """
         self._results().export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks and times as programs for flame graphs read them; wants `with_stack`."""
+        """Write stacks and times in the format of flame graph programs; requires `with_stack`."""
         self._results().export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Put a text into the trace."""
+        """Add a text to the metadata of the trace."""
         self._put(key, value)
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Put what this JSON says into the trace."""
+        """Add a JSON value to the metadata of the trace."""
         self._put(key, json.loads(value))
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """The same before the profile is started."""
+        """Like `add_metadata_json`, before the profile starts."""
         self._put(key, json.loads(value))
 
     def _put(self, key: str, value: Any) -> None:

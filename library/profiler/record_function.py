@@ -1,6 +1,6 @@
-"""A range that the user names.
+"""Ranges that the user names.
 
-Owns its form as a context and as a decorator; the event is the stream's.
+Defines the range as a context manager and as a decorator; the event belongs to the event stream.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from ..core.events import span
 
 
 class record_function(span, contextlib.ContextDecorator):
-    """Put what runs inside under a name, in a profile and for every listener.
+    """Group the operations inside under a name, in a profile and for every listener.
 
     Parameters
     ----------
     name : str
     args : str, optional
-        What else is to be known of it.
+        Further information about the range.
 
     Examples
     --------
@@ -29,5 +29,5 @@ class record_function(span, contextlib.ContextDecorator):
     """
 
     def _recreate_cm(self) -> record_function:
-        """A call of a decorated function is a range of its own, on whichever thread it runs."""
+        """A new range for each call of a decorated function, in the calling thread."""
         return type(self)(self.name, self.args)

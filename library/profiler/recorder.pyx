@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""The recorder: a listener that writes what it hears into one array in C.
+"""The recorder: a listener that writes events into one C array.
 
-Owns the rows, the clock, and which row of an open event waits for its end.  What is rare or expensive stands beside the rows
-and is kept once: names, shapes, stacks.  Shapes and stacks are found again by numbers packed into bytes; their Python objects
-are made when they are new.  What worker threads did of large loops has rows, too.  Knows nothing of how a profile is shown.
+Holds the rows, the clock, and the row of each open event.  Names, shapes and stacks are rare or expensive: they are stored once,
+beside the rows.  Shapes and stacks are looked up by numbers packed into bytes; their Python objects are built at their first
+occurrence.  The parts of large loops that worker threads ran have rows, too.  Presentation is elsewhere.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -29,41 +29,41 @@ cdef extern from "gradspec/profiler/stack.h":
     Py_ssize_t gradspec_stack(uint64_t*, Py_ssize_t)
 
 cdef struct Row:
-    int64_t start, end      # nanoseconds of the clock; an event that is open ends at -1
-    int64_t sequence_nr     # of the node that the operator made or that runs, -1 where there is none
+    int64_t start, end      # nanoseconds of the clock; `end` is -1 while the event is open
+    int64_t sequence_nr     # of the node that the operator created or that runs; -1 if there is none
     uint64_t origin         # the user's line, as provenance numbers it
-    uint64_t thread         # the one whose program it is, also where a deep pass runs on the stack of another
-    int64_t bytes           # that became the library's in it, less what it gave back; of a worker's part how many elements
+    uint64_t thread         # the thread of the program, also while a deep pass runs on another thread's stack
+    int64_t bytes           # allocated in it by the library, minus bytes freed; for a worker's part, its number of elements
     int32_t kind, name      # indices into `kinds` and `names`
-    int32_t inputs, outputs  # indices into `shapes`, -1 where they are not recorded
-    int32_t stack, failed   # index into `stacks`, -1 where it is not recorded
+    int32_t inputs, outputs  # indices into `shapes`, -1 if not recorded
+    int32_t stack, failed   # index into `stacks`, -1 if not recorded; whether an error was raised
 
 cdef struct Change:
     int64_t time, bytes, live  # `live` after it
     uint64_t thread
 
 cdef struct Open:
-    PyObject* event         # borrowed; compared only
-    int32_t row             # -1 of one that was dropped
+    PyObject* event         # borrowed, compared only
+    int32_t row             # -1 if the event was dropped
 
 cdef enum:
-    NUMBERS = 64    # of the shapes that are packed
+    NUMBERS = 64    # capacity for packed shapes
 
-# The fields of a row and of a change, as NumPy names them.
+# NumPy's dtypes of a row and of a change.
 ROW = [("start", "i8"), ("end", "i8"), ("sequence_nr", "i8"), ("origin", "u8"), ("thread", "u8"), ("bytes", "i8"), ("kind", "i4"),
        ("name", "i4"), ("inputs", "i4"), ("outputs", "i4"), ("stack", "i4"), ("failed", "i4")]
 CHANGE = [("time", "i8"), ("bytes", "i8"), ("live", "i8"), ("thread", "u8")]
 
 
 cdef class Recorder(Listener):
-    """Records what its thread does, from `start()` to `stop()`.
+    """Records the events of its thread, from `start()` to `stop()`.
 
     Parameters
     ----------
     shapes, memory, stack : bool
-        What to record beside times.
+        Further information to record, besides times.
     limit : int
-        Of how many events at most; what comes then is counted and dropped.
+        Maximal number of events; later ones are counted and dropped.
     """
 
     cdef Row* rows
@@ -71,17 +71,17 @@ cdef class Recorder(Listener):
     cdef Open* opened
     cdef Py_ssize_t count, room, changed, changes_room, depth, opened_room
     cdef Py_ssize_t limit
-    cdef int64_t live, paused   # `paused`: since when an end waits for what is told of its arrays, else 0
+    cdef int64_t live, paused   # `paused`: time of the first allocation since the last event; the next `end` uses it; else 0
     cdef bint with_shapes, with_memory, with_stack
-    cdef PyObject* objects  # of the thread that was met last
+    cdef PyObject* objects  # of the thread seen last
     cdef uint64_t ident
-    cdef dict idents        # address of a thread's objects -> the thread that they were met in first
+    cdef dict idents        # address of a thread's objects -> the thread that had them first
     cdef dict name_ids, kind_ids, shape_ids
     cdef list stacks
-    cdef uint64_t* pairs    # of the stack that was looked at last
+    cdef uint64_t* pairs    # of the stack examined last
     cdef Py_ssize_t pairs_room
-    cdef dict packed_shapes, packed_stacks  # what they are as bytes -> their number
-    cdef uint64_t place, lost   # in the log of what workers did
+    cdef dict packed_shapes, packed_stacks  # packed bytes -> index
+    cdef uint64_t place, lost   # in the log of the workers' parts
     cdef bint watches
     cdef readonly dict workers  # thread -> number of the worker
     cdef readonly Py_ssize_t dropped
@@ -171,7 +171,7 @@ cdef class Recorder(Listener):
         return None
 
     cdef int take_parts(self) except -1:
-        """A row for what each worker did of the loops of the innermost event, and of what ran between events."""
+        """Add a row for each worker's part of the innermost event's loops, and for parts between events."""
         cdef Part part
         cdef Row* row
         cdef Row* around
@@ -214,11 +214,11 @@ cdef class Recorder(Listener):
         found = self.packed_stacks.get(key)
         if found is None:
             found = self.packed_stacks[key] = len(self.stacks)
-            self.stacks.append(stack_of())  # which keeps the code objects: no other ones get their addresses
+            self.stacks.append(stack_of())  # keeps the code objects alive, so that no others get their addresses
         return found
 
     cdef uint64_t thread(self) except? 0:
-        """The thread whose program runs: a worker that lends a deep pass its stack has that thread's objects."""
+        """The thread whose program runs: a worker that lends its stack to a deep pass has the objects of that thread."""
         cdef PyObject* objects = thread_state().objects
         if objects != self.objects:
             self.ident = self.idents.setdefault(<uintptr_t> objects, PyThread_get_thread_ident())
@@ -226,7 +226,7 @@ cdef class Recorder(Listener):
         return self.ident
 
     cdef bint grow(self) except -1:
-        """Room for more rows; False where there may be none."""
+        """Make room for more rows; False if the limit is reached."""
         if self.room >= self.limit:
             return False
         self.rows = <Row*> more(self.rows, &self.room, sizeof(Row), 1024)
@@ -251,17 +251,17 @@ cdef class Recorder(Listener):
         self.changed += 1
         return 0
 
-    # What was recorded.
+    # Results.
 
     def taken(self):
-        """The rows and the changes of memory, as bytes, and the tables that they refer to."""
+        """The rows and the memory changes, as bytes, and the tables that they refer to."""
         return (PyBytes_FromStringAndSize(<char*> self.rows, self.count * sizeof(Row)),
                 PyBytes_FromStringAndSize(<char*> self.changes, self.changed * sizeof(Change)),
                 list(self.kind_ids), list(self.name_ids), list(self.shape_ids), self.stacks)
 
 
 cdef inline int32_t number_of(dict numbers, object key) except -1:
-    """The number of a key, which is the next one where it is new."""
+    """The number of a key; a new key gets the next number."""
     cdef object found = numbers.get(key)
     if found is None:
         found = numbers[key] = len(numbers)
@@ -269,7 +269,7 @@ cdef inline int32_t number_of(dict numbers, object key) except -1:
 
 
 cdef object shapes_of(object values):
-    """The shapes in what an operator takes or gives: of an array its lengths, of several a mark and these, else None."""
+    """Shapes of an operator's inputs or outputs: an array's lengths; for a sequence a mark and its items' shapes; else None."""
     cdef ndarray array = array_in(values)
     if array is not None:
         return (<object> array).shape
@@ -279,7 +279,7 @@ cdef object shapes_of(object values):
 
 
 cdef Py_ssize_t pack_shapes(object values, int64_t* packed):
-    """What `shapes_of` says, as numbers, and how many; -1 where they are too many, or a list stands inside of the values."""
+    """Write the result of `shapes_of` as numbers and return their count; -1 if they do not fit or if a list is nested inside."""
     cdef Py_ssize_t count = 1
     if not isinstance(values, tuple):
         return pack_shape(values, packed, 0)
@@ -292,7 +292,7 @@ cdef Py_ssize_t pack_shapes(object values, int64_t* packed):
 
 
 cdef inline Py_ssize_t pack_shape(object value, int64_t* packed, Py_ssize_t count):
-    """Put the number of axes and the lengths of an array behind what is packed, -1 of what is none."""
+    """Append an array's number of axes and lengths to the packed numbers; -1 axes for a value that is not an array."""
     cdef ndarray array
     cdef int i, ndim
     if isinstance(value, list):
@@ -308,7 +308,7 @@ cdef inline Py_ssize_t pack_shape(object value, int64_t* packed, Py_ssize_t coun
 
 
 cdef tuple stack_of():
-    """Code and line of each Python function that runs, the innermost first."""
+    """Code and line of each running Python function, the innermost first."""
     cdef list found = []
     frame = sys._getframe()
     while frame is not None:
@@ -318,10 +318,10 @@ cdef tuple stack_of():
 
 
 def line_at(uint64_t origin):
-    """File, number of the line and function of an origin; None where that is unknown."""
+    """File, line number and function of an origin; None if unknown."""
     return line_of(origin)
 
 
 def now():
-    """What the clock of a profile says, in nanoseconds."""
+    """The time of the profile's clock, in nanoseconds."""
     return gradspec_now()

@@ -1,7 +1,7 @@
-"""A recording: what the recorder wrote down, as events.
+"""A recording: convert the recorder's rows into events.
 
-Owns how a row becomes an event: its name, the number that a call and its node share, the lines, the threads' numbers, and the
-time that no event has.
+Computes the event of each row: its name, the number that a call and its node share, its line and its thread's number.  Also
+computes the time outside all events.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ OPERATOR, NODE, RANGE = 0, 1, 7  # scopes, as PyTorch numbers them
 EVALUATE = "autograd::engine::evaluate_function: "
 BETWEEN = "[between operators]"
 STEP = "ProfilerStep#"
-# What stands before the name of an event of a kind.
+# Prefixes of event names, by kind.
 PREFIXES = {"hook": "hook ", "tangent": "tangent of ", "deferred": "gradients ", "loop": "loop of "}
-LIMIT = 1 << 22  # events of a recording
+LIMIT = 1 << 22  # maximal number of events in a recording
 
 
 class Recording:
-    """One stretch of a program, from `start()` to `stop()`.
+    """One recorded interval of a program, from `start()` to `stop()`.
 
     Parameters
     ----------
     shapes, memory, stack, with_flops : bool
-        What is recorded beside times.
+        Further information to record, besides times.
     limit : int
-        Of how many events at most.
+        Maximal number of events.
     """
 
     def __init__(self, *, shapes: bool, memory: bool, stack: bool, with_flops: bool, limit: int = LIMIT) -> None:
@@ -55,7 +55,7 @@ class Recording:
         self.began = now()
 
     def pause(self, paused: bool) -> None:
-        """Hear nothing for a while; what ran across the moment ends with the recording."""
+        """Pause or resume listening; an event that is open at a pause ends with the recording."""
         if paused is not self.paused:
             self.paused = paused
             self.recorder.stop() if paused else self.recorder.start()
@@ -71,10 +71,10 @@ class Recording:
             warnings.warn(f"the profile is full: {self.recorder.dropped} events were dropped", RuntimeWarning, stacklevel=3)
 
     def events(self) -> EventList:
-        """The events in the order in which they began, with their tree."""
+        """The events in the order of their starts, with their tree."""
         collects = gc.isenabled()
         try:
-            gc.disable()  # which would look at all events again and again while their number grows
+            gc.disable()  # it would traverse all events repeatedly while their number grows
             return self._events()
         finally:
             if collects:
@@ -98,14 +98,14 @@ class Recording:
         events._build_tree()
         for event in events:
             if event.kind == "operator" and any(child.flops for child in event.cpu_children):
-                event.flops = 0  # they are its parts'
+                event.flops = 0  # its children have counted them
         events._between = [self._between(events)]
         return events
 
     def _made(
         self, table: Any, kinds: list[str], names: list[str], shapes: list[Any], stacks: list[Any], numbers: dict[int, int]
     ) -> Iterator[FunctionEvent]:
-        """An event for each row; two for a node: what the engine does for it, and the node."""
+        """An event for each row; two for a node: the engine's evaluation of it, and the node itself."""
         lines: dict[int, str] = {}
         traces = [[f"{code.co_filename}({line}): {code.co_name}" for code, line in stack] for stack in stacks]
         known = [listed(shape) for shape in shapes]
@@ -140,7 +140,7 @@ class Recording:
             yield FunctionEvent(0, PREFIXES.get(what, "") + called, number, began, ended, **details)
 
     def _between(self, events: EventList) -> FunctionEventAvg:
-        """The time of the thread in which nothing ran that is known here: Python's."""
+        """The time of the thread outside all known events, which Python takes."""
         average = FunctionEventAvg()
         average.key, average.node_id, average.stack, average.input_shapes = BETWEEN, -1, [], ""
         outer = [event for event in events if event.cpu_parent is None and event.thread == 1]
@@ -151,14 +151,14 @@ class Recording:
 
 
 def listed(shape: Any) -> Any:
-    """Lengths as lists, empty of what is no array."""
+    """Lengths as lists; an empty list for a value that is not an array."""
     if shape is None:
         return []
     return [listed(part) for part in shape[1:]] if shape[:1] == ("several",) else list(shape)
 
 
 def pair(events: Iterable[FunctionEvent]) -> None:
-    """Give each node the thread of the call that made it, and its operations: as many for each gradient as for the call."""
+    """Give each node the thread of its creating call, and that call's number of operations for each gradient it computes."""
     calls: dict[int, dict[int, FunctionEvent]] = {}
     for number, event in enumerate(events, 1):
         event.id = number

@@ -1,7 +1,4 @@
-"""Which steps of a program are profiled, and where their traces go.
-
-Owns the schedule and the names of the files that TensorBoard looks for.
-"""
+"""Decide which steps of a program are profiled, and where their traces are written."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any
 
 
 class ProfilerAction(Enum):
-    """What a profile does in a step."""
+    """Action of a profile in one step."""
 
     NONE = 0
     WARMUP = 1
@@ -22,7 +19,7 @@ class ProfilerAction(Enum):
 
 
 def always(step: int) -> ProfilerAction:
-    """The schedule of a profile that was given none."""
+    """The default schedule: record every step."""
     return ProfilerAction.RECORD
 
 
@@ -34,18 +31,18 @@ def schedule(
     Parameters
     ----------
     wait, warmup, active : int
-        A cycle: steps without a profile, steps of which none is kept, steps that are recorded.
+        Lengths of the phases of a cycle: steps without a profile, steps whose recording is discarded, recorded steps.
     repeat : int
-        How many cycles; 0 for as many as there are steps.
+        Number of cycles; 0 for no limit.
     skip_first : int
         Steps before the first cycle.
     skip_first_wait : int
-        Not 0: the first cycle begins with its warmup.
+        If not 0, the first cycle begins with its warmup.
 
     Returns
     -------
     callable
-        Gives the action of a step.
+        Returns the action of a step.
 
     Examples
     --------
@@ -84,18 +81,18 @@ def schedule(
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
 ) -> Callable[[Any], None]:
-    """An `on_trace_ready` that writes each trace into a folder, under the names that TensorBoard looks for.
+    """An `on_trace_ready` that writes each trace into a folder, under the file names that TensorBoard searches for.
 
     Parameters
     ----------
     dir_name : str
-        Made where it is not there.
+        Created if it does not exist.
     worker_name : str, optional
-        What the names begin with; by default the machine's name and the process's number.
+        Start of the file names; by default the machine's name and the process number.
     use_gzip : bool
         Compress the files.
     use_python_export : bool
-        Taken, and without effect: it is always written by Python.
+        Accepted, without effect: Python always writes the trace.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""What `gs.autograd.profiler.profile` is: one stretch of a program, its events and what is made of them.
+"""`gs.autograd.profiler.profile`: profile one interval of a program.
 
-Owns the settings, and that a thread has one profile at a time.
+Holds the settings, and ensures that a thread has at most one profile at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _running = threading.local()
 
 
 def _stop_in_child() -> None:
-    """A process that was forked off is not profiled, as long as it does not say so; its parent goes on."""
+    """Stop profiling in a forked child process; the parent's profile continues."""
     profile = getattr(_running, "profile", None)
     if profile is not None:
         _running.profile = None
@@ -38,29 +38,29 @@ def _profiler_enabled() -> bool:
 
 
 def kineto_available() -> bool:
-    """False: PyTorch's recorder is not what records here."""
+    """False: the recorder is not PyTorch's."""
     return False
 
 
 class profile:
-    """Record what the thread does inside of this `with`.
+    """Record the operations of this thread inside the `with` block.
 
     Parameters
     ----------
     enabled : bool
-        False: nothing is recorded.
+        If False, nothing is recorded.
     use_cuda, use_device
-        Are warned of: there are no other devices.
+        Cause a warning: there are no other devices.
     record_shapes, with_flops, profile_memory, with_stack : bool
-        What to record beside times.
+        Further information to record, besides times.
     with_modules, use_kineto, use_cpu, experimental_config, activity_filters, post_processing_timeout_s
-        Taken, and without effect.
+        Accepted, without effect.
     acc_events : bool
-        Keep the events of the stretch before.
+        Keep the events of earlier intervals.
     custom_trace_id_callback : callable, optional
-        Gives the name under which a stretch stands in its trace.
+        Returns the identifier of an interval in its trace.
     limit : int
-        Of how many events at most; a profile says how many more there were.
+        Maximal number of events; the profile counts the events beyond it.
 
     Examples
     --------
@@ -119,28 +119,28 @@ class profile:
         self._finished = True
 
     def default_trace_id(self) -> str:
-        """Thirty-two digits by chance, which name a stretch."""
+        """Thirty-two random digits that identify an interval."""
         return uuid.uuid4().hex.upper()
 
     def create_trace_id(self) -> str:
-        """What names the next stretch: what `custom_trace_id_callback` says, else digits by chance."""
+        """The identifier of the next interval: from `custom_trace_id_callback`, else random digits."""
         return self.default_trace_id() if self.custom_trace_id_callback is None else self.custom_trace_id_callback()
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[Any]) -> None:
-        """Record nothing until it is called again, or record again.
+        """Pause or resume the recording.
 
         Parameters
         ----------
         enabled : bool
         activities : iterable of ProfilerActivity
-            What it is said of; where the CPU is not among them, nothing changes.
+            The activities to pause or resume; without the CPU among them the call has no effect.
         """
         if self._recording is not None and not self._finished and any(activity.name == "CPU" for activity in activities):
             self._recording.pause(not enabled)
 
     @property
     def function_events(self) -> EventList:
-        """All events, in the order in which they began."""
+        """All events, in the order of their starts."""
         if self._recording is None or not self._finished:
             raise AssertionError("the profile has no results yet: it has not been stopped")
         if self._events is None:
@@ -150,7 +150,7 @@ class profile:
 
     @property
     def dropped(self) -> int:
-        """How many events came when the profile was full."""
+        """Number of events that were dropped because the profile was full."""
         return 0 if self._recording is None else self._recording.recorder.dropped
 
     def __repr__(self) -> str:
@@ -163,13 +163,13 @@ class profile:
         return self.function_events._repr_html_() if self._finished else None
 
     def table(self, *args: Any, **kwargs: Any) -> str:
-        """The events as text; the arguments are those of `EventList.table`."""
+        """The events as text; for the arguments see `EventList.table`."""
         return self.function_events.table(*args, **kwargs)
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums of the events of each name; the arguments are those of `EventList.key_averages`."""
+        """The sums of the events of each name; for the arguments see `EventList.key_averages`."""
         return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
@@ -178,21 +178,21 @@ class profile:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The time from beginning to end, in microseconds."""
+        """The time from start to end, in microseconds."""
         return self.function_events.self_cpu_time_total
 
     def memory(self) -> Sequence[Change]:
-        """Each array that came or died: `time` in microseconds, `bytes`, `live` after it, `thread`; wants `profile_memory`."""
+        """Each allocation and release: `time` in microseconds, `bytes`, `live` after it, `thread`; requires `profile_memory`."""
         if not self.profile_memory:
             raise AssertionError("memory() requires profile_memory=True")
         return self.function_events.changes
 
     def export_chrome_trace(self, path: str, metadata: dict[str, Any] | None = None, use_python_export: bool = False) -> None:
-        """Write the events as Chrome's and Perfetto's viewers read them; `metadata` is what else the trace says of itself."""
+        """Write the events in the format of Chrome's and Perfetto's viewers; `metadata` is further metadata of the trace."""
         self.function_events.export_chrome_trace(path, metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write stacks and times as programs for flame graphs read them; wants `with_stack`."""
+        """Write stacks and times in the format of flame graph programs; requires `with_stack`."""
         if not self.with_stack:
             raise AssertionError("export_stacks() requires with_stack=True")
         self.function_events.export_stacks(path, metric)

@@ -1,6 +1,6 @@
 """The table of a profile, as text and as HTML.
 
-Owns its columns and their widths; what they show is the events'.
+Defines the columns and their widths.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def share(part: float, whole: float) -> str:
 
 
 def columns(events: Sequence[Any], unit: str | None, memory: bool, flops: bool) -> list[tuple[str, Any]]:
-    """The titles of the columns of numbers, each with what it shows of an event."""
+    """The titles of the numeric columns, each with the function that formats an event's value."""
     whole = sum(event.self_cpu_time_total for event in events)
 
     def shown(microseconds: float) -> str:
@@ -51,7 +51,7 @@ def columns(events: Sequence[Any], unit: str | None, memory: bool, flops: bool) 
 
 
 def chosen(events: Sequence[Any], sort_by: str | None, row_limit: int, top_level_only: bool) -> list[Any]:
-    """The events that are shown, in their order."""
+    """The rows to show, in order."""
     if sort_by is not None:
         name = sort_by.replace("cuda", "device").replace("xpu", "device")
         events = sorted(events, key=lambda event: getattr(event, name), reverse=True)
@@ -110,7 +110,7 @@ def text_of(
 
 
 def html_of(events: Sequence[Any], rows: int = 30) -> str:
-    """A table for notebooks, the greatest times of their own first."""
+    """A table for notebooks, with the greatest own times first."""
     if len(events) == 0:
         return "<p>nothing was recorded</p>"
     numbers = columns(events, None, any(event.cpu_memory_usage for event in events), any(event.flops for event in events))

@@ -1,6 +1,6 @@
-"""SciPy's verbs with derivatives: gradspec.scipy, with SciPy's own submodules and names.
+"""SciPy's functions with derivatives: gradspec.scipy, with SciPy's submodules and names.
 
-Owns the names.  A function that needs SciPy imports it when it is called, a submodule is imported when it is asked for.
+Defines the names.  A function that needs SciPy imports it when called; a submodule is imported on first access.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from .objective import Objective, objective
-from ..support.later import later
+from ..support.lazy_import import later
 
 # SciPy's submodules.
 _modules = (

@@ -1,6 +1,6 @@
-"""objective: a function of arrays, tuples or dictionaries as scipy.optimize wants it, with its derivatives.
+"""objective: wrap a function of arrays, tuples or dictionaries for scipy.optimize, with its derivatives.
 
-Owns the way from a nest of parameters to a vector of real numbers and back.  SciPy is imported for linear operators only.
+Converts a pytree of parameters to a vector of real numbers and back.  SciPy is imported only for linear operators.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.functional import jacobian
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..func import grad, hessian, linearize, sparse_hessian, sparse_jacobian, value_and_grad, vjp
 from ..support.dispatch import ops
 from ..support.pytree import LEAF, alike, flatten, places, rebuild
 
-if TYPE_CHECKING:  # for checkers alone: it is slow to import
+if TYPE_CHECKING:  # for type checkers only: the import is slow
     import numpy.typing as npt
 
     Vector = npt.NDArray[np.float64]
 
 
 class Objective:
-    """What `objective` makes.
+    """The result of `objective`.
 
     Attributes
     ----------
     x0 : ndarray
-        The parameters to start from as a vector; None where none were given.
+        The initial parameters as a vector; None if there are none.
     sparse : bool
         Whether Jacobians of vectors, and Hessians, are `scipy.sparse.csr_array`.
     """
@@ -42,10 +42,10 @@ class Objective:
         self.x0: Vector | None = None if x0 is None else np.concatenate([np.zeros(0), *map(_as_reals, self.leaves)])
         self._point = self._pullback = None
 
-    # What scipy.optimize calls.
+    # Methods that scipy.optimize calls.
 
     def __call__(self, x: npt.ArrayLike, *args: Any) -> tuple[Any, npt.NDArray[Any]]:
-        """The value, and the gradient or the Jacobian: what `minimize` and `root` take with `jac=True`."""
+        """The value, and the gradient or the Jacobian: for `minimize` and `root` with `jac=True`."""
         value = self.fun(x, *args)
         if np.ndim(value):
             return value, self.jac(x, *args)
@@ -53,7 +53,7 @@ class Objective:
         return value.item(), gradient.numpy()
 
     def fun(self, x: npt.ArrayLike, *args: Any) -> Any:
-        """The value: a number where the function returns a single one, else a vector."""
+        """The value: a number if the function returns a single number, else a vector."""
         value = self._flat(_vector(x), *args).detach().numpy()
         return value if value.ndim else value.item()
 
@@ -114,7 +114,7 @@ class Objective:
     # Between parameters and vectors.
 
     def flatten(self, parameters: Any) -> Vector:
-        """A nest of parameters, of the form of those that were given, as a vector."""
+        """A pytree of parameters as a vector; its structure must be the structure of the initial parameters."""
         leaves, form = _parameters(parameters)
         if not alike(form, self.form):
             raise ValueError(f"objective: expected parameters at {', '.join(places(self.form))}, got "
@@ -122,17 +122,17 @@ class Objective:
         return np.concatenate([np.zeros(0), *map(_as_reals, leaves)])
 
     def unflatten(self, x: npt.ArrayLike) -> Any:
-        """A vector as a nest of parameters, which are tensors or arrays as those that were given."""
+        """A vector as a pytree of parameters, tensors or arrays like the initial parameters."""
         parts = [part.numpy() for part in self._parts(_vector(x))]
         return rebuild(self.form, [asarray(part) if isinstance(leaf, TensorBase) else part if part.ndim else part.item()
                                    for part, leaf in zip(parts, self.leaves or [None])])  # fmt: skip
 
     def nest(self, x: Any) -> Any:
-        """A vector as a nest of parameters, which are tensors that depend on it."""
+        """A vector as a pytree of tensors that depend on it."""
         return rebuild(self.form, self._parts(asarray(x)))
 
     def _parts(self, x):
-        """The parameters, of their shapes and dtypes, as differentiable parts of a vector."""
+        """The parameters, with their shapes and dtypes, as differentiable parts of a vector."""
         if self.leaves is None:
             return [x]
         kinds = [(leaf.shape, np.dtype(leaf.dtype)) for leaf in map(_array, self.leaves)]
@@ -147,8 +147,8 @@ class Objective:
         return parts
 
     def _flat(self, x, *args):
-        """What the function returns as a number or a vector, of a vector."""
-        self._point = None  # what the function closes over may have changed since
+        """The result of the function as a number or a vector, for a vector."""
+        self._point = None  # captured values may have changed since
         value = self.func(self.nest(x), *args)
         leaves, form = flatten(value)
         for leaf, place in zip(leaves, places(form)):
@@ -170,13 +170,13 @@ class Objective:
 
 
 def objective(func: Callable[..., Any], x0: Any = None, *, sparse: bool = False) -> Objective:
-    """A function as the optimisers and solvers of scipy.optimize want it, with exact derivatives.
+    """Wrap a function for the optimisers and solvers of scipy.optimize, with exact derivatives.
 
     Parameters
     ----------
     func : callable
-        Takes the parameters, and what further arguments SciPy is given as `args`.  Returns a Tensor or a nest of them: a single
-        number for `minimize`, residuals for `least_squares` and `root`, predictions for `curve_fit`.
+        Takes the parameters, and SciPy's further arguments `args`.  Returns a Tensor or a pytree of Tensors: a single number for
+        `minimize`, residuals for `least_squares` and `root`, predictions for `curve_fit`.
     x0 : array_like, Tensor, or nest of tuples, lists and dictionaries of them, optional
         The parameters to start from, real or complex; they say what `func` gets.  Without it `func` gets the vector that SciPy
         passes.
@@ -189,16 +189,13 @@ def objective(func: Callable[..., Any], x0: Any = None, *, sparse: bool = False)
     Objective
         ::
 
-            minimize(o, o.x0, jac=True)                       value and gradient in one call
-            minimize(o.fun, o.x0, jac=o.jac, hessp=o.hessp)   or hess=o.hess
-            least_squares(o.fun, o.x0, jac=o.jac)             or jac=o.jac_operator, of which no matrix is made
-            root(o, o.x0, jac=True)
-            curve_fit(o.curve, xdata, ydata, o.x0, jac=o.curve_jac)
-            solve_ivp(o.rate, (0, 1), o.x0, "BDF", jac=o.rate_jac)
+            minimize(o, o.x0, jac=True)                       value and gradient in one call minimize(o.fun, o.x0, jac=o.jac,
+            hessp=o.hessp)   or hess=o.hess least_squares(o.fun, o.x0, jac=o.jac)             or jac=o.jac_operator, without a
+            matrix root(o, o.x0, jac=True) curve_fit(o.curve, xdata, ydata, o.x0, jac=o.curve_jac) solve_ivp(o.rate, (0, 1), o.x0,
+            "BDF", jac=o.rate_jac)
 
-        of which those that solve linear systems (`least_squares` with `method="trf"`, `minimize` with `method="trust-constr"` and
-        `hess=o.hess`, `solve_ivp`) gain by `sparse=True`,
-        and `o.unflatten(result.x)` has the form of `x0`.
+        Methods that solve linear systems gain by `sparse=True`: `least_squares` with `method="trf"`, `minimize` with
+        `method="trust-constr"` and `hess=o.hess`, and `solve_ivp`.  `o.unflatten(result.x)` has the structure of `x0`.
 
     Examples
     --------

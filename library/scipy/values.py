@@ -1,7 +1,6 @@
-"""SciPy's numbers as tensors: derivatives that are stated, that follow from an equation, or that are refused by name.
+"""SciPy's numbers as tensors: with explicit derivatives, with derivatives of an equation's solution, or refused by name.
 
-Owns how arguments become tensors of one dtype, how a function of arrays is called on tensors, and the ways to give
-what it returns a derivative.
+Converts arguments to tensors of one dtype, calls a function of arrays on tensors, and gives its result a derivative.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..autograd import Function
-from ..batching.mapping import levels_of_one_draw
+from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
 from ..func.callbacks import OnArrays, called_back
@@ -24,18 +22,19 @@ from ..func.closures import has_tangent
 from ..support.dispatch import ops
 from ..support.generator import Holder, as_generator, numpy_random
 from ..support.pytree import flatten
+from ..transforms.batching.vmap_levels import levels_of_one_draw
 
 
 def numbers(name: str, *values: Any, least: Any = np.float16) -> list[Any]:
-    """Arguments as tensors of one dtype, real or complex; Python's numbers take that of the arrays.
+    """Arguments as tensors of one dtype, real or complex; Python's numbers take the dtype of the arrays.
 
     Parameters
     ----------
     name : str
-        Who asks, for messages.
+        Name of the caller, for messages.
     *values : array_like or Tensor
     least : dtype
-        What narrower numbers are widened to.
+        The least dtype of the result; narrower numbers are widened.
 
     Returns
     -------
@@ -44,7 +43,7 @@ def numbers(name: str, *values: Any, least: Any = np.float16) -> list[Any]:
     Raises
     ------
     TypeError
-        An argument holds no numbers.
+        An argument is not numeric.
     """
     arrays = [value if isinstance(value, (TensorBase, int, float, complex)) else array_of(value) for value in values]
     dtype = np.result_type(*(array.dtype if hasattr(array, "dtype") else array * 1.0 for array in arrays), 1.0)
@@ -60,7 +59,7 @@ def reals(name: str, *values: Any) -> list[Any]:
     Raises
     ------
     TypeError
-        An argument is complex, or holds no numbers.
+        An argument is complex, or not numeric.
     """
     found = numbers(name, *values)
     if found and found[0].dtype.kind == "c":
@@ -69,14 +68,14 @@ def reals(name: str, *values: Any) -> list[Any]:
 
 
 def in_given_precision(names: dict[str, Any], chosen: Sequence[str]) -> None:
-    """Functions whose results are of single precision where all arrays among their arguments are, whatever they compute in.
+    """Functions with results of single precision if all arrays among their arguments are, regardless of their internal precision.
 
     Parameters
     ----------
     names : dict
         A namespace; the functions in it are replaced, and modules are left.
     chosen : sequence of str
-        Which.
+        Names of the functions.
     """
     for name in chosen:
         if callable(names[name]):
@@ -104,7 +103,7 @@ _SINGLE = {"d": np.dtype("f"), "D": np.dtype("F")}
 
 
 def array_of(value: Any) -> Any:
-    """A nest of numbers as an array; one that holds tensors as a tensor, with their graph."""
+    """A pytree of numbers as an array; if it contains tensors, a tensor with their graph."""
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(leaf, TensorBase) for leaf in flatten(value)[0]):
@@ -113,7 +112,7 @@ def array_of(value: Any) -> Any:
 
 
 class _Refused(Function):
-    """A constant that is none: its derivative is not offered."""
+    """A value whose derivative is refused, although it is computed as a constant."""
 
     generate_vmap_rule = True
     pure = True
@@ -133,12 +132,12 @@ class _Refused(Function):
 
 
 def refused(value: Any, inputs: Sequence[Any], words: str) -> Any:
-    """A value whose derivative by any of the inputs is an error with these words, where somebody asks for it."""
+    """A value whose derivative by any of the inputs raises an error with these words."""
     return _Refused.apply(words, stop_gradient(asarray(value)), *map(asarray, inputs))
 
 
 def refused_along(tangents: Sequence[Any], zero: Any, words: str) -> Any:
-    """The derivative of such a value along tangents: zero where they are, else an error."""
+    """The derivative of such a value along tangents: zero if all tangents are zero, else an error."""
     given = [tangent for tangent in tangents if tangent is not None and not is_zero(tangent)]
     if any(np.any(stop_gradient(tangent).numpy()) for tangent in given):
         raise NotImplementedError(words)
@@ -146,7 +145,7 @@ def refused_along(tangents: Sequence[Any], zero: Any, words: str) -> Any:
 
 
 def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
-    """Refuse what would be detached silently, where a result can hold no derivative.
+    """Refuse tensors with derivatives if the result cannot have any: they would be detached silently.
 
     Raises
     ------
@@ -158,12 +157,12 @@ def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
 
 
 def generator_for(name: str, random_state: Any) -> Any:
-    """What SciPy draws from; inside of a vmap only where all rows are to have the same numbers, which SciPy draws once.
+    """A generator for SciPy's random numbers; inside a vmap only if all rows have the same numbers, which SciPy generates once.
 
     Parameters
     ----------
     name : str
-        Who draws, for messages.
+        Name of the caller, for messages.
     random_state : None, int, numpy.random.Generator, numpy.random.RandomState or gradspec.random's generator
 
     Raises
@@ -189,14 +188,14 @@ def generator_for(name: str, random_state: Any) -> Any:
 
 
 def computed(function: Callable[..., Any], *tensors: Any) -> Any:
-    """What a function of NumPy's arrays gives, inside of a Function's `forward`; a compiled call runs it again at each replay."""
+    """The result of a function of NumPy's arrays, inside a Function's `forward`; a compiled call runs it at each replay."""
     return called_back(OnArrays(function, scalars=False), tensors, {})
 
 
 def elementwise(function: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:
     """A function of arrays that broadcast, as a function of tensors without a derivative; a batch of `vmap` passes it whole.
 
-    Its result has the dtype of the arguments, or the one to which `dtype`, a dtype, widens it.
+    Its result has the dtype of the arguments, or of `dtype` if that is wider.
     """
 
     def of_arrays(*arrays: Any) -> Any:
@@ -232,14 +231,14 @@ def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None) -> 
     name : str
         SciPy's.
     *slopes : callable or None
-        For each argument the derivative by it, of the value and the arguments; None for one that is refused.
+        For each argument, the derivative by it, as a function of the value and the arguments; None to refuse a derivative.
     dtype : dtype, optional
-        What the result is widened to: complex64 for a function of real numbers whose values are complex.
+        The least dtype of the result: complex64 for a function of real numbers whose values are complex.
 
     Returns
     -------
     callable
-        Of tensors of one dtype.
+        Takes tensors of one dtype.
     """
 
     def of_arrays(*arrays: Any) -> Any:
@@ -276,7 +275,7 @@ def is_zero(tangent: Any) -> bool:
     """Whether a tangent is zero for sure, so that nothing is multiplied by it: a slope may be infinite."""
     try:
         return not tangent.requires_grad and not np.any(tangent.numpy())
-    except (RuntimeError, TypeError):  # of a batch, or of a deeper level, nobody can say
+    except (RuntimeError, TypeError):  # a batch or a deeper level: unknown
         return False
 
 
@@ -288,11 +287,11 @@ def named(name: str, arguments: str, doc: str, function: Callable[..., Any], rea
     name : str
         SciPy's.
     arguments : str
-        Their names, with spaces between them.
+        Their names, separated by spaces.
     doc : str
         One line.
     function : callable
-        Of tensors of one dtype.
+        Takes tensors of one dtype.
     real : bool
         Whether complex numbers are refused.
     """
@@ -318,16 +317,16 @@ def implicit(value: Callable[..., Any], condition: Callable[..., Any], slope: Ca
     Parameters
     ----------
     value : callable
-        Of the target and the parameters: the solution, which has no derivative of its own.
+        Takes the target and the parameters, returns the solution without a derivative.
     condition : callable
-        Of y and the parameters, elementwise.
+        Takes y and the parameters, elementwise.
     slope : callable
         Its derivative in y.
 
     Returns
     -------
     callable
-        Of the target and the parameters.  Its derivatives, in both modes and of any order, are those of the implicit function
+        Takes the target and the parameters.  Its derivatives, in both modes and of any order, follow from the implicit function
         theorem: slope * dy + d(condition) / d(parameters) = d(target).
     """
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import later
+from ..support.lazy_import import later
 
 if TYPE_CHECKING:
     from . import windows as windows

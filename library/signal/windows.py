@@ -1,6 +1,7 @@
 """Windows that taper a stretch of a signal: PyTorch's names and arguments, the values of scipy.signal.windows.
 
-Owns their formulas.  `sym` windows end as they begin; others are a period of one that is longer by an element.
+A window with `sym` is symmetric; any other is one period: the symmetric window that is longer by an element, without its last
+element.
 """
 
 from collections.abc import Iterable
@@ -10,8 +11,8 @@ import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..core.operand import asarray
-from ..support.later import answer
+from ..core.conversion import asarray
+from ..support.lazy_import import answer
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",
@@ -28,7 +29,7 @@ def _places(M: int, sym: bool) -> tuple[np.ndarray, float]:
 
 
 def _window(M: int, values: Any, dtype: Any) -> Any:
-    """Ones where there is one element alone."""
+    """Ones if there is only one element."""
     return asarray(np.ones(1) if M == 1 else values, dtype or np.float64)
 
 
@@ -68,7 +69,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None) -
 
 
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, dtype: Any = None) -> Any:
-    """A sum of cosines of which each has one wave more, with the weights `a` and signs in turn."""
+    """A sum of cosines with 0, 1, 2, ... waves, with the weights `a` and alternating signs."""
     k, last = _places(M, sym)
     return _window(M, sum((-1) ** i * w * np.cos(2 * np.pi * i * k / last) for i, w in enumerate(a)), dtype)
 

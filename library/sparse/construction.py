@@ -1,6 +1,6 @@
-"""Sparse matrices made of their parts: `coo`, `csr`, PyTorch's names for these, and SciPy's arrays.
+"""Construct sparse matrices: `coo`, `csr`, PyTorch's names for these, and conversions from SciPy's and dense arrays.
 
-Owns what is refused of shapes and places.
+Checks shapes and places.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from .sparse_tensor import SparseTensor, of_scipy
@@ -24,14 +24,14 @@ def coo(
     indices: Tensor | npt.ArrayLike | Sequence[Any],
     shape: Sequence[int] | None = None,
 ) -> SparseTensor:
-    """A sparse matrix of its elements and their places.
+    """Construct a sparse matrix from its elements and their places.
 
     Parameters
     ----------
     data : array_like
-        (e,), the stored elements, which get the gradient.
+        (e,), the stored elements, which receive the gradient.
     indices : (array_like, array_like) of int
-        Rows and columns, (e,) each, not negative. What stands twice at one place counts twice.
+        Rows and columns, (e,) each, not negative. Elements stored twice at one place are summed.
     shape : (int, int), optional
         By default as small as the places allow.
 
@@ -42,9 +42,9 @@ def coo(
     Raises
     ------
     TypeError
-        Of places that are no integers.
+        The places are not integers.
     ValueError
-        Of places outside of the shape, and where lengths differ.
+        Places are outside the shape, or lengths differ.
 
     Examples
     --------
@@ -69,18 +69,18 @@ def csr(
     indptr: Tensor | npt.ArrayLike,
     shape: Sequence[int] | None = None,
 ) -> SparseTensor:
-    """A sparse matrix of its elements by rows.
+    """Construct a sparse matrix from its elements by rows.
 
     Parameters
     ----------
     data : array_like
-        (e,), the stored elements, which get the gradient.
+        (e,), the stored elements, which receive the gradient.
     indices : array_like of int
         (e,), their columns.
     indptr : array_like of int
-        (m + 1,), where each row begins among the elements, and where the last one ends.
+        (m + 1,), the start of each row among the elements, and the end of the last row.
     shape : (int, int), optional
-        By default the columns that there are.
+        By default as many columns as the indices require.
 
     Returns
     -------
@@ -98,18 +98,18 @@ def csr(
 
 
 def from_scipy(array: Any, *, requires_grad: bool = False) -> SparseTensor:
-    """A sparse matrix of the elements that a `scipy.sparse` array or matrix of any format stores.
+    """Construct a sparse matrix from the stored elements of a `scipy.sparse` array or matrix of any format.
 
     Parameters
     ----------
     array : scipy.sparse array or matrix
     requires_grad : bool
-        Whether the stored elements are a leaf that gets a gradient.
+        Whether the stored elements are a leaf that receives a gradient.
 
     Returns
     -------
     SparseTensor
-        Of a copy: what is written to `array` later does not change it.
+        With a copy of the elements: later writes to `array` do not change it.
     """
     if not type(array).__module__.startswith("scipy.sparse"):
         raise TypeError(f"from_scipy: expected a scipy.sparse array, got {type(array).__name__}")
@@ -118,7 +118,7 @@ def from_scipy(array: Any, *, requires_grad: bool = False) -> SparseTensor:
 
 
 def from_dense(x: Tensor | npt.ArrayLike) -> SparseTensor:
-    """A sparse matrix of the elements of a dense one that are not 0, in its graph; PyTorch's `x.to_sparse()`.
+    """Construct a sparse matrix from the nonzero elements of a dense one, in its graph; PyTorch's `x.to_sparse()`.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def sparse_coo_tensor(
     size : (int, int), optional
     dtype : dtype, optional
     requires_grad : bool
-        Whether the values are a leaf that gets a gradient.
+        Whether the values are a leaf that receives a gradient.
     """
     return coo(_leaf(values, dtype, requires_grad), indices, size)
 
@@ -177,7 +177,7 @@ def sparse_csr_tensor(
     size : (int, int), optional
     dtype : dtype, optional
     requires_grad : bool
-        Whether the values are a leaf that gets a gradient.
+        Whether the values are a leaf that receives a gradient.
     """
     return csr(_leaf(values, dtype, requires_grad), col_indices, crow_indices, size)
 
@@ -193,7 +193,7 @@ def _places(name: str, part: Any) -> np.ndarray:
         raise ValueError(f"{name}: places are vectors, got one of shape {places.shape}")
     if places.dtype.kind not in "iu" and places.size:
         raise TypeError(f"{name}: places are integers, got {places.dtype}")
-    return places.astype(np.intp)  # a copy: a write to the caller's array moves nothing
+    return places.astype(np.intp)  # a copy: a write to the caller's array must not move elements
 
 
 def _made(name: str, data: Any, rows: np.ndarray, columns: np.ndarray, shape: Sequence[int], layout: str) -> SparseTensor:

@@ -1,6 +1,6 @@
-"""Python's operators between a tensor and a SciPy sparse array, for the layers below, which know neither.
+"""Python's operators between a tensor and a SciPy sparse array, for lower layers, which do not depend on sparse matrices.
 
-Owns which operators there are, and what a sparse matrix of SciPy's older kind means by `*`.
+Decides which operators are supported, and the meaning of `*` for SciPy's older sparse matrices.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ OPERATORS = {
 
 
 def of_operator(name: str, a: Any, b: Any) -> Any:
-    """What an operator of the spec's name gives for two operands, one of which is SciPy's; NotImplemented of any other operator.
+    """Apply the operator with the spec's name to two operands, one of them SciPy's; NotImplemented for unsupported operators.
 
-    The product of the older `csr_matrix` and its kin with `*` is that of matrices.
+    For the older `csr_matrix` and the other matrix classes, `*` is the matrix product.
     """
     if name == "multiply" and any(type(value).__name__.endswith("_matrix") for value in (a, b)):
         name = "matmul" if min(getattr(a, "ndim", 0), getattr(b, "ndim", 0)) > 0 else name

@@ -1,6 +1,6 @@
-"""Functions of sparse matrices under PyTorch's names, and `matmul` and `multiply` for SciPy's arrays as they are.
+"""Functions of sparse matrices under PyTorch's names, and `matmul` and `multiply`, which also take SciPy's arrays.
 
-Owns what each takes: a SparseTensor or a `scipy.sparse` array where a sparse matrix is expected.
+All functions accept a SparseTensor or a `scipy.sparse` array where a sparse matrix is expected.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from . import sparse_tensor
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 
 
 def as_sparse(name: str, array: Any) -> SparseTensor:
-    """A SparseTensor as it is, a SciPy array as one; anything else is refused."""
+    """A SparseTensor unchanged, or a SciPy array converted to one; any other argument is refused."""
     found = known(array)
     if not isinstance(found, SparseTensor):
         raise TypeError(f"{name}: expected a sparse matrix, got {type(array).__name__}; write gs.sparse.from_dense(x)")
@@ -28,12 +28,12 @@ def as_sparse(name: str, array: Any) -> SparseTensor:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """The product of a sparse matrix and a dense or a sparse one, from either side.
+    """The product of a sparse matrix and a dense or sparse one, in either order.
 
     Parameters
     ----------
     a, b : SparseTensor, scipy.sparse array or array_like
-        At least one of them sparse; the other one a vector, a matrix, a batch of matrices, or sparse.
+        At least one of them is sparse; the other is a vector, a matrix, a batch of matrices, or sparse.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> SparseTensor:
-    """The product element by element, at the places that are stored.
+    """The elementwise product, at the stored places.
 
     Parameters
     ----------
     a, b : SparseTensor, scipy.sparse array or array_like
-        At least one of them sparse.
+        At least one of them is sparse.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def mm(mat1: Any, mat2: Any) -> Any:
     Parameters
     ----------
     mat1, mat2 : SparseTensor, scipy.sparse array or array_like
-        At least one of them sparse.
+        At least one of them is sparse.
     """
     if np.ndim(mat1) != 2 or np.ndim(mat2) != 2:
         raise RuntimeError(f"mm: expected two matrices, got {np.ndim(mat1)} and {np.ndim(mat2)} axes; write gs.sparse.matmul")
@@ -106,7 +106,7 @@ def addmm(mat: Tensor | npt.ArrayLike, mat1: Any, mat2: Any, *, beta: float = 1,
 def sampled_addmm(
     input: Any, mat1: Tensor | npt.ArrayLike, mat2: Tensor | npt.ArrayLike, *, beta: float = 1, alpha: float = 1
 ) -> SparseTensor:
-    """alpha * (mat1 @ mat2) at the places that `input` stores, plus beta * input.
+    """alpha * (mat1 @ mat2) at the stored places of `input`, plus beta * input.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def sampled_addmm(
 
 
 def sum(input: Any, dim: int | None = None) -> Tensor:
-    """Sums over everything, or along an axis. They are dense: PyTorch's are sparse.
+    """Sums over everything, or along an axis. They are dense; PyTorch's are sparse.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def sum(input: Any, dim: int | None = None) -> Tensor:
 
 
 def softmax(input: Any, dim: int) -> SparseTensor:
-    """Softmax along an axis over what is stored: what is not stored counts as minus infinity, as in PyTorch.
+    """Softmax along an axis over the stored elements; others count as minus infinity, as in PyTorch.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Systems of equations with a sparse matrix, by SciPy's LU.
+"""Linear systems with a sparse matrix, by SciPy's LU.
 
-Owns the factors, which are computed once and serve the adjoint and every derivative.  The derivative is that of the implicit
-function: of A x = b, A x_t = b_t - A_t x.
+Keeps the factors, which are computed once and serve the adjoint and every derivative.  The derivative is that of an implicit
+function: if A x = b, then A x_t = b_t - A_t x.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd import Function
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from .functions import as_sparse
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 
 
 class Factors:
-    """The places of a square matrix, and the LU of the values that it was first solved with."""
+    """The places of a square matrix, and the LU factors for the values of the first solution."""
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, size: int) -> None:
         self.rows, self.columns, self.size, self.lu = rows, columns, size, None
@@ -40,14 +40,14 @@ class Factors:
                 self.lu = splu(A)
             except RuntimeError as error:  # "Factor is exactly singular"
                 raise np.linalg.LinAlgError(f"spsolve: the matrix is singular ({error})") from None
-        if dtype.kind == "c" and not np.iscomplexobj(values):  # a real LU solves for real columns
+        if dtype.kind == "c" and not np.iscomplexobj(values):  # solve for the real and imaginary parts as real columns
             parts = [self.lu.solve(np.ascontiguousarray(part, float), "T" if adjoint else "N") for part in (b.real, b.imag)]
             return (parts[0] + 1j * parts[1]).astype(dtype)
         return self.lu.solve(np.ascontiguousarray(b, np.result_type(values, np.float64)), "H" if adjoint else "N").astype(dtype)
 
 
 class Solve(Function):
-    """x of A x = b, or of A^H x = b where `adjoint`; A has `values` at the places of `factors`."""
+    """x of A x = b, or of A^H x = b if `adjoint`; A has `values` at the places of `factors`."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, b: Tensor, factors: Factors, adjoint: bool) -> Tensor:
@@ -64,7 +64,7 @@ class Solve(Function):
         solved = Solve.apply(values, grad, factors, not adjoint)
         towards = None
         if ctx.needs_input_grad[0]:
-            # of A: -w x^H, and of A^H: -x w^H, at the places of A
+            # For A: -w x^H, and for A^H: -x w^H, at the places of A.
             left, right = (x, solved) if adjoint else (solved, x)
             towards = -ops._coo_sampled_matmul(left, ops.conj(right), factors.rows, factors.columns)
         return towards, solved, None, None
@@ -79,7 +79,7 @@ class Solve(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple, values: Tensor, b: Tensor, factors: Factors, adjoint: bool) -> tuple[Tensor, int]:
-        if in_dims[0] is None:  # one matrix: the batch is so many more columns
+        if in_dims[0] is None:  # one matrix: the batch becomes further columns
             b = ops.moveaxis(b, in_dims[1], 1)
             x = Solve.apply(values, ops.reshape(b, (b.shape[0], -1)), factors, adjoint)
             return ops.reshape(x, b.shape), 1
@@ -97,7 +97,7 @@ def spsolve(A: Any, b: Tensor | npt.ArrayLike) -> Tensor:
     Parameters
     ----------
     A : SparseTensor or scipy.sparse array
-        (n, n); its stored values get a gradient, at their places.
+        (n, n); its stored values receive a gradient.
     b : array_like
         (n,) or (n, k), dense.
 
@@ -109,13 +109,13 @@ def spsolve(A: Any, b: Tensor | npt.ArrayLike) -> Tensor:
     Raises
     ------
     numpy.linalg.LinAlgError
-        Of a singular matrix.
+        The matrix is singular.
     TypeError
-        Of a sparse `b`.
+        `b` is sparse.
 
     Notes
     -----
-    With the gradient g of x and A^H w = g, that of b is w, and that of A is -w x^H at the stored places.
+    Let g be the gradient of x, and A^H w = g.  The gradient of b is w, and the gradient of A is -w x^H at the stored places.
 
     Examples
     --------

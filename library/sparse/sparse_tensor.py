@@ -1,7 +1,7 @@
-"""SparseTensor: a matrix of which only some elements are stored; these are a Tensor, and have gradients.
+"""SparseTensor: a matrix with some stored elements; these are a Tensor, and have gradients.
 
-Owns the class, its arithmetic and its way to and from dense arrays.  What is stored twice at one place counts twice.  A product
-is an operator of the spec, all else is made of operators on the stored values, so every mode and transform goes through.
+Defines the class, its arithmetic and its conversions to dense arrays.  Elements stored twice at one place are summed.  A product
+is an operator of the spec, all else consists of operators on the stored values, so every mode and transform works.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 
@@ -22,26 +22,26 @@ NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 
 
 class SparseTensor:
-    """A matrix of which only some elements are stored.
+    """A matrix with some stored elements; all others are zero.
 
-    `gs.sparse.coo`, `gs.sparse.csr` and `gs.sparse.from_scipy` make it.  The places are fixed; gradients go to the stored values
-    and to the dense arrays beside them, never to a place that is not stored.
+    `gs.sparse.coo`, `gs.sparse.csr` and `gs.sparse.from_scipy` construct it.  The places are fixed; gradients go to the stored
+    values and to dense operands, never to a place that is not stored.
 
     Parameters
     ----------
     values : Tensor
         (e,), the stored elements.
     rows, columns : ndarray of intp
-        (e,), their places, each inside of the shape.
+        (e,), their places, each inside the shape.
     shape : tuple of int
-        Of two axes.
+        Two lengths.
     layout : {'coo', 'csr'}
-        How PyTorch and SciPy would call it; the elements of 'csr' are in the order of their rows.
+        PyTorch's and SciPy's name of the format; the elements of 'csr' are in row order.
     coalesced : bool
-        Whether the elements are in the order of their places, each of which is stored once.
+        Whether the elements are in the order of their places, and no place is stored twice.
     """
 
-    __array_ufunc__ = None  # an ndarray on the left of an operator leaves it to this class
+    __array_ufunc__ = None  # an ndarray on the left of an operator leaves the operation to this class
     __slots__ = ("_columns", "_coalesced", "_rows", "_values", "layout", "shape")
 
     def __init__(
@@ -51,7 +51,7 @@ class SparseTensor:
         self._values, self._rows, self._columns = values, rows, columns
         self.shape, self.layout, self._coalesced = shape, layout, coalesced
 
-    # What is stored.
+    # The stored elements.
 
     ndim = 2
     is_sparse = property(lambda self: self.layout == "coo")
@@ -69,7 +69,7 @@ class SparseTensor:
         return asarray(np.stack([self._rows, self._columns]))
 
     def crow_indices(self) -> Tensor:
-        """(m + 1,), where each row of a 'csr' begins, and where the last one ends."""
+        """(m + 1,), the start of each row of a 'csr', and the end of the last row."""
         self._is_csr("crow_indices")
         return asarray(np.searchsorted(self._rows, np.arange(self.shape[0] + 1)))
 
@@ -83,7 +83,7 @@ class SparseTensor:
             raise RuntimeError(f"{name} expected sparse row compressed tensor layout, got {self.layout}; write A.to_sparse_csr()")
 
     def is_coalesced(self) -> bool:
-        """Whether the elements are in the order of their places, each of which is stored once."""
+        """Whether the elements are in the order of their places, and no place is stored twice."""
         return self._coalesced
 
     @property
@@ -93,7 +93,7 @@ class SparseTensor:
         return None if grad is None else self.with_values(grad)
 
     def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
-        """Let the stored values take gradients."""
+        """Let the stored values receive gradients."""
         self._values.requires_grad_(requires_grad)
         return self
 
@@ -102,7 +102,7 @@ class SparseTensor:
         return self.with_values(self._values.detach())
 
     def with_values(self, values: Tensor | npt.ArrayLike) -> SparseTensor:
-        """Other values at the same places.
+        """A matrix with other values at the same places.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class SparseTensor:
     # Other forms.
 
     def coalesce(self) -> SparseTensor:
-        """The same matrix with its elements in the order of their places, each of which is stored once."""
+        """The same matrix with its elements in the order of their places, and no place stored twice."""
         if self._coalesced:
             return self
         places, inverse = np.unique(self._flat(), return_inverse=True)
@@ -141,21 +141,21 @@ class SparseTensor:
         return SparseTensor(A._values, A._rows, A._columns, A.shape, "csr", True)
 
     def to_sparse_coo(self) -> SparseTensor:
-        """The same matrix as a list of places."""
+        """The same matrix in the 'coo' layout."""
         return SparseTensor(self._values, self._rows, self._columns, self.shape, "coo", self._coalesced)
 
     def to_dense(self) -> Tensor:
-        """The matrix with its zeros, in the graph."""
+        """The matrix as a dense tensor, in the graph."""
         flat = ops.zeros(self.size, dtype=self.dtype)
         return ops.reshape(ops.index_add(flat, 0, self._flat(), self._values), self.shape)
 
     def to_scipy(self) -> Any:
-        """A `scipy.sparse` array of the same elements: `csr_array` or `coo_array`.
+        """A `scipy.sparse` array with the same elements: `csr_array` or `coo_array`.
 
         Raises
         ------
         RuntimeError
-            Where the values have a history or a tangent, which would be lost; write ``A.detach().to_scipy()``.
+            The values have a history or a tangent, which would be lost; write ``A.detach().to_scipy()``.
         """
         import scipy.sparse as sp
 
@@ -163,7 +163,7 @@ class SparseTensor:
         return A.tocsr() if self.layout == "csr" else A
 
     def astype(self, dtype: npt.DTypeLike) -> SparseTensor:
-        """The same places with values of another dtype."""
+        """The same places with values in another dtype."""
         return self.with_values(ops.astype(self._values, dtype))
 
     def clone(self) -> SparseTensor:
@@ -238,7 +238,7 @@ class SparseTensor:
         return NotImplemented if other is NotImplemented else matmul(other, self)
 
     def multiply(self, other: Any) -> SparseTensor:
-        """Products element by element, at the places that are stored.
+        """The elementwise product, at the stored places.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class SparseTensor:
         return SparseTensor(values, a._rows[left], a._columns[left], self.shape, self.layout, True)
 
     def _with_factors(self, other: Any, operator: Any) -> SparseTensor:
-        """An operator of the stored values and of what a dense operand has at their places."""
+        """Apply an operator to the stored values and the elements of a dense operand at their places."""
         if isinstance(other, NUMBERS):
             return self.with_values(operator(self._values, other))
         shape = (1,) * (2 - other.ndim) + other.shape
@@ -285,7 +285,7 @@ class SparseTensor:
         return ops.expand_dims(total, axis) if keepdims else total
 
     def diagonal(self) -> Tensor:
-        """The elements whose row is their column, with zeros where nothing is stored."""
+        """The elements on the main diagonal, with zeros where nothing is stored."""
         found = np.flatnonzero(self._rows == self._columns)
         start = ops.zeros(min(self.shape), dtype=self.dtype)
         return ops.index_add(start, 0, self._rows[found], ops.take(self._values, found))
@@ -294,7 +294,7 @@ class SparseTensor:
         """The sum of the diagonal."""
         return ops.sum(self.diagonal())
 
-    # What is refused.
+    # Unsupported operations.
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError("a sparse matrix does not become a dense array by itself; write A.to_dense(), or A.to_scipy()")
@@ -324,7 +324,7 @@ def axis_of(name: str, axis: int) -> int:
 
 
 def known(other: Any) -> Any:
-    """What stands beside a sparse matrix: a number, a SparseTensor or a Tensor; NotImplemented of what is neither."""
+    """An operand of a sparse matrix: a number, a SparseTensor or a Tensor; NotImplemented if it is not convertible to one."""
     if isinstance(other, (SparseTensor, Tensor, *NUMBERS)):
         return other
     if isinstance(other, (np.ndarray, list, tuple)):
@@ -335,11 +335,11 @@ def known(other: Any) -> Any:
 
 
 def of_scipy(array: Any) -> SparseTensor:
-    """A copy of the elements that a `scipy.sparse` array or matrix stores: its owner may write to them before a backward pass."""
+    """A copy of the stored elements of a `scipy.sparse` array or matrix, which may be modified before a backward pass."""
     if array.ndim != 2:
         raise ValueError(f"gs.sparse has matrices alone, got a sparse array of shape {array.shape}")
     if array.format in ("csr", "csc"):
-        count = array.indptr[-1]  # there may be memory behind the last element
+        count = array.indptr[-1]  # the arrays may be longer than the stored elements
         along = np.repeat(np.arange(len(array.indptr) - 1), np.diff(array.indptr))
         places, data = (along, array.indices[:count].astype(np.intp)), array.data[:count]
         rows, columns = places if array.format == "csr" else places[::-1]
@@ -350,7 +350,7 @@ def of_scipy(array: Any) -> SparseTensor:
 
 
 def add(a: SparseTensor, other: Any) -> Any:
-    """The sum of a sparse matrix and of another one, or of a dense array, which is dense."""
+    """The sum of a sparse matrix and another sparse matrix, or a dense array; a sum with a dense array is dense."""
     other = known(other)
     if other is NotImplemented:
         return NotImplemented
@@ -369,13 +369,13 @@ def add(a: SparseTensor, other: Any) -> Any:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """The product of two matrices, at least one of them sparse, or of a sparse one and a vector."""
+    """The product of two matrices, at least one of them sparse, or of a sparse matrix and a vector."""
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         return _sparse_product(a, b)
     sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
     if isinstance(dense, NUMBERS) or dense.ndim == 0:
         raise ValueError("matmul: a scalar is no operand of @; write * instead")
-    if sparse is b:  # x @ A, by what has the columns of A for its rows
+    if sparse is b:  # x @ A, as the transpose of A.T @ x.T
         sparse, dense = sparse.T, ops.mT(dense) if dense.ndim > 1 else dense
     if dense.shape[-2 if dense.ndim > 1 else -1] != sparse.shape[1]:
         raise ValueError(f"matmul: dimension mismatch of the shapes {a.shape} and {b.shape}")
@@ -387,7 +387,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def _sparse_product(a: SparseTensor, b: SparseTensor) -> SparseTensor:
-    """a @ b: each element of `a` meets the elements of `b` in the row of its column."""
+    """a @ b: each element of `a` is multiplied with the elements of `b` in the row of its column."""
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"matmul: dimension mismatch of the shapes {a.shape} and {b.shape}")
     order = np.argsort(b._rows, kind="stable")

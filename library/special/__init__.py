@@ -1,6 +1,6 @@
 """Special functions: gradspec.special.
 
-Owns the names.  The functions are operators of the spec, and polynomials made of these.
+Defines the names.  The functions are operators of the spec; the polynomials are built from operators.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -22,7 +22,7 @@ from .polynomials import (
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 )
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 _POLYNOMIALS = (
     "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",

@@ -1,13 +1,13 @@
-"""logsumexp with factors, as SciPy has it.
+"""logsumexp with factors, as in SciPy.
 
-Owns the factors and signs; without them it is the operator of the spec.
+Handles factors and signs; without them the function is the operator of the spec.
 """
 
 from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 
 
@@ -20,11 +20,11 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False, *, b: Any = None
     axis : int or tuple of int, optional
         All axes by default.
     keepdims : bool
-        Whether the reduced axes stay, with length 1.
+        Whether to keep the reduced axes, with length 1.
     b : array_like, optional
         Factors, which broadcast with `x`; 1 by default.
     return_sign : bool
-        Whether to give the logarithm of the modulus of the sum, and the sign beside it.  Else a negative sum gives NaN.
+        Whether to return the logarithm of the sum's modulus, and its sign.  Otherwise a negative sum gives NaN.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False, *, b: Any = None
     nothing = factors.detach().numpy() == 0
     top = ops.max(ops.where(nothing, -np.inf, x.detach()), axis, True)
     top = ops.where(np.isfinite(top.numpy()), top, 0.0)
-    most = np.log(np.finfo(x.dtype).max) - 1  # what is multiplied by 0 may be far above the others, or infinite
+    most = np.log(np.finfo(x.dtype).max) - 1  # a term multiplied by 0 may be far above the others, or infinite
     above = x - top
     total = ops.sum(factors * ops.exp(ops.where(nothing, ops.minimum(above, float(most)), above)), axis, keepdims)
     top = top if keepdims else ops.reshape(top, total.shape)

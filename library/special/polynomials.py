@@ -1,21 +1,21 @@
-"""Orthogonal polynomials under PyTorch's names: `legendre_polynomial_p(x, n)` is that of degree `n` at `x`.
+"""Orthogonal polynomials under PyTorch's names: `legendre_polynomial_p(x, n)` is the polynomial of degree `n` at `x`.
 
-Owns the recurrences.  They are made of operators, so that every mode differentiates them in `x`; the degree is one whole number.
+Computes them by recurrences of operators, so that every mode differentiates them in `x`; the degree is one integer.
 """
 
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 
 
 def _polynomial(x: Any, n: Any, first: Callable[[Any], Any], following: Callable[[Any, int, Any, Any], Any]) -> Any:
-    """The polynomial of degree `n` from those of degree 0, which is 1, and 1; 0 where the degree is negative."""
+    """The polynomial of degree `n` from the polynomials of degrees 0, which is 1, and 1; 0 for a negative degree."""
     x, n = asarray(x) * 1.0, _degree(n)
     if n < 1:
-        return ops.where(True, 1.0 if n == 0 else 0.0, x)  # which depends on x by a constant
+        return ops.where(True, 1.0 if n == 0 else 0.0, x)  # a constant that is connected to x in the graph
     before, y = 1.0, first(x)
     for k in range(1, n):
         before, y = y, following(x, k, y, before)

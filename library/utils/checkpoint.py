@@ -12,7 +12,7 @@ from ..autograd.checkpoint import checkpoint_sequential as checkpoint_sequential
 from ..autograd.checkpoint import noop_context_fn as noop_context_fn
 from ..autograd.checkpoint import set_checkpoint_debug_enabled as set_checkpoint_debug_enabled
 from ..autograd.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
-from ..support.later import answer
+from ..support.lazy_import import answer
 
 __all__ = ["CheckpointError", "GraphExecGroup", "checkpoint", "checkpoint_sequential", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]  # fmt: skip

@@ -1,1 +1,1 @@
-"""Functions of the package beside its operators: conversion, promotion, files, spectra, limits on gradients."""
+"""Public functions beside the operators: conversion, promotion, files, spectra, gradient clipping."""

@@ -1,7 +1,7 @@
-"""Files of strangers: zip archives, arrays and JSON, checked before anything is read by them.
+"""Untrusted files: check zip archives, arrays and JSON before their content is used.
 
-Owns what every reader asks of a file: that no member is compressed, stands twice or is larger than the file; that an array has
-the bytes that its header says; that JSON has no name twice and no endless nest.  Knows nothing of what a file means.
+In an archive, no member may be compressed, appear twice or be larger than the file.  An array must have as many bytes as its
+header says.  JSON may have no duplicate names and no excessive nesting.  The meaning of a file is up to its reader.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..generated.tensor import Tensor
 
-HEADER = 1 << 14  # bytes of the header of an array
-AXES = 64  # that an array of NumPy's may have
-LARGEST = 1 << 62  # bytes: sums of two such numbers are no overflow
-DEEPEST = 200  # lists and objects of JSON in each other
+HEADER = 1 << 14  # largest header of an array, in bytes
+AXES = 64  # maximal number of axes of a NumPy array
+LARGEST = 1 << 62  # bytes: the sum of two such numbers does not overflow
+DEEPEST = 200  # nesting of JSON's lists and objects
 NUMBERS = "fciub"  # kinds of dtypes
 
 
 class Damaged(ValueError):
-    """A file that is not what its kind is; the message names the member, and who reads the file adds the path."""
+    """A file that is not valid for its type; the message names the member, and the reader of the file adds the path."""
 
 
 class Archive:
@@ -38,13 +38,13 @@ class Archive:
     Attributes
     ----------
     names : list of str
-        Of the members.
+        Names of the members.
 
     Raises
     ------
     Damaged
-        It is no zip archive; members stand twice or in each other, are compressed or encrypted, or have together more bytes than
-        the file.
+        The file is not a zip archive, or its members appear twice, overlap, are compressed or encrypted, or have more bytes
+        together than the file.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -75,7 +75,7 @@ class Archive:
         self.archive.close()
 
     def bytes(self, name: str) -> bytes:
-        """What a member holds."""
+        """The bytes of a member."""
         if name not in self.members:
             raise Damaged(f"{name} is missing")
         try:
@@ -87,7 +87,7 @@ class Archive:
         return data
 
     def array(self, name: str, kinds: str = NUMBERS) -> np.ndarray:
-        """A member that is an `.npy` file."""
+        """The array in a member that is an `.npy` file."""
         return array_from(self.bytes(name), name, kinds)
 
 
@@ -98,19 +98,19 @@ def array_from(data: bytes, name: str, kinds: str = NUMBERS) -> np.ndarray:
     ----------
     data : bytes
     name : str
-        For messages.
+        Name for messages.
     kinds : str
-        Of dtypes that it may have.
+        Allowed kinds of dtypes.
 
     Returns
     -------
-    ndarray
+    In native byte order, and in its own memory.
         In native byte order, and memory of its own.
 
     Raises
     ------
     Damaged
-        The header is none, or its dtype no plain numbers, or the bytes behind it are not as many as it says.
+        The header is invalid, its dtype is not a plain number, or the number of bytes after it is wrong.
     """
     file = io.BytesIO(data)
     try:
@@ -129,14 +129,14 @@ def array_from(data: bytes, name: str, kinds: str = NUMBERS) -> np.ndarray:
 
 
 def native(array: np.ndarray) -> np.ndarray:
-    """An array of a file in native byte order, in memory of its own; of booleans 0 and 1 alone, which NumPy takes for granted."""
+    """A file's array in native byte order, in its own memory; booleans are reduced to 0 and 1, as NumPy requires."""
     if array.dtype == bool:
         return np.asarray(array.view("u1") != 0)
     return array.astype(array.dtype.newbyteorder("="), order="K")
 
 
 def check_size(shape: Any, itemsize: int, where: str) -> None:
-    """Refuse a shape that no array may have."""
+    """Refuse a shape that an array cannot have."""
     if len(shape) > AXES or any(type(size) is not int or size < 0 for size in shape):
         raise Damaged(f"{where} has the shape {shortened(shape)}")
     if prod(max(size, 1) for size in shape) * max(itemsize, 1) >= LARGEST:
@@ -144,20 +144,20 @@ def check_size(shape: Any, itemsize: int, where: str) -> None:
 
 
 def json_from(data: bytes | str, name: str, constants: bool = False) -> Any:
-    """What a member of JSON says.
+    """The value of a JSON member.
 
     Parameters
     ----------
     data : bytes or str
     name : str
-        For messages.
+        Name for messages.
     constants : bool
-        Whether NaN and Infinity may stand in it.
+        Whether NaN and Infinity are allowed.
 
     Raises
     ------
     Damaged
-        It is no JSON, has a name twice, or is nested too deeply.
+        The text is not JSON, has a duplicate name, or is nested too deeply.
     """
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -182,7 +182,7 @@ def json_from(data: bytes | str, name: str, constants: bool = False) -> Any:
 
 
 def check_depth(item: Any, name: str) -> None:
-    """Refuse a nest that those who walk through it might not come back from."""
+    """Refuse nesting that is too deep for recursive code."""
     level, depth = [item], 0
     while level:
         if depth > DEEPEST:
@@ -193,12 +193,12 @@ def check_depth(item: Any, name: str) -> None:
 
 
 def with_grad(arrays: dict[str, np.ndarray], wanted: Any) -> dict[str, Tensor]:
-    """Leaves of named arrays, of which those of some names require grad.
+    """Leaves from named arrays; the names in `wanted` require grad.
 
     Raises
     ------
     Damaged
-        These are no such names, or an array of whole numbers would require grad.
+        A name is missing, or an integer array would require grad.
     """
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
         raise Damaged(f"the names of what requires grad are {shortened(wanted)}")
@@ -210,7 +210,7 @@ def with_grad(arrays: dict[str, np.ndarray], wanted: Any) -> dict[str, Tensor]:
 
 
 def shortened(item: Any) -> str:
-    """Something of a file as a message shows it."""
+    """A value of a file, shortened for a message."""
     try:
         text = repr(item)
     except (ValueError, RecursionError):  # a number of more digits than Python prints

@@ -1,14 +1,11 @@
-"""What a program says of arrays before it computes: NumPy's `array`, `shape`, `from_dlpack` and their kin, PyTorch's `is_tensor`.
-
-Owns the names; NumPy and `operand` do the work.
-"""
+"""Array basics before any computation: NumPy's `array`, `shape`, `from_dlpack` and similar, PyTorch's `is_tensor`."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 
 if TYPE_CHECKING:
@@ -16,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def array(object: Any, dtype: Any = None, *, copy: bool = True, requires_grad: bool = False) -> "Tensor":
-    """A tensor with the values of numbers, arrays, tensors, or lists of these.
+    """A tensor with the values of numbers, arrays, tensors, or nested lists of them.
 
     Parameters
     ----------
     object : array_like
-        Of a tensor, or a list in which there is one, the result is computed, and keeps the history.
+        For a tensor, or a list with a tensor, the result is computed and keeps the history.
     dtype : dtype, optional
     copy : bool
-        False shares the memory of an array where that is possible, as `asarray` does.
+        False shares the memory of an array if possible, as `asarray` does.
     requires_grad : bool
         Whether the result is a leaf that collects a gradient.
 
@@ -49,7 +46,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
     Parameters
     ----------
     x : object
-        With `__dlpack__`.
+        Has `__dlpack__`.
     device : str, optional
         "cpu".
     copy : bool, optional
@@ -65,7 +62,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether it is a tensor.
+    """Whether `x` is a tensor.
 
     Parameters
     ----------

@@ -1,20 +1,20 @@
-"""Limits on the gradients of a set of parameters, before an optimiser uses them.
+"""Gradient clipping: limit the gradients of a set of parameters before an optimiser uses them.
 
-Owns nothing: gradients are written in place, so that every holder of one sees the limit.
+Gradients are written in place, so that every reference to a gradient sees the limit.
 """
 
 from collections.abc import Iterable
 
 import numpy as np
 
+from ..core.conversion import asarray, tensor
 from ..core.grad_mode import no_grad
-from ..core.operand import asarray, tensor
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 
 
 def gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    """The gradients that there are; one tensor counts as a list of one."""
+    """The existing gradients; one tensor counts as a list of one."""
     parameters = [parameters] if isinstance(parameters, Tensor) else parameters
     return [parameter.grad for parameter in parameters if parameter.grad is not None]
 
@@ -63,7 +63,7 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, e
     Returns
     -------
     Tensor
-        0-d; 0 where there are no tensors.
+        0-d; 0 if there are no tensors.
     """
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not tensors:
@@ -79,14 +79,14 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, e
 
 
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor) -> None:
-    """Scale all gradients together by what makes a norm that is known `max_norm` at most.
+    """Scale all gradients together so that a known total norm becomes at most `max_norm`.
 
     Parameters
     ----------
     parameters : Tensor or iterable of Tensor
     max_norm : float
     total_norm : Tensor
-        The norm of the gradients, 0-d, as of `get_total_norm`; of all of them where `parameters` are some.
+        The norm of the gradients, 0-d, as from `get_total_norm`; it may include further gradients.
     """
     if not max_norm >= 0:
         raise ValueError(f"clip_grads_with_norm_: max_norm must be 0 or more, got {max_norm}")
@@ -95,9 +95,9 @@ def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float
 
 def scale_to(grads: list[Tensor], max_norm: float, total: Tensor) -> None:
     with no_grad():
-        scale = ops.minimum(max_norm / (asarray(total, dtype=float) + 1e-6), 1.0)  # NaN scales too: it must show
+        scale = ops.minimum(max_norm / (asarray(total, dtype=float) + 1e-6), 1.0)  # NaN is propagated: it must be visible
         for grad in grads:
-            # By 1 where they are small enough: no number decides what is done.
+            # By 1 if they are small enough: no branch depends on values.
             grad *= asarray(scale, dtype=np.finfo(grad.dtype).dtype)
 
 

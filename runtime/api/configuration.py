@@ -1,24 +1,24 @@
-"""What the library runs on: versions, the processor, and who computes each elementary function.
+"""Configuration: print versions, the processor, and the library behind each elementary function.
 
-Owns the text of `show_config`; NumPy and `kernels.program.vectors` know the facts.
+`show_config` prints it; NumPy and `kernels.fusion_engine.vectors` provide the facts.
 """
 
 from typing import Any
 
 import numpy as np
 
+from ..kernels.fusion_engine.vectors import chosen, chosen_of_two
 from ..kernels.loops.threads import get_num_threads
-from ..kernels.program.vectors import chosen, chosen_of_two
 
 
 def show_config() -> None:
-    """Print versions, BLAS, what the processor has, and whose loops compute each elementary function.
+    """Print versions, BLAS, features of the processor, and which library's loops compute each elementary function.
 
     Notes
     -----
-    With ``GRADSPEC_ELEMENTARY=numpy`` in the environment all elementary functions are NumPy's.
+    With ``GRADSPEC_ELEMENTARY=numpy`` in the environment, NumPy computes all elementary functions.
     """
-    from importlib.metadata import version  # which brings some twenty modules along
+    from importlib.metadata import version  # it imports some twenty modules
 
     facts: Any = np.show_config(mode="dicts")
     blas = facts.get("Build Dependencies", {}).get("blas", {})

@@ -1,19 +1,16 @@
-"""PyTorch's functions that make a tensor of something, or tell the kind of its elements.
-
-Owns the names; NumPy and `operand` do the work.
-"""
+"""PyTorch's functions that convert to a tensor, or test the kind of its elements."""
 
 from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
-from ..support.hints import answering
+from ..core.conversion import asarray
+from ..support.error_hints import answering
 
 
 @answering
 def as_tensor(data: Any, dtype: Any = None) -> Any:
-    """`data` as a tensor, in the same memory where that is possible.
+    """`data` as a tensor, sharing its memory if possible.
 
     Parameters
     ----------
@@ -58,7 +55,7 @@ def is_complex(x: Any) -> bool:
 
 
 def is_floating_point(x: Any) -> bool:
-    """Whether the elements are real numbers with fractions.
+    """Whether the elements are real floating-point numbers.
 
     Parameters
     ----------

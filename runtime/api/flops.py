@@ -1,8 +1,8 @@
-"""How many operations on numbers a call takes, estimated from shapes.
+"""Floating-point operations of a call, estimated from shapes.
 
-Owns the rules: of an elementwise operator one for each element that it gives; of a product or a convolution a multiplication and
-an addition for each term of its sums.  Of all others nothing is known.  Of a composite operator those of its parts count,
-where its parts are events.
+An elementwise operator counts one operation for each element of its result; a product or a convolution counts a multiplication
+and an addition for each term of its sums.  All other operators count 0.  A composite operator counts its parts, if its parts are
+events.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _convolution_transposed(inputs: Any, given: Any) -> int:
     return 2 * math.prod(inputs[0]) * math.prod(inputs[1][1:])
 
 
-# Of products: the lengths of the inputs and of the result -> operations.
+# For products: the shapes of the inputs and of the result -> number of operations.
 PRODUCTS: Mapping[str, Callable[[Any, Any], int]] = {
     "matmul": _matmul, "linear": _linear, "vecdot": lambda inputs, given: 2 * math.prod(inputs[0]),
     "outer": lambda inputs, given: math.prod(given), "_convolve": _convolution, "_convolve_input": _convolution_transposed,
@@ -48,14 +48,14 @@ def elementwise() -> frozenset[str]:
 
 
 def of_call(name: str, inputs: Any, given: Any) -> int:
-    """Operations of one call of an operator, 0 where nothing is known.
+    """Number of operations of one call of an operator, 0 if unknown.
 
     Parameters
     ----------
     name : str
-        Of its entry, with `_` where it writes in place and `.out` where it writes to `out=`.
+        Name of its entry, with `_` if it writes in place and `.out` if it writes to `out=`.
     inputs, given : tuple
-        Lengths of what it takes and gives.
+        Shapes of its inputs and of its result.
     """
     name = name.removesuffix(".out")
     name = name.removesuffix("_") if name not in PRODUCTS else name

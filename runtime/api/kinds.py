@@ -1,13 +1,10 @@
-"""PyTorch's older classes, one for each dtype: `LongTensor([1, 2])` makes a tensor, `isinstance(x, LongTensor)` asks for one.
-
-Owns their names and dtypes.
-"""
+"""PyTorch's legacy classes, one for each dtype: `LongTensor([1, 2])` creates a tensor, `isinstance(x, LongTensor)` tests one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 
@@ -21,7 +18,7 @@ __all__ = [
 
 
 class _Kind(type):
-    """The class of these classes, which have no instances of their own."""
+    """The metaclass of the classes, which have no instances of their own."""
 
     dtype: str
 

@@ -1,7 +1,4 @@
-"""Nests of tensors, arrays, numbers and text as named arrays and a form that JSON can hold, and back.
-
-Owns the form that a saved checkpoint has beside its arrays.  Knows no files.
-"""
+"""Pytrees in files: convert tensors, arrays, numbers and text to named arrays and a form for JSON, and back."""
 
 from __future__ import annotations
 
@@ -14,32 +11,32 @@ from ..generated.tensor import Tensor
 
 
 class Taken:
-    """A nest taken apart.
+    """A flattened pytree.
 
     Attributes
     ----------
     arrays : dict of str to ndarray
-        Named by the way to each, as `model.fc.weight`.
+        The arrays, named by their paths, such as `model.fc.weight`.
     needs_grad : list of str
     form : object
-        What JSON can hold.
+        A description of the pytree for JSON.
 
     Parameters
     ----------
-    nest : object
+    tree : object
 
     Raises
     ------
     TypeError
-        Something in it is none of these.
+        A value has an unsupported type.
     ValueError
         A tensor is not a leaf.
     """
 
-    def __init__(self, nest: Any) -> None:
+    def __init__(self, tree: Any) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.needs_grad: list[str] = []
-        self.form = self.taken(nest, "")
+        self.form = self.taken(tree, "")
 
     def taken(self, item: Any, way: str) -> Any:
         if item is None or isinstance(item, (bool, int, float, str)) and not isinstance(item, np.generic):
@@ -76,18 +73,18 @@ def joined(way: str, key: object) -> str:
 
 
 def put_together(form: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The nest of a form.
+    """Rebuild the pytree from its form.
 
     Parameters
     ----------
     form : object
     tensors : mapping of str to Tensor
-        Of all its arrays.
+        All its arrays.
 
     Raises
     ------
     ValueError
-        There is no such form.
+        The form is invalid.
     """
     if not isinstance(form, dict):
         return form

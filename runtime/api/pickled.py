@@ -1,7 +1,7 @@
-"""Pickles as data: the instructions of a pickle, of which none imports or calls anything.
+"""Pickles as data: interpret the instructions of a pickle without importing or calling code.
 
-Owns what a pickle may hold: numbers, text, nests of them, and what the caller makes of names and of references to other files.
-The words of an error are the caller's to finish with its path.
+A pickle may contain numbers, text and nested containers.  The caller defines the values of names and of references to other
+files, and adds the file's path to errors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .archives import DEEPEST
 
 
 class Name:
-    """A name that a pickle would import; here it is a name."""
+    """A name that a pickle would import; here it remains a name."""
 
     __slots__ = ("path",)
 
@@ -24,16 +24,16 @@ class Name:
 
 
 class Refused(ValueError):
-    """A pickle that holds something else than data."""
+    """A pickle that contains something else than data."""
 
 
-MOST = 10**7  # parts of a nest, each as often as it stands there
+MOST = 10**7  # parts of nested containers, each counted as often as it occurs
 BRANCHES = (dict, list, tuple, set)
-LARGEST_KEY = 1000  # parts of a tuple that may be a key: Python's hash asks all of them, each as often as it stands there
+LARGEST_KEY = 1000  # parts of a tuple that may be a key: Python's hash visits each as often as it occurs
 
 
 def keyed(item: Any) -> Any:
-    """A key of a dictionary or an element of a set, if it is one that can be asked for its hash."""
+    """A key of a dictionary or an element of a set, if its hash can be computed in bounded time."""
     parts = [item]
     for part in parts:
         if type(part) is tuple:
@@ -44,10 +44,13 @@ def keyed(item: Any) -> Any:
 
 
 def check_nest(value: Any, tools: tuple[type, ...]) -> None:
-    """Refuse a nest that those who walk through it would not come back from: too deep, one that holds itself, or with parts that
-    stand in so many places that they are too many; and one with the tools that a pickle makes values with."""
-    counts: dict[int, tuple[int, int]] = {}  # of each branch that is done: how many parts it has, and how deep it is
-    way: list[tuple[Any, Any]] = []  # the branches that are open, with what is left of them
+    """Refuse nested containers that recursive code could not process, and values that are not finished.
+
+    Refused are containers that are too deep, contain themselves, or have too many parts, counted as often as they occur; and
+    parts that are only `tools` for building values.
+    """
+    counts: dict[int, tuple[int, int]] = {}  # for each finished branch: number of parts, depth
+    way: list[tuple[Any, Any]] = []  # the open branches, with their remaining parts
     inside: set[int] = set()
     left: Any = iter((value,))
     while True:
@@ -73,7 +76,7 @@ def check_nest(value: Any, tools: tuple[type, ...]) -> None:
 
 
 def parts_of(branch: Any) -> list[Any]:
-    """What a nest holds, keys as well."""
+    """The parts of a container, including keys."""
     return [*branch, *branch.values(), getattr(branch, "_metadata", None)] if isinstance(branch, dict) else list(branch)
 
 
@@ -86,16 +89,16 @@ _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
 class Machine:
-    """The stack on which a pickle builds its value.
+    """The stack machine that builds a pickle's value.
 
     Parameters
     ----------
     known : mapping of str to callable or object
-        What names stand for: a function is called where the pickle calls the name, anything else is a value.
+        The meaning of names: a function is called if the pickle calls the name, anything else is a value.
     referred : callable
-        Makes a value of a reference (`BINPERSID`).
+        Returns the value of a reference (`BINPERSID`).
     tools : tuple of type
-        Of what it makes that is no value yet.
+        Types of unfinished values, which the result may not contain.
     """
 
     def __init__(self, known: Mapping[str, Any], referred: Callable[[Any], Any], tools: tuple[type, ...]) -> None:
@@ -109,7 +112,7 @@ class Machine:
         Raises
         ------
         Refused
-            Where it is no pickle of data.
+            The data is not a pickle of plain data.
         """
         try:
             for opcode, argument, _ in pickletools.genops(data):
@@ -187,13 +190,13 @@ class Machine:
         return Name(path) if callable(value) else value
 
     def top(self, kind: type) -> Any:
-        """What values are put into."""
+        """The container that takes new items."""
         if not isinstance(self.stack[-1], kind):
             raise Refused(f"it puts values into a {type(self.stack[-1]).__name__}")
         return self.stack[-1]
 
     def marked(self) -> list[Any]:
-        """What lies above the last mark, which are taken off."""
+        """Remove and return the values above the last mark."""
         place = len(self.stack) - 1
         while self.stack[place] is not _MARK:
             place -= 1

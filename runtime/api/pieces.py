@@ -1,6 +1,6 @@
-"""NumPy's and PyTorch's functions that arrange, choose or summarise pieces of arrays, made of several operators.
+"""NumPy's and PyTorch's functions that arrange, choose or summarise pieces of arrays, composed of several operators.
 
-Owns how pieces lie and which places are meant.  The rest is operators, so every mode differentiates them.
+Computes the arrangement and the indices; the rest is operators, so every mode of differentiation works.
 """
 
 import math
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 
 class _Joined:
-    """What `r_[...]` and `c_[...]` join: arrays, numbers and slices."""
+    """The implementation of `r_[...]` and `c_[...]`, which join arrays, numbers and slices."""
 
     def __init__(self, name: str, axis: int, ndim: int) -> None:
         self.name, self.axis, self.ndim = name, axis, ndim
@@ -40,7 +40,7 @@ c_ = _Joined("c_", -1, 2)
 
 
 def block(arrays: Any) -> Any:
-    """One array of blocks in nested lists: the innermost are joined along the last axis, those around them along the one before.
+    """One array from blocks in nested lists: innermost lists are joined along the last axis, outer lists along the previous one.
 
     Parameters
     ----------
@@ -50,21 +50,21 @@ def block(arrays: Any) -> Any:
     -------
     Tensor
     """
-    from ..methods.numpy_pieces import block  # which no import waits for
+    from ..methods.numpy_pieces import block  # not imported with gradspec
 
     return block(arrays)
 
 
 def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
-    """For each element of `a`, which is a whole number, the element of the array of that number.
+    """For each element of `a`, an integer, the corresponding element of the array with this number.
 
     Parameters
     ----------
     a : array_like of int
     choices : sequence of array_like
-        They broadcast with `a`.
+        Arrays that broadcast with `a`.
     mode : {'raise', 'wrap', 'clip'}
-        What becomes of a number that no array has: an error, the remainder by their number, or the nearest.
+        Treatment of a number without an array: an error, the remainder modulo the number of arrays, or the nearest number.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def is_nonzero(x: Any) -> bool:
 
 
 def is_same_size(x: Any, other: Any) -> bool:
-    """Whether both are of one shape.
+    """Whether both have the same shape.
 
     Parameters
     ----------
@@ -124,17 +124,17 @@ def is_same_size(x: Any, other: Any) -> bool:
 
 
 def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    """Write values, in place, at indices along one axis, each index for an element of its own.
+    """Write values, in place, at indices along one axis, a separate index for each value.
 
     Parameters
     ----------
     x : Tensor
-        Written to.
+        Tensor to write to.
     indices : array_like of int
-        One for each value; it broadcasts with `x` along the other axes.
+        One index for each value; it broadcasts with `x` along the other axes.
     values : array_like
     axis : int or None
-        None counts elements in C order.
+        None numbers the elements in C order.
     """
     from ..methods.numpy_calls import put_along_axis
 
@@ -142,13 +142,13 @@ def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None = -1) -> 
 
 
 def real_if_close(x: Any, tol: float = 100) -> Any:
-    """The real parts, if all imaginary ones are near 0.
+    """The real parts, if all imaginary parts are near 0.
 
     Parameters
     ----------
     x : array_like
     tol : float
-        How far from 0 they may be, in spacings of the dtype at 1 where it is above 1.
+        Largest distance from 0; above 1, in spacings of the dtype at 1.
 
     Returns
     -------
@@ -161,20 +161,20 @@ def real_if_close(x: Any, tol: float = 100) -> Any:
 
 def segment_reduce(x: Any, reduce: str, *, lengths: Any = None, offsets: Any = None, axis: int = 0,
                    initial: float | None = None) -> Any:  # fmt: skip
-    """Sums, means, products or extremes of stretches of slices along one axis.
+    """Sums, means, products or extremes of consecutive segments of slices along one axis.
 
     Parameters
     ----------
     x : array_like
     reduce : {'sum', 'mean', 'prod', 'max', 'min'}
     lengths : array_like of int, optional
-        How many slices each stretch has.
+        Number of slices in each segment.
     offsets : array_like of int, optional
-        Where the stretches begin, and at last where the last of them ends.
+        Starts of the segments, and finally the end of the last one.
     axis : int
     initial : float, optional
-        What takes part in each stretch, and is what comes of an empty one; by default nothing does, and an empty stretch gives
-        0 for a sum, 1 for a product, infinity of either sign for extremes and NaN for a mean.
+        Initial value of each segment, and the result of an empty one.  Without it, an empty segment gives 0 for a sum, 1 for
+        a product, infinity of either sign for extremes and NaN for a mean.
 
     Returns
     -------
@@ -207,17 +207,17 @@ def segment_reduce(x: Any, reduce: str, *, lengths: Any = None, offsets: Any = N
 
 @answering
 def unique_consecutive(x: Any, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None) -> Any:
-    """What is left if of equal neighbours only the first stays.
+    """The array with each run of equal neighbours reduced to its first element or slice.
 
     Parameters
     ----------
     x : array_like
     return_inverse : bool
-        Whether to return as well where each element, or slice, went.
+        Whether to return also the new position of each element, or slice.
     return_counts : bool
-        Whether to return as well of how many each one is the first.
+        Whether to return also the length of each run.
     axis : int, optional
-        Whose slices are compared; by default all elements are, in C order.
+        Axis of the slices to compare; by default all elements are compared, in C order.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""The common dtype and shape of operands, what dtypes hold, and the indices of triangles: NumPy's functions for tensors.
+"""Promotion: common dtypes and shapes of operands, limits of dtypes, and indices of triangles, as in NumPy, for tensors.
 
-Owns the names.  Nothing here has a gradient.
+Nothing here has a gradient.
 """
 
 from collections.abc import Callable
@@ -11,21 +11,21 @@ import numpy as np
 from numpy import finfo as finfo
 from numpy import iinfo as iinfo
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def _plain(value: Any) -> Any:
-    """A tensor's dtype; an array, a dtype or a number, which is weak, as it is."""
+    """A tensor's dtype; an array, a dtype or a (weakly typed) number unchanged."""
     return value.dtype if isinstance(value, TensorBase) else value
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together.
+    """The broadcast shape of arrays with these shapes.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether a dtype, or the dtype of a tensor, may become another one.
+    """Whether a dtype, or the dtype of a tensor, can be cast to another dtype.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def promote_types(a: Any, b: Any) -> Any:
-    """The least dtype that holds both.
+    """The smallest dtype that both dtypes can be cast to.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def promote_types(a: Any, b: Any) -> Any:
 
 
 def result_type(*operands: Any) -> Any:
-    """The dtype that an operator makes of these operands.
+    """The dtype of an operator's result for these operands.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def result_type(*operands: Any) -> Any:
 
 
 def _unlike_pytorch(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse rows and columns by place: the second number is a diagonal, and that of the last column is rarely meant."""
+    """Refuse two equal numbers by position: the second is a diagonal in NumPy, but usually the number of columns is meant."""
 
     @wraps(function)
     def called(*args: P.args, **keywords: P.kwargs) -> R:
@@ -99,7 +99,7 @@ def _unlike_pytorch(function: Callable[P, R]) -> Callable[P, R]:
 @_unlike_pytorch
 @answering
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Where the elements on and below diagonal `k` of an n by m matrix stand.
+    """Indices of the elements on and below diagonal `k` of an n by m matrix.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 @_unlike_pytorch
 @answering
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """Where the elements on and above diagonal `k` of an n by m matrix stand.
+    """Indices of the elements on and above diagonal `k` of an n by m matrix.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 
 
 def get_default_dtype() -> np.dtype[Any]:
-    """The dtype of what is made of Python's floats, which is float64, as in NumPy.
+    """The dtype of tensors built from Python floats, which is float64, as in NumPy.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def get_default_dtype() -> np.dtype[Any]:
 
 
 def set_default_dtype(d: Any) -> None:
-    """Nothing, for float64.
+    """Do nothing, for float64.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def set_default_dtype(d: Any) -> None:
     Raises
     ------
     TypeError
-        Any other dtype: what functions of others make would hang on it.
+        For any other dtype: the results of existing functions would depend on it.
     """
     if np.dtype(d) != get_default_dtype():
         raise TypeError(f"set_default_dtype: the default is float64, as in NumPy; write dtype={np.dtype(d).name!r} where a "

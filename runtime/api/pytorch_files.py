@@ -1,6 +1,6 @@
-"""PyTorch's `.pt` files: what `torch.save` writes of tensors and nests of them, read without running code.
+"""PyTorch's `.pt` files: read the tensors and containers that `torch.save` wrote, without running code.
 
-Owns the layout of such a zip file, and the checks of what it says of its storages.  Brain floats become single precision.
+Defines the layout of such a zip file, and checks the metadata of its storages.  Bfloat16 becomes single precision.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..generated.tensor import Tensor
 from .archives import AXES, Archive, shortened
 from .pickled import Machine, Refused, keyed
@@ -27,11 +27,11 @@ DTYPES = {
     "int8": "i1", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8", "bool": "?", "complex128": "c16",
     "complex64": "c8",
 }  # fmt: skip
-ROOM = 2**26  # bytes that tensors may have beyond four times those of the file: several may lie in one storage
+ROOM = 2**26  # bytes of tensors allowed beyond four times the file's size: several may share one storage
 
 
 class Kind(NamedTuple):
-    """A dtype of PyTorch's, or the storage of one; None where a storage is of bytes."""
+    """A dtype of PyTorch's, or of a storage; None for a storage of bytes."""
 
     code: str | None
 
@@ -42,27 +42,27 @@ class Storage(NamedTuple):
 
 
 def read_pytorch(archive: Archive, root: str, size: int, path: str) -> Any:
-    """What `torch.save` has written.
+    """Read a file of `torch.save`.
 
     Parameters
     ----------
     archive : Archive
     root : str
-        Before the names of its members.
+        Prefix of the names of its members.
     size : int
-        Bytes of the file.
+        Size of the file in bytes.
     path : str
-        For messages.
+        Path for messages.
 
     Returns
     -------
     object
-        Nests as they were saved, with Tensors of their own memory.
+        The saved containers, with Tensors that have their own memory.
 
     Raises
     ------
     ValueError
-        Where the file is damaged, or holds something else than tensors, numbers, text and nests of them.
+        The file is damaged, or contains something else than tensors, numbers, text and containers of them.
     """
     try:
         return _File(archive, root, size).value()
@@ -71,7 +71,7 @@ def read_pytorch(archive: Archive, root: str, size: int, path: str) -> Any:
 
 
 def root_of(archive: Archive) -> str | None:
-    """How the names of the members begin in a file that `torch.save` has written; None of another file."""
+    """The prefix of the members' names in a file of `torch.save`; None for any other file."""
     found = (name for name in archive.names if name.count("/") == 1 and name.endswith("/data.pkl"))
     return next((name.removesuffix("data.pkl") for name in found), None)
 
@@ -124,7 +124,7 @@ class _File:
 
     def tensor(self, storage: Any, start: Any, shape: Any, strides: Any, needs_grad: Any, hooks: Any, metadata: Any = None,
                kind: Any = None) -> Tensor:  # fmt: skip
-        """A tensor of what lies in a storage at `start` and in steps of `strides`."""
+        """A tensor from a storage, with offset `start` and `strides`."""
         kind = kind or getattr(storage, "kind", None)
         if type(shape) is not tuple or type(strides) is not tuple or len(shape) > AXES:
             raise Refused(f"a tensor has shape {shortened(shape)} and strides {shortened(strides)}")
@@ -156,7 +156,7 @@ class _File:
 
 
 def parameter(value: Any, needs_grad: Any, hooks: Any) -> Tensor:
-    """A tensor that was a Parameter."""
+    """A tensor that was saved as a Parameter."""
     if not isinstance(value, Tensor):
         raise Refused("it makes a parameter of what is no tensor")
     if needs_grad and value.dtype.kind not in "fc":
@@ -165,7 +165,7 @@ def parameter(value: Any, needs_grad: Any, hooks: Any) -> Tensor:
 
 
 def ordered(*pairs: Any) -> OrderedDict:
-    """A dictionary in a pickle: of pairs, in older ones."""
+    """A dictionary in a pickle; older ones pass its pairs."""
     found: OrderedDict = OrderedDict()
     for key, value in pairs[0] if pairs else ():
         found[keyed(key)] = value
@@ -177,7 +177,7 @@ def keyed_set(items: Any) -> set:
 
 
 def _numbers(array: np.ndarray, code: str, metadata: dict[str, Any]) -> np.ndarray:
-    """The numbers that the bits mean, in native order and in memory of their own."""
+    """The decoded numbers, in native order and in their own memory."""
     array = array.astype(array.dtype.newbyteorder("="), order="C")
     if code == BRAIN:  # the upper half of a single
         return (array.astype(np.uint32) << 16).view(np.float32)

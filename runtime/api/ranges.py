@@ -1,6 +1,6 @@
-"""Arrays that are made of numbers, with derivatives in these: ranges, one value everywhere, padding; and slopes.
+"""Ranges, constant arrays, padding and finite differences, with derivatives with respect to their numbers.
 
-Owns the names and their parameters, which are NumPy's.  Numbers make what NumPy makes of them; tensors are computed on.
+The parameters are NumPy's.  For plain numbers NumPy computes the values; for tensors operators do.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
-from ..support.hints import answering
+from ..support.error_hints import answering
 
 if TYPE_CHECKING:
     from ..generated.tensor import Tensor
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @answering
 def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
-    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
+    """Numbers from `start` up to but excluding `stop`; from 0 up to `start` if `stop` is None.
 
     Parameters
     ----------
     start : number or Tensor
-        First number, or the end where it stands alone.
+        First number, or the end if it is the only argument.
     stop : number or Tensor, optional
-        Where to end, itself left out.  Its derivative is 0.
+        End of the range, excluded.  Its derivative is 0.
     step : number or Tensor
-        Distance of neighbouring numbers.
+        Difference between neighbouring numbers.
     dtype : dtype, optional
     requires_grad : bool
         Whether the result is a leaf that collects a gradient.
@@ -46,14 +46,14 @@ def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, re
     """
     if _are_numbers(start, stop, step):
         return ops.arange(start, stop, step, dtype=dtype, requires_grad=requires_grad)
-    from ..methods.numpy_ranges import arange  # which no import waits for
+    from ..methods.numpy_ranges import arange  # not imported with gradspec
 
     return _leaf(arange(start, stop, step, dtype=dtype), requires_grad)
 
 
 @answering
 def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
-    """One value everywhere.
+    """An array filled with one value.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requ
     fill_value : array_like
         An array is broadcast.
     dtype : dtype, optional
-        By default that of the value.
+        Dtype of the value by default.
     requires_grad : bool
         Whether the result is a leaf that collects a gradient.
 
@@ -84,7 +84,7 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requ
 
 @answering
 def full_like(x: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
-    """One value everywhere, in the shape and dtype of `x`.
+    """An array filled with one value, in the shape and dtype of `x`.
 
     Parameters
     ----------
@@ -114,18 +114,18 @@ def full_like(x: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool
 @answering
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *,
               requires_grad: bool = False) -> "Tensor":  # fmt: skip
-    """Numbers from `start` to `stop`, each the same multiple of the one before.
+    """Numbers from `start` to `stop`, each a constant multiple of the previous one.
 
     Parameters
     ----------
     start, stop : array_like
     num : int
-        How many.
+        Number of values.
     endpoint : bool
-        Whether `stop` is one of them.
+        Whether `stop` is included.
     dtype : dtype, optional
     axis : int
-        Along which they lie, where `start` or `stop` is an array.
+        New axis of the result, if `start` or `stop` is an array.
     requires_grad : bool
         Whether the result is a leaf that collects a gradient.
 
@@ -142,22 +142,22 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 @answering
 def gradient(x: Any, *spacing: Any, axis: int | Sequence[int] | None = None, edge_order: int = 1) -> Any:
-    """Derivative of sampled values, by central differences inside and one-sided ones at the ends.
+    """Derivative of sampled values, by central differences inside and one-sided differences at the ends.
 
     Parameters
     ----------
     x : array_like
     *spacing : array_like
-        Distance of neighbouring samples, or where they lie: one for all axes, or one for each.  1 by default.
+        Distance between neighbouring samples, or their positions: one for all axes, or one for each.  1 by default.
     axis : int or sequence of int, optional
-        Axis or axes along which the samples lie; all by default.
+        Axis or axes of the samples; all by default.
     edge_order : {1, 2}
         Order of the differences at the ends.
 
     Returns
     -------
     Tensor or tuple of Tensor
-        One for each axis, if there are several.
+        One tensor for each axis, if there are several.
 
     Examples
     --------
@@ -180,16 +180,16 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     start : array_like
         First number.
     stop : array_like
-        Last number, or the one after it where not `endpoint`.
+        Last number, or the next one after it if `endpoint` is False.
     num : int
-        How many.
+        Number of values.
     endpoint : bool
-        Whether `stop` is one of them.
+        Whether `stop` is included.
     retstep : bool
-        Whether to return their distance as well.
+        Whether to return the step as well.
     dtype : dtype, optional
     axis : int
-        Along which they lie, where `start` or `stop` is an array.
+        New axis of the result, if `start` or `stop` is an array.
     requires_grad : bool
         Whether the result is a leaf that collects a gradient.
 
@@ -216,23 +216,23 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
 @answering
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0, *,
              requires_grad: bool = False) -> "Tensor":  # fmt: skip
-    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`.
+    """Powers of `base` with `num` evenly spaced exponents from `start` to `stop`.
 
     Parameters
     ----------
     start : array_like
         First exponent.
     stop : array_like
-        Last exponent, or the one after it where not `endpoint`.
+        Last exponent, or the next one after it if `endpoint` is False.
     num : int
-        How many.
+        Number of values.
     endpoint : bool
-        Whether `stop` is the last one.
+        Whether `stop` is included.
     base : array_like
-        What the powers are of.
+        Base of the powers.
     dtype : dtype, optional
     axis : int
-        Along which they lie, where `start`, `stop` or `base` is an array.
+        New axis of the result, if `start`, `stop` or `base` is an array.
     requires_grad : bool
         Whether the result is a leaf that collects a gradient.
 
@@ -255,21 +255,21 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
 @answering
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, stat_length: Any = None,
         end_values: Any = 0) -> "Tensor":  # fmt: skip
-    """Axes made longer at both ends.
+    """Extend axes at both ends.
 
     Parameters
     ----------
     x : array_like
     pad_width : int, pair of int, one pair for each axis, or dict of axis and pair
-        How much before and after each axis.
+        Number of new elements before and after each axis.
     mode : {'constant', 'edge', 'reflect', 'symmetric', 'wrap', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum'}
-        What the new elements are.
+        Kind of the new elements.
     constant_values : array_like
-        Their value where `mode` is 'constant': one, a pair, or one pair for each axis.
+        Their value for the mode 'constant': one, a pair, or one pair for each axis.
     stat_length : int, pair of int, or one pair for each axis, optional
-        How many elements at each end a statistic is of; all by default.
+        Number of elements at each end for a statistic; all by default.
     end_values : array_like
-        Where a 'linear_ramp' ends: one, a pair, or one pair for each axis.
+        End value of a 'linear_ramp': one, a pair, or one pair for each axis.
 
     Returns
     -------

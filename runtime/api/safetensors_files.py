@@ -1,6 +1,6 @@
-"""Files of the safetensors format, by its own package.
+"""Files in the safetensors format, read and written by its own package.
 
-Owns the dtypes that NumPy has not: brain floats become single precision.
+Converts dtypes that NumPy lacks: bfloat16 becomes single precision.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def _package(caller: str, name: str = "safetensors") -> Any:
 
 
 def is_safetensors(start: bytes) -> bool:
-    """Whether a file that begins so is one: eight bytes of a length, and a JSON object of it."""
+    """Whether a file with these first bytes has the format: a length in eight bytes, then a JSON object."""
     return len(start) > 8 and start[8:9] == b"{"
 
 
 def read_safetensors(data: bytes, path: str) -> dict[str, Tensor]:
-    """Named tensors; those that were saved as requiring grad do so again."""
+    """Named tensors, with the `requires_grad` that they were saved with."""
     safetensors = _package("load")
     header = json_from(data[8 : 8 + int.from_bytes(data[:8], "little")], "the header")
     try:
@@ -52,7 +52,7 @@ def read_safetensors(data: bytes, path: str) -> dict[str, Tensor]:
 
 
 def write_safetensors(arrays: dict[str, np.ndarray], wanted: list[str]) -> bytes:
-    """The file, as bytes."""
+    """The file's content."""
     import json
 
     arrays = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}

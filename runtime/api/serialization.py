@@ -1,8 +1,8 @@
-"""Named tensors in a file: NumPy's `.npz`, safetensors, and PyTorch's files to read; loading a file never runs code from it.
+"""Named tensors in files: NumPy's `.npz`, safetensors, and reading PyTorch's files; loading never runs code of the file.
 
-Owns the layout of the `.npz` file: one array a tensor under its percent-encoded name (`numpy.load` shows them), and one more,
-`%gradspec`, whose text says which of them require grad, and of what nest they are.  Knows leaves only: a graph is not saved.
-Zip, JSON and URLs are imported where they are used: they would double the time of importing gradspec.
+Defines the layout of the `.npz` file: one array for each tensor under its percent-encoded name, as `numpy.load` shows it.  One
+more array, `%gradspec`, has a text that lists the tensors that require grad and describes the pytree.  Only leaves are saved, not
+graphs.  Zip, JSON and URLs are imported on use: they would double the import time of gradspec.
 """
 
 import os
@@ -16,28 +16,28 @@ from ..generated.tensor import Tensor
 from ..support.devices import device
 from .nested_states import Taken, put_together
 
-INDEX = "%gradspec"  # no encoded name is equal to it: an encoded "%" is followed by two hexadecimal digits
-VERSION = 2  # nests have had this one
+INDEX = "%gradspec"  # differs from every encoded name: there, two hexadecimal digits follow a "%"
+VERSION = 2  # since pytrees are saved
 
 
 def save(path: str | os.PathLike | BinaryIO, state: Any) -> None:
-    """Write tensors, and nests of them with numbers and text, to `path`, whole or not at all.
+    """Write tensors, or pytrees of tensors, numbers and text, to `path`, atomically.
 
     Parameters
     ----------
     path : str, PathLike or binary file
-        Used as it is; `.npz` is the usual ending.  With the ending `.safetensors`, a file of that format is written, which wants
-        the package safetensors, and names with tensors.
+        Used unchanged; `.npz` is the usual ending.  With the ending `.safetensors`, a file of that format is written; it
+        needs the package safetensors, and only contains named tensors.
     state : Tensor, mapping from str to Tensor, or nest
-        Dictionaries, lists and tuples of tensors, which are leaves, arrays, numbers, text and None: a checkpoint of a model, an
-        optimiser and counts.  PyTorch's order, `save(state, path)`, is understood as well.
+        Dictionaries, lists and tuples of tensors (leaves), arrays, numbers, text and None, such as a checkpoint of a model,
+        an optimiser and counts.  PyTorch's order, `save(state, path)`, is also accepted.
 
     Raises
     ------
     TypeError
-        Where something in a nest is none of these.
+        The pytree contains a value of a different type.
     ValueError
-        Where a tensor is not a leaf: its graph cannot be saved.
+        A tensor is not a leaf: its graph cannot be saved.
     """
     if not is_place(path) and is_place(state):
         path, state = state, path
@@ -64,12 +64,12 @@ def save(path: str | os.PathLike | BinaryIO, state: Any) -> None:
 
 
 def is_place(item: Any) -> bool:
-    """Whether something names a file, or is one."""
+    """Whether a value is a file or the name of one."""
     return isinstance(item, (str, os.PathLike)) or hasattr(item, "write") and hasattr(item, "seek")
 
 
 def replace(path: str | os.PathLike, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside the one at `path`, and put it in its place when it is whole."""
+    """Write a temporary file beside `path`, and rename it to `path` when it is complete."""
     target = os.path.realpath(path)
     temporary = f"{target}.{os.urandom(8).hex()}.tmp"  # beside the target: a rename within one folder is atomic
     try:
@@ -85,7 +85,7 @@ def replace(path: str | os.PathLike, write: Callable[[BinaryIO], object]) -> Non
 
 
 def write(file: BinaryIO, arrays: dict[str, np.ndarray], index: dict[str, Any]) -> None:
-    """Arrays as a `.npz` file."""
+    """Write arrays as an `.npz` file."""
     import json
     import zipfile
 
@@ -98,29 +98,29 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], index: dict[str, Any]) 
 
 
 def load(path: str | os.PathLike | BinaryIO, map_location: Any = None, *, weights_only: bool = True) -> Any:
-    """Read what `save` wrote, in the same order, or weights that PyTorch or safetensors has written.
+    """Read a file of `save`, in the same order, or weights that PyTorch or safetensors has written.
 
-    What a file is shows in its first bytes and its members, not in its name.
+    The type of a file is recognised by its first bytes and its members, not by its name.
 
     Parameters
     ----------
     path : str, PathLike or binary file
     map_location : str, optional
-        Nothing, for "cpu": every tensor is in memory.
+        Ignored if "cpu": every tensor is in memory.
     weights_only : bool
-        Nothing: code is never loaded.
+        Ignored: code is never loaded.
 
     Returns
     -------
     dict from str to Tensor, or nest
-        Leaves with the dtypes and `requires_grad` that they were saved with.  Of PyTorch's file, the nest that `torch.save` was
-        given, with Tensors for its tensors; nothing in it is imported or called.  Brain floats become single precision.
+        Leaves with the dtypes and `requires_grad` of the saved tensors.  For PyTorch's file, the containers passed to
+        `torch.save`, with Tensors for its tensors; nothing in it is imported or called.  Bfloat16 becomes single precision.
 
     Raises
     ------
     ValueError
-        Where the file is damaged, or is not one that `save` wrote; where PyTorch's holds something else than tensors, numbers,
-        text and nests of them.
+        The file is damaged, or was not written by `save`; or PyTorch's file contains something else than tensors, numbers,
+        text and containers of them.
     """
     from urllib.parse import unquote
 
@@ -155,7 +155,7 @@ def load(path: str | os.PathLike | BinaryIO, map_location: Any = None, *, weight
 
 
 def members_of(archive: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays of a file that `save` wrote, and what it says of them."""
+    """The arrays of a file that `save` wrote, and its index."""
     from .archives import NUMBERS, Damaged, json_from, shortened
 
     if f"{INDEX}.npy" not in archive.names:
@@ -178,7 +178,7 @@ def members_of(archive: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def encode(name: str) -> str:
-    """`name` as the name of a zip member: letters, digits and `_.-~` stay, all else is percent-encoded."""
+    """`name` as the name of a zip member: letters, digits and `_.-~` are unchanged, all else is percent-encoded."""
     from urllib.parse import quote
 
     return quote(name, safe="", errors="surrogatepass")

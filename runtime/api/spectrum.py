@@ -1,23 +1,23 @@
-"""Spectra of stretches of a signal and back: PyTorch's `stft` and `istft`.
+"""Short-time spectra of a signal, and the inverse: PyTorch's `stft` and `istft`.
 
-Owns how the stretches are cut and laid together.  The rest is operators, so every mode differentiates spectra.
+Computes how segments are cut and overlapped; the rest is operators, so every mode of differentiation works.
 """
 
 from typing import Any
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 
 
 def _stretches(length: int, n_fft: int, hop: int) -> np.ndarray:
-    """Where the elements of each stretch stand, a row for each."""
+    """Indices of the elements of each segment, one row for each."""
     return np.arange(0, length - n_fft + 1, hop)[:, None] + np.arange(n_fft)
 
 
 def _window_of(name: str, window: Any, win_length: int, n_fft: int, x: Any) -> Any:
-    """The window with zeros on both sides up to `n_fft`."""
+    """The window, padded with zeros on both sides to `n_fft`."""
     if not 0 < win_length <= n_fft:
         raise ValueError(f"{name}: win_length must be from 1 to n_fft, which is {n_fft}, got {win_length}")
     window = ops.ones((win_length,), dtype=np.real(np.ones(0, x.dtype) * 1.0).dtype) if window is None else asarray(window)
@@ -30,34 +30,34 @@ def _window_of(name: str, window: Any, win_length: int, n_fft: int, x: Any) -> A
 def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
          onesided: bool | None = None, return_complex: bool = True) -> Any:  # fmt: skip
-    """The spectrum of each stretch of a signal.
+    """The spectrum of each segment of a signal.
 
     Parameters
     ----------
     x : array_like
         Signals along the last axis.
     n_fft : int
-        Length of a stretch.
+        Length of a segment.
     hop_length : int, optional
-        How far apart stretches begin; a quarter of `n_fft` by default.
+        Distance between the starts of segments; a quarter of `n_fft` by default.
     win_length : int, optional
         Length of the window, `n_fft` by default.
     window : array_like, optional
-        What each stretch is multiplied by; ones by default.
+        Factor for each segment; ones by default.
     center : bool
-        Whether stretches are around their places, the signal being padded at both ends as `pad_mode` says.
+        Whether segments are centred; the signal is then padded at both ends by `pad_mode`.
     pad_mode : str
     normalized : bool
-        Whether to divide by the root of `n_fft`.
+        Whether to divide by the square root of `n_fft`.
     onesided : bool, optional
-        Whether to leave out what the spectrum of a real signal repeats; done for real ones by default.
+        Whether to omit the redundant half of a real signal's spectrum; by default, this is done for real signals.
     return_complex : bool
-        Whether numbers are complex; else one more axis holds real and imaginary parts.
+        Whether the result is complex; otherwise a new last axis holds real and imaginary parts.
 
     Returns
     -------
     Tensor
-        Frequencies along the last axis but one, stretches along the last.
+        Frequencies along the second to last axis, segments along the last.
     """
     x = asarray(x)
     hop, real = n_fft // 4 if hop_length is None else hop_length, x.dtype.kind != "c"
@@ -80,18 +80,18 @@ def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | No
 def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
           center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
           return_complex: bool = False) -> Any:  # fmt: skip
-    """The signal whose spectra `stft` gives, or the nearest one.
+    """The signal with spectra `x` from `stft`, or the nearest such signal.
 
     Parameters
     ----------
     x : array_like
-        Frequencies along the last axis but one, stretches along the last.
+        Frequencies along the second to last axis, segments along the last.
     n_fft, hop_length, win_length, window, center, normalized, onesided
-        As `stft` was given them.
+        The arguments of `stft`.
     length : int, optional
-        How many elements the signal has, zeros being put behind; all that the stretches hold by default.
+        Number of elements of the signal, padded with zeros at the end; by default all that the segments contain.
     return_complex : bool
-        Whether the signal is complex, and so `x` has all frequencies.
+        Whether the signal is complex; `x` then has all frequencies.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Einstein summation as NumPy's users may write it: with lists of numbers in the place of letters.
+"""Einstein summation with NumPy's alternative arguments: lists of axis numbers instead of letters.
 
-Owns the letters.  The operator takes subscripts alone.
+Converts the numbers to letters; the operator only takes subscripts.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from typing import Any
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError
-from ..support.hints import answering
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # as the numbers of axes rise
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order of the axis numbers
 
 
 @answering
 def einsum(*operands: Any) -> Tensor:
-    """Einstein summation, pair by pair in the order that takes the fewest multiplications; a view where axes change places only.
+    """Einstein summation, pairwise in the order with the fewest multiplications; a view if axes are only permuted.
 
     Parameters
     ----------
     *operands
-        The subscripts, as in 'ij,jk->ik', and one array for each group of letters; or, as NumPy has it, each array followed by
-        the list of its axes, numbers below 52 or an ellipsis, and in the end that of the axes of the result.
+        The subscripts, as in 'ij,jk->ik', and one array for each group of letters.  As in NumPy, also each array followed
+        by the list of its axes (numbers below 52 or an ellipsis), and finally the list of the result's axes.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def einsum(*operands: Any) -> Tensor:
     Raises
     ------
     TypeError
-        Of lists of axes that are none.
+        A list of axes is invalid.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Tensors, nodes and the modes of a thread: what a graph is made of while it is recorded."""
+"""Tensors, nodes and thread modes: the data structures that recording builds and reads."""

@@ -1,4 +1,4 @@
-"""AccumulateGrad, and the edges that lead from a new node to what made its inputs."""
+"""AccumulateGrad, and the edges that lead from a new node to the producers of its inputs."""
 
 from cpython.ref cimport PyObject
 

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""AccumulateGrad: where gradients end, and edges: where a new node's gradients go.
+"""AccumulateGrad: accumulate gradients into leaves, and connect new nodes by edges.
 
-Owns the rules for `.grad` (steal, add in place) and the collection of next edges.  A leaf holds its
-AccumulateGrad weakly and the node holds the leaf, so neither keeps the other alive in a circle; an edge to a leaf is the
-leaf itself, and the node is made when a backward pass or a user asks for it.
+Defines the rules for `.grad` (steal, add in place) and collects the next edges of a new node.  A leaf references its
+AccumulateGrad weakly and the node references the leaf, so there is no reference cycle.  An edge to a leaf is the leaf itself;
+the node is created when a backward pass or a user asks for it.
 """
 
 from cpython.ref cimport PyObject
@@ -24,8 +24,8 @@ from ..support.dispatch import ops
 from .forward_ad cimport levels_of
 from .grad_mode cimport ANOMALY, BY_OPERATOR, DUAL, GRAD_DISABLED, ThreadState, thread_state
 from .leaf_gradient cimport copy_like, has_layout_of, overlaps, type_of_gradient
-from .told cimport call_hook
-from ..kernels.program.ufunc cimport add_plain
+from .non_operator_events cimport call_hook
+from ..kernels.fusion_engine.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
 from .provenance cimport current_line, remember_forward
@@ -36,18 +36,18 @@ from .tensor cimport (
 
 cnp.import_array()
 
-# Which thread adds to a `.grad` that has the flag ACCUMULATING: its address -> the thread's number.
+# Which thread adds to a `.grad` that has the flag ACCUMULATING: address of the tensor -> number of the thread.
 cdef dict adding = {}
-if hasattr(os, "register_at_fork"):  # other threads do not live on in a child, nor what they were adding
+if hasattr(os, "register_at_fork"):  # other threads do not survive in a child, nor do their additions
     os.register_at_fork(after_in_child=adding.clear)
 
 
-@cython.no_gc_clear  # what points at the leaf is undone by __dealloc__, which needs it: the collector must not take it before
+@cython.no_gc_clear  # __dealloc__ needs the leaf to reset its pointer: the collector must not clear it before
 cdef class AccumulateGrad(Node):
-    """Adds the gradient that arrives to its leaf's `.grad`.
+    """Adds the arriving gradient to its leaf's `.grad`.
 
-    Several threads may bring gradients to one leaf.  What is computed with the GIL given up is stored only where `.grad` is
-    still what it was computed from, and what is added in place keeps either the GIL or the flag ACCUMULATING.
+    Several threads may bring gradients to one leaf.  A result that was computed with the GIL released is stored only if
+    `.grad` is unchanged since; an addition in place holds either the GIL or the flag ACCUMULATING.
     """
 
     def __dealloc__(self):
@@ -60,7 +60,7 @@ cdef class AccumulateGrad(Node):
         return self.leaf
 
     cdef NodeHooks ensure_hooks(self):
-        """The leaf keeps the hooks: this node may be gone, and made again, before a gradient arrives."""
+        """The leaf keeps the hooks: this node may be freed, and created again, before a gradient arrives."""
         if self.hooks is None:
             self.hooks = self.leaf.hooks_of_node()
             self.track()
@@ -102,7 +102,7 @@ cdef class AccumulateGrad(Node):
         elif leaf.grad_ is None:
             fresh = value
             if not (is_free(value) and has_layout_of(value.array, leaf.array)) or in_place and value.flags & REQUIRES_GRAD:
-                # Recorded, with its tangents: the gradient may be another leaf's, or the user's.
+                # Recorded, with its tangents: the gradient may belong to another leaf, or to the user.
                 fresh = laid_out(ops.copy(value), leaf)
             if leaf.grad_ is None:
                 leaf.grad_ = fresh
@@ -120,7 +120,7 @@ cdef class AccumulateGrad(Node):
         return None
 
     cdef bint takes_undefined(self):
-        """Hooks run whether or not there is something to add."""
+        """Hooks run even if there is nothing to add."""
         return self.hooks is not None and bool(self.hooks.post_accumulate)
 
     cdef run_post_hooks(self):
@@ -131,7 +131,7 @@ cdef class AccumulateGrad(Node):
 
 
 cdef int refuse_other_shape(TensorBase leaf, tuple shape) except -1:
-    """Refuse the gradient of what a leaf was, before it took an array of another shape."""
+    """Refuse a gradient that was recorded before the leaf took an array of a different shape."""
     if shape != (<object> leaf.array).shape:
         raise RuntimeError(f"a gradient of shape {list(shape)} arrives at a leaf whose data was replaced by an array of shape "
                            f"{list((<object> leaf.array).shape)} since; call backward first, or compute it again")
@@ -139,7 +139,7 @@ cdef int refuse_other_shape(TensorBase leaf, tuple shape) except -1:
 
 
 cdef int add_to(TensorBase total, ndarray term) except -1:
-    """Accumulate in place, so that whoever holds the old `.grad` sees the sum."""
+    """Accumulate in place, so that holders of the old `.grad` see the sum."""
     if total.flags & ACCUMULATING:
         wait_for(total)
     total.bump()
@@ -149,8 +149,8 @@ cdef int add_to(TensorBase total, ndarray term) except -1:
 
 
 cdef int add_slowly(TensorBase total, ndarray term) except -1:
-    """Add what no single loop adds; NumPy gives up the GIL, so others are kept away meanwhile."""
-    cdef bint nested = total.flags & ACCUMULATING != 0  # below itself, in a callback of np.errstate
+    """Add the operands that no single loop adds; NumPy releases the GIL, so other threads are kept away meanwhile."""
+    cdef bint nested = total.flags & ACCUMULATING != 0  # inside itself, in a callback of np.errstate
     if (<object> total.array).shape != (<object> term).shape:
         raise RuntimeError(f"a gradient of shape {list((<object> term).shape)} cannot be added to a .grad of shape "
                            f"{list((<object> total.array).shape)}; was .data replaced? Set .grad to None first")
@@ -171,18 +171,18 @@ cdef int add_slowly(TensorBase total, ndarray term) except -1:
 
 
 cdef int wait_for(TensorBase total) except -1:
-    """Until no other thread adds to `total`."""
+    """Wait until no other thread adds to `total`."""
     cdef size_t place = <size_t> <void*> total, here = PyThread_get_thread_ident()
     while total.flags & ACCUMULATING and adding.get(place) != here:
         if place in adding:
             time.sleep(2e-5)
-        else:  # begun in the process that this one was forked from
+        else:  # begun in the parent process before the fork
             total.flags &= ~<unsigned int> ACCUMULATING
     return 0
 
 
 cdef int replace_sum(TensorBase leaf, TensorBase term) except -1:
-    """Put a recorded sum in the place of `.grad`; from the beginning where another thread changed that meanwhile."""
+    """Replace `.grad` by a recorded sum; repeat if another thread changed `.grad` meanwhile."""
     cdef TensorBase total, fresh
     cdef uint32_t version
     while True:
@@ -200,19 +200,19 @@ cdef int replace_sum(TensorBase leaf, TensorBase term) except -1:
 
 
 cdef bint is_ours(ndarray array) noexcept:
-    """True where nobody else can see the buffer: the engine's reference is the only one."""
+    """True if no other code can see the buffer: the engine's reference is the only one."""
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     return PyArray_FLAGS(array) & wanted == wanted and Py_REFCNT(array) <= 2
 
 
 cdef bint is_free(TensorBase value) noexcept:
-    """True where only the engine holds a tensor and its memory: it may become a `.grad`."""
+    """True if only the engine holds a tensor and its memory: it may become a `.grad`."""
     cdef ndarray array = value.array
     return Py_REFCNT(value) <= 2 and not value.flags & VIEW and is_ours(array)
 
 
 cdef TensorBase laid_out(TensorBase fresh, TensorBase leaf):
-    """A new tensor that nobody has seen, in the memory order of a gradient of `leaf`."""
+    """A new tensor that no other code has seen, in the memory order of a gradient of `leaf`."""
     if not has_layout_of(fresh.array, leaf.array):
         fresh.array = copy_like(fresh.array, leaf.array)
     return fresh
@@ -225,10 +225,10 @@ cdef Node grad_accumulator(TensorBase leaf):
         return <Node> leaf.accumulator
     node = AccumulateGrad.__new__(AccumulateGrad)
     PyObject_GC_UnTrack(<void*> node)
-    node.sequence_nr = UINT64_MAX  # leaves are served as soon as they are ready
+    node.sequence_nr = UINT64_MAX  # leaves are processed as soon as possible
     node.leaf = leaf
     node.describe(0, leaf.array)
-    if leaf.accumulator != NULL:  # to make one may collect garbage, and so run anything
+    if leaf.accumulator != NULL:  # allocation may collect garbage, and so run any code
         return <Node> leaf.accumulator
     if leaf.extra is not None and leaf.extra.leaf_hooks is not None:
         node.hooks = leaf.extra.leaf_hooks
@@ -238,9 +238,9 @@ cdef Node grad_accumulator(TensorBase leaf):
 
 
 cdef int leave(TensorBase leaf) except -1:
-    """From here on the leaf is another variable: gradients of what was recorded so far go to its accumulator so far.
+    """Make the leaf a new variable from here on: earlier recordings keep their accumulator.
 
-    What was recorded before a leaf first moved has the leaf for an edge, what is recorded later the accumulator of that time.
+    Nodes recorded before a leaf first moved have the leaf for an edge; nodes recorded later have the accumulator of that time.
     """
     cdef TensorExtra extra
     if not leaf.flags & REQUIRES_GRAD or leaf.grad_fn_ is not None:
@@ -256,7 +256,7 @@ cdef int leave(TensorBase leaf) except -1:
 
 
 cdef Node accumulator_of_leaf(object value, bint is_edge):
-    """Where the gradient of `value` goes: of what is recorded from now on, or of a node that has the leaf itself for an edge."""
+    """The node that receives the gradient of `value`: for new recordings, or for a node that has the leaf itself for an edge."""
     cdef TensorBase leaf = value
     if is_edge and leaf.flags & MOVED and leaf.extra is not None and leaf.extra.former is not None:
         return leaf.extra.former
@@ -267,12 +267,12 @@ tensor_module.leave_accumulator, node_module.accumulator_of = leave, accumulator
 
 
 cdef Node gradient_edge(TensorBase tensor):
-    """The node that the gradient of `tensor` goes to."""
+    """The node that receives the gradient of `tensor`."""
     return tensor.grad_fn_ if tensor.grad_fn_ is not None else grad_accumulator(tensor)
 
 
 cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t count) except -1:
-    """Give a new node its place: a sequence number, and an edge for each operand that needs a gradient."""
+    """Initialise a new node: its sequence number, and an edge for each operand that needs a gradient."""
     cdef Py_ssize_t i
     cdef TensorBase operand
     cdef object target
@@ -284,7 +284,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
     state.sequence_nr += 1
     node.origin = current_line()
     for i in range(count):
-        # That something is recorded is known: what is left of needs_grad is the operand's own flags.
+        # The caller knows that the operation is recorded: of needs_grad only the operand's own flags remain to be tested.
         operand = <TensorBase> operands[i] if is_tensor(<object> operands[i]) else None
         if operand is not None and operand.flags & VIEW:
             check_view(operand)
@@ -309,7 +309,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
                 node.second_edge = target
             else:
                 node.first_edge = target
-    if tracked:  # below a hook: part of whatever circle the hook closes
+    if tracked:  # below a hook: part of any reference cycle that the hook closes
         node.track()
     else:
         if count > 2:
@@ -350,7 +350,7 @@ cdef int set_histories(list tensors, Node node) except -1:
 cdef bint view_needs_grad(ThreadState* state, TensorBase value) except -1:
     """`needs_grad` of a view, which follows its base first, or of a tensor with a tangent."""
     if value.flags & TANGENT and not state.flags & DUAL:
-        levels_of((value,))  # those of another thread are refused
+        levels_of((value,))  # tangents of another thread are refused
     if state.flags & GRAD_DISABLED:
         return False
     if value.flags & VIEW:

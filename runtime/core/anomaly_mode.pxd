@@ -1,4 +1,4 @@
-"""Anomaly mode, as the engine asks for it."""
+"""Anomaly mode: check the gradients of a node for NaN."""
 
 from .node cimport Node
 

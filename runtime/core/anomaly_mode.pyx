@@ -1,6 +1,6 @@
-"""Anomaly mode: backward passes that look for NaN, and errors that show the forward pass.
+"""Anomaly mode: check backward passes for NaN, and show the forward pass in errors.
 
-Owns the mode and the test for NaN.  What is kept of a forward, and how it is shown, is provenance's.
+Holds the mode and the test for NaN.  `provenance` keeps the record of the forward pass and displays it.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from .tensor cimport TensorBase
 
 
 cdef int check_nan(Node node, object results) except -1:
-    """Refuse NaN among the gradients that a node gave."""
+    """Refuse NaN among the gradients that a node returned."""
     cdef ndarray array
     for i, grad in enumerate(results if isinstance(results, (tuple, list)) else (results,)):
         if grad is None:
@@ -32,7 +32,7 @@ def is_anomaly_enabled():
 
 
 def is_anomaly_check_nan_enabled():
-    """Whether anomaly mode, where it is on, looks for NaN."""
+    """Whether anomaly mode, if it is on, looks for NaN."""
     return not thread_state().flags & NAN_ALLOWED
 
 
@@ -43,7 +43,7 @@ cdef unsigned int bits_of(object mode, object check_nan) except? 0:
 class detect_anomaly(_Mode):
     """Keep the traceback of every recorded operation, show it when backward fails there, and let backward fail on NaN.
 
-    For debugging: it costs many times the work itself.  The line that recorded an operation is named without it.
+    For debugging: it costs many times the work itself.  Errors name the line that recorded an operation even without this mode.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class detect_anomaly(_Mode):
 
 
 class set_detect_anomaly(_Switch):
-    """Switch anomaly mode on or off, at once and without a warning; as a context manager it is restored on exit.
+    """Switch anomaly mode on or off immediately, without a warning; as a context manager it restores the mode on exit.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What users pass beside arrays, as what operators and kernels take."""
+"""Arguments: convert users' non-array arguments to the forms that operators and kernels take."""
 
 from cpython.long cimport PyLong_AsLongLongAndOverflow
 
@@ -12,7 +12,7 @@ cdef object as_dtype(object dtype, str op, str argument)
 cdef object as_generator(object generator, str op, str argument)
 
 cdef inline object as_int(object value, str op, str argument):
-    """An integer of at most 64 bits: formulas that recurse by one end soon."""
+    """An integer of at most 64 bits: this bounds formulas that recurse in steps of one."""
     cdef int overflow = 1
     if type(value) is int:
         PyLong_AsLongLongAndOverflow(value, &overflow)
@@ -25,5 +25,5 @@ cdef inline object as_bool(object value, str op, str argument):
     return value if type(value) is bool else slow_bool(value, op, argument)
 
 cdef inline object as_scalar(object value, str op, str argument):
-    """A number, of NumPy's too; a tensor whose gradient or tangent would be lost is refused."""
+    """A number, also NumPy's; a tensor whose gradient or tangent would be lost is refused."""
     return value if type(value) is float or type(value) is int else slow_scalar(value, op, argument)

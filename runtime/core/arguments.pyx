@@ -1,7 +1,7 @@
-"""Arguments: what users pass beside arrays, as what operators and kernels take.
+"""Arguments: convert users' non-array arguments to the forms that operators and kernels take.
 
-Owns the conversions of integers, numbers, booleans, words and dtypes, and their refusals, which name operator and argument.
-What is mutable is read once, here.  Knows no graphs.
+Converts integers, numbers, booleans, strings and dtypes; a refusal names the operator and the argument.  Mutable values are
+read once, here.
 """
 
 import operator
@@ -21,18 +21,18 @@ cdef object refusal(object value, str op, str argument, str wanted):
 
 
 cdef bint is_bool(object value):
-    """Whether `value` is a truth value, which is an integer for Python but no axis and no length."""
+    """Whether `value` is a truth value: an integer for Python, but neither an axis nor a length."""
     if isinstance(value, TensorBase):
         value = (<TensorBase> value).array
     return isinstance(value, (bool, np.bool_)) or isinstance(value, ndarray) and value.dtype.kind == "b"
 
 
 cdef object number_of(object value):
-    """The number that an array or a tensor of one element holds; anything else as it is."""
+    """The number in an array or a tensor of one element; anything else unchanged."""
     cdef ThreadState* state
     if isinstance(value, TensorBase):
         state = thread_state()
-        if state.flags & MAPPED:  # a row has no number
+        if state.flags & MAPPED:  # a row has no single number
             note_event(state, "left", "item", (value,), None)
         value = (<TensorBase> value).array
         return value.item() if value.size == 1 else value
@@ -99,7 +99,8 @@ cdef object slow_scalar(object value, str op, str argument):
 cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
     """A tuple of ints, from one int or a sequence of them.
 
-    Where the type gives a `count` (-1: it does not) one int, also in a sequence, stands for that many; another number is refused.
+    If the type fixes a `count` (otherwise it is -1), one int, alone or in a sequence, is repeated that often; any other length is
+    refused.
     """
     cdef tuple ints
     cdef str wanted = "an int or a sequence of ints" if count < 0 else f"an int or {count} ints"
@@ -129,7 +130,7 @@ cdef object as_str(object value, str op, str argument):
 
 
 cdef object as_generator(object generator, str op, str argument):
-    """The generator that a random operator draws from, and listeners know of it."""
+    """The generator that a random operator draws from; listeners are told of it."""
     cdef ThreadState* state = thread_state()
     cdef object source = generator_from(generator, op, argument)
     if state.flags & LISTENING:

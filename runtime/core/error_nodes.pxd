@@ -1,4 +1,4 @@
-"""What stands in for a rule that an operator does not have."""
+"""Nodes in place of a rule that an operator lacks."""
 
 from .grad_mode cimport ThreadState
 from .node cimport Node

@@ -1,6 +1,6 @@
-"""Nodes that stand where no derivative is: Error raises, UndefinedGrad passes nothing on, NotImplemented names the operator.
+"""Nodes in place of a derivative: Error raises, UndefinedGrad passes nothing on, NotImplemented names the operator.
 
-Owns DelayedError and UndefinedGrad, which hang a tensor on such a node, and what becomes of an operator without a rule.
+Defines DelayedError and UndefinedGrad, which attach a tensor to such a node, and handles operators without a rule.
 """
 
 import warnings
@@ -65,19 +65,19 @@ cdef Node missing_rule(ThreadState* state, str op, tuple operands):
 
 
 cdef int refuse_tangent(str op) except -1:
-    """What forward mode makes of such an operator: it fails at once, as tangents cannot wait."""
+    """Fail in forward mode at an operator without a rule: immediately, as tangents cannot wait."""
     raise NotImplementedError(f"Trying to use forward AD with {op} that does not support it: {without_derivative(op)}")
 
 
 class set_missing_derivative(_Switch):
-    """What recording an operator without a rule does, at once; as a context manager it is restored on exit.
+    """Set the reaction to recording an operator without a rule, from now on; as a context manager it is restored on exit.
 
-    Backward fails at such an operator in any case, and forward mode at once.
+    Backward fails at such an operator in any case, and forward mode fails immediately.
 
     Parameters
     ----------
     mode : str
-        "backward" (the default) waits for a gradient to arrive; "warn" and "error" speak when the operator is recorded.
+        "backward" (the default) waits for a gradient to arrive; "warn" and "error" report when the operator is recorded.
     """
 
     _mask = WARN_MISSING | REFUSE_MISSING
@@ -110,10 +110,10 @@ cdef object attach(Node node, tuple inputs):
 
 
 cdef int refuse_through(str message, Node source, object mask, tuple operands, list tensors) except -1:
-    """Give `tensors`, which have no history, one that raises, with those edges of `source` that are bits of `mask`.
+    """Give `tensors`, which have no history, an Error node, with the edges of `source` that are set in `mask`.
 
-    It leads to what made `operands` as well.  A leaf would not do: a pass walks to what it is asked for only, and would see no
-    way through these tensors.
+    It also has edges to the producers of `operands`.  Edges are needed because a pass visits only paths to the requested inputs:
+    with a leaf instead, it would see no path through these tensors.
     """
     cdef Error node = Error.__new__(Error)
     cdef ThreadState* state = thread_state()
@@ -138,14 +138,14 @@ cdef int refuse_through(str message, Node source, object mask, tuple operands, l
 
 
 class DelayedError:
-    """Tensors whose use is fine and whose differentiation raises.
+    """Tensors that may be used but raise when differentiated.
 
     Parameters
     ----------
     message : str
-        Of the RuntimeError.
+        Message of the RuntimeError.
     num_inputs : int
-        How many tensors a call takes.
+        Number of tensors that a call takes.
     """
 
     def __init__(self, message, num_inputs):
@@ -160,7 +160,7 @@ class DelayedError:
 
 
 class UndefinedGrad:
-    """Tensors through which no gradient flows: not zeros, but none."""
+    """Tensors that block gradients: the gradient is undefined rather than zero."""
 
     def __call__(self, *tensors):
         cdef UndefinedGradBackward node = UndefinedGradBackward.__new__(UndefinedGradBackward)
@@ -168,12 +168,12 @@ class UndefinedGrad:
 
 
 class NotImplementedRule:
-    """Tensors that pass through an operator without a rule: what generated code does for an entry that is `unimplemented`.
+    """Tensors that pass through an operator without a rule: the behaviour of generated code for an `unimplemented` entry.
 
     Parameters
     ----------
     op : str
-        How the operator is called in messages.
+        Name of the operator in messages.
     """
 
     def __init__(self, op):

@@ -1,4 +1,4 @@
-"""Events: what a program does, told to those who listen."""
+"""Events: report a program's operations to listeners."""
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -10,18 +10,18 @@ cdef class Event:
     cdef readonly str name
     cdef readonly tuple inputs
     cdef readonly object outputs
-    cdef public object error        # what it raised, or what a listener wants raised
+    cdef public object error        # the exception, or the error that a listener has set
     cdef readonly Node node
-    cdef readonly Event parent      # the event around this one
+    cdef readonly Event parent      # the enclosing event
     cdef readonly int depth
-    cdef readonly uint64_t sequence_nr  # of the node that is made next when it begins; of the node that runs
-    cdef readonly int64_t bytes     # that were taken, less than 0 where they were given back
+    cdef readonly uint64_t sequence_nr  # the node's own if one runs, else the next node's, at the beginning
+    cdef readonly int64_t bytes     # allocated; negative if freed
     cdef uint64_t origin            # the user's line, as provenance numbers it
-    cdef tuple heard                # the listeners that were told of its beginning
+    cdef tuple heard                # the listeners that heard of its beginning
     cdef bint ended
 
 cdef class Listener:
-    cdef Listener watch             # finds the arrays of which it is told, else None
+    cdef Listener watch             # finds the arrays that this listener hears of, else None
     cpdef begin(self, Event event)
     cpdef end(self, Event event)
     cpdef note(self, Event event)
@@ -33,10 +33,10 @@ cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object
 cdef object call_wrapper(void* wrapper, tuple arguments)
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs)
 
-cdef type new_watch     # makes the watch of a listener; set by the module of memory
+cdef type new_watch     # creates a listener's memory watch; set by memory_events
 
 cdef inline bint is_heard(ThreadState* state) noexcept:
-    """Whether a wrapper that was called while somebody listens has to tell of it; not when `listened` calls it."""
+    """Whether a wrapper that was called while there are listeners must report it; not if `listened` calls it."""
     cdef bint told = state.told
     state.told = False
     return not told

@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False
-"""Events: what a program does, told to those who listen.
+"""Events: report a program's operations to listeners.
 
-Owns the one stream that profiles, traces and searches for NaN are made of: who listens in a thread, the order in which
-listeners hear of an event, and what becomes of one that fails.  A wrapper, the engine or a mode asks one bit of the thread's
-flags, LISTENING; all else is here, and is paid for by those who listen.  A vmap stands at the same place: what it makes of an
-operator on batches is what listeners hear of.  Knows neither operators nor what listeners and vmap do.
+Holds the event stream behind profiling, tracing and the search for NaN: the listeners of each thread and the order of their
+calls.  A listener that fails is removed.  A wrapper, the engine or a mode only tests one bit of the thread's flags, LISTENING.
+All other work is done here, if there are listeners.  A vmap uses the same hook, so listeners hear of the batched operators that
+it runs.
 """
 
 import sys
@@ -30,38 +30,39 @@ cdef enum Moment:
 
 
 cdef class Event:
-    """Something that a program did.
+    """One event of a program.
 
     Attributes
     ----------
     kind : str
-        "operator", "function" (a custom Function), "node" (of a backward pass), "hook", "pass" (a whole backward pass),
-        "deferred" (gradients that a pass put off, computed together), "tangent" (the derivative of the operator around it
-        in forward mode), "callback" (a Python function that the program calls with its numbers) and "range" (named by the user;
-        also a custom Function or a hook that is declared pure) begin and end.  "mode", "made" (a tensor out of numbers, or a
-        copy that no operator makes), "write" (by no operator), "left" (numbers out of a tensor), "draw" and "memory" are
-        single moments.
+        Events with a beginning and an end: "operator"; "function" (a custom Function); "node" (of a backward pass); "hook";
+        "pass" (a whole backward pass); "deferred" (gradients that a pass deferred, computed together); "tangent" (the
+        derivative of the enclosing operator in forward mode); "callback" (a Python function that the program calls with its
+        values); "range" (named by the user; also a custom Function or a hook that is declared pure).
+        Single moments: "mode"; "made" (a tensor built from numbers, or a copy that no operator computes); "write" (by no
+        operator); "left" (values read out of a tensor); "draw"; "memory".
     name : str
-        Of an operator the name of its entry, with `_` where it writes in place and `.out` where it writes to `out=`; of a
-        node its class; of a value that left the method that took it; of memory the event that brought the array.
+        For an operator, the name of its entry, with `_` if it writes in place and `.out` if it writes to `out=`.  For a
+        node, its class.  For a value read out of a tensor, the method that read it.  For memory, the event that allocated
+        the array.
     inputs : tuple
-        What it was called with, as it was passed; gradients where it is a node.
+        The arguments, before any conversion; gradients if it is a node.
     outputs : object
-        What it gave, None before its end.
+        The results; None before the end.
     error : BaseException or None
-        What it raised.  A listener may set it at the end of an event: it is raised when all have heard.
+        The exception.  A listener may set it at the end of an event: it is raised after all listeners have heard the event.
     node : Node or None
         The node that runs.
     parent : Event or None
-        The event around this one: a composite operator is around its parts, a pass around its nodes.
+        The enclosing event: a composite operator encloses its parts, a pass its nodes.
     depth : int
-        How many events are around it.
+        Number of enclosing events.
     sequence_nr : int
-        Of a node that runs its number.  Of an operator the number of the next node that is made: its own, if it records one.
+        For a running node, its number.  For an operator, the number of the next node: the operator's own node, if it records one.
     bytes : int
-        Of memory: of the array that came, or less than 0 of the one that died.
+        For memory: the size of the array that was allocated; negative if it was freed.
     line : tuple or None
-        File, number of the line and function of the user's code; of a node the line that recorded it.
+        File, line number and function of the user's code; for a node, the line that recorded it.
     """
 
     @property
@@ -69,7 +70,7 @@ cdef class Event:
         return line_of(self.origin)
 
     def replace_inputs(self, tuple inputs):
-        """Have an operator called with other arguments; for a listener that is told of its beginning."""
+        """Replace the arguments of an operator; for a listener that hears of its beginning."""
         self.inputs = inputs
 
     def __repr__(self):
@@ -77,19 +78,19 @@ cdef class Event:
 
 
 cdef class Listener:
-    """Hears of what the thread does from `start()` to `stop()`, or inside a `with`.
+    """Hears of the thread's events from `start()` to `stop()`, or inside a `with`.
 
-    A subclass overrides `begin`, `end` and `note`.  What these compute is no event.  A listener that raises is named in a
-    warning and taken off; the program goes on.  Listeners do not see each other.
+    A subclass overrides `begin`, `end` and `note`.  Operations inside these methods are not events.  A listener that raises is
+    named in a warning and removed; the program continues.  Listeners do not see each other.
 
     Attributes
     ----------
     by_operator : bool
-        Whether backward passes run as operators on tensors, which are events of their own inside of each node, rather than
-        as programs on arrays.  False by default: to be told of operators only where they run anyway costs a pass nothing.
+        Whether backward passes run as operators on tensors, which are events inside of each node, rather than as programs
+        on arrays.  False by default: a listener that only hears of operators that run anyway costs a pass nothing.
     memory : bool
-        Whether `note` is told of arrays that own their memory: when an event has given one, and when it dies.  False by default.
-        An array that was there before, or that lives inside of an operator only, is not seen.
+        Whether `note` hears of arrays that own their memory: when an event has returned one, and when it is freed.  False by
+        default.  An array that existed before, or that exists inside of an operator only, is not seen.
 
     Examples
     --------
@@ -106,43 +107,43 @@ cdef class Listener:
     by_operator = memory = False
 
     cpdef begin(self, Event event):
-        """Something begins; the inputs are there."""
+        """An event begins; its inputs are set."""
 
     cpdef end(self, Event event):
-        """It has ended; outputs or an error are there."""
+        """The event has ended; its outputs or its error are set."""
 
     cpdef note(self, Event event):
-        """Something happened that has no duration."""
+        """An event without a duration."""
 
     cdef object hear_of_memory(self, int64_t nbytes, str name, uint64_t origin):
-        """An array came or died: an event for `note`, where a listener in C may do without one.  What it wants raised."""
+        """An array was allocated or freed: an event for `note`, unless a subclass in C overrides this.  Returns the error."""
         return tell_of_memory(self, nbytes, name, origin)
 
     def start(self):
-        """Listen to this thread from now on.
+        """Start listening to this thread.
 
         Returns
         -------
         Listener
-            This one.
+            This listener.
 
         Raises
         ------
         RuntimeError
-            It listens already.
+            This listener is already listening.
         """
         cdef ThreadObjects objects = thread_objects()
         if self in objects.listeners:
             raise RuntimeError(f"{type(self).__name__}: listens in this thread already; make another one, or stop() it first")
         if self.memory:
             self.watch = new_watch(self)
-            objects.listeners = objects.listeners + (self.watch,)  # which has told of the arrays when the event ends
+            objects.listeners = objects.listeners + (self.watch,)  # it has reported the arrays by the time the event ends
         objects.listeners = objects.listeners + (self,)
         set_flags(objects)
         return self
 
     def stop(self):
-        """Listen no more.  A listener that does not listen in this thread stays as it is."""
+        """Stop listening.  A listener that does not listen in this thread is unchanged."""
         cdef ThreadObjects objects = thread_objects()
         remove(objects, self)
         set_flags(objects)
@@ -155,7 +156,7 @@ cdef class Listener:
 
 
 cdef int remove(ThreadObjects objects, Listener listener) except -1:
-    """Listen no more, nor look for arrays."""
+    """Remove a listener and its memory watch."""
     cdef Listener watch = listener.watch
     objects.listeners = tuple([one for one in objects.listeners if one is not listener and (watch is None or one is not watch)])
     listener.watch = None
@@ -163,7 +164,7 @@ cdef int remove(ThreadObjects objects, Listener listener) except -1:
 
 
 cdef int set_flags(ThreadObjects objects) except -1:
-    """The bits that say whether anybody listens, and whether passes run by operators."""
+    """Set the flags for the presence of listeners, and for passes that run by operators."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int bits = 0
     if objects.listeners:
@@ -178,23 +179,23 @@ cdef int set_flags(ThreadObjects objects) except -1:
 
 
 def is_listened_to():
-    """Whether somebody listens to what this thread does."""
+    """Whether this thread has listeners."""
     return bool(thread_state().flags & LISTENING)
 
 
 def set_mapping(mapping):
-    """Let operators of this thread ask whether an operand stands for a batch.
+    """Have operators of this thread check whether an operand represents a batch.
 
     Parameters
     ----------
     mapping : object or None
-        Has `call(name, wrapper, inputs)`, which gives what an operator gives for batches, or NotImplemented where no operand is
-        one, and `note(kind, name, inputs)`, which refuses what cannot be done with a batch.
+        Has `call(name, wrapper, inputs)`, which returns an operator's result for batches, or NotImplemented if no operand is
+        a batch, and `note(kind, name, inputs)`, which refuses events that are impossible with a batch.
 
     Returns
     -------
     object or None
-        The one before.
+        The previous mapping.
     """
     cdef ThreadObjects objects = thread_objects()
     previous, objects.mapping = objects.mapping, mapping
@@ -203,12 +204,12 @@ def set_mapping(mapping):
 
 
 def current_mapping():
-    """What `set_mapping` has set, None where no vmap is open."""
+    """The mapping set by `set_mapping`; None if no vmap is open."""
     return thread_objects().mapping
 
 
 cdef class Wrapper:
-    """A wrapper that is known by its address, for those who call it from Python."""
+    """A wrapper that is known by its address, callable from Python."""
 
     cdef void* address
 
@@ -216,7 +217,7 @@ cdef class Wrapper:
         return gradspec_call_wrapper(self.address, arguments)
 
     def parts(self, *arguments):
-        """Run its own lines, whatever the operands are: those of a composite operator are operators again."""
+        """Run the wrapper's own code, whatever the operands are: the parts of a composite operator are operators again."""
         thread_state().told = True
         return gradspec_call_wrapper(self.address, arguments)
 
@@ -228,14 +229,14 @@ cdef Wrapper wrapper_at(void* address):
 
 
 cdef int tell(ThreadState* state, Moment moment, Event event) except -1:
-    """Let all listeners know, none of which is listened to itself."""
+    """Tell all listeners; their own operations are not events."""
     cdef ThreadObjects objects = thread_objects()
     cdef Listener listener
     state.flags &= ~<unsigned int> (LISTENING | BY_OPERATOR)
     try:
         for listener in objects.listeners:
             if moment == END and event.heard is not objects.listeners and listener not in event.heard:
-                continue  # it began to listen in the midst of the event
+                continue  # it started listening during the event
             try:
                 if moment == BEGIN:
                     listener.begin(event)
@@ -251,7 +252,7 @@ cdef int tell(ThreadState* state, Moment moment, Event event) except -1:
 
 
 cdef object tell_of_memory(Listener listener, int64_t nbytes, str name, uint64_t origin):
-    """Let one listener know of an array, also inside of another event and of another listener; returns what it wants raised."""
+    """Tell one listener of an array, even inside of another event or another listener; returns the error to raise."""
     cdef ThreadState* state = thread_state()
     cdef Event event = new_event(state, "memory", name, (), None)
     cdef unsigned int bits = state.flags & (LISTENING | BY_OPERATOR)
@@ -267,14 +268,14 @@ cdef object tell_of_memory(Listener listener, int64_t nbytes, str name, uint64_t
 
 
 cdef int take_off(ThreadObjects objects, Listener listener, Moment moment, Event event, object error) except -1:
-    """A listener has failed: that is its own affair, not the program's."""
+    """Remove a listener that failed: its error must not affect the program."""
     remove(objects, listener)
     method = ("begin", "end", "note")[<int> moment]
     text = (f"{type(listener).__name__}.{method} raised {type(error).__name__}: {error}, at {event.kind} {event.name}; "
             "it listens no more")
     try:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    except Warning:  # warnings are errors: it is still not the program's
+    except Warning:  # warnings are errors: this one still must not affect the program
         sys.stderr.write(text + "\n")
     return 0
 
@@ -294,7 +295,7 @@ cdef Event new_event(ThreadState* state, str kind, str name, tuple inputs, Node 
 
 
 cdef Event begin_event(ThreadState* state, str kind, str name, tuple inputs, Node node):
-    """Tell that something begins; who calls this has to call `end_event`, too."""
+    """Tell that an event begins; each call is paired with one of `end_event`."""
     cdef ThreadObjects objects = thread_objects()
     cdef Event event = new_event(state, kind, name, inputs, node)
     event.heard = objects.listeners
@@ -304,10 +305,10 @@ cdef Event begin_event(ThreadState* state, str kind, str name, tuple inputs, Nod
 
 
 cdef int end_event(ThreadState* state, Event event, object outputs, object error) except -1:
-    """Tell that it has ended; raises what a listener wants raised."""
+    """Tell that an event has ended; raises an error that a listener has set."""
     cdef ThreadObjects objects = thread_objects()
     event.outputs, event.error, event.ended = outputs, error, True
-    while objects.event is not None and (<Event> objects.event).ended:  # ranges may end in another order than they began
+    while objects.event is not None and (<Event> objects.event).ended:  # ranges may end in a different order
         objects.event = (<Event> objects.event).parent
     if state.flags & LISTENING:
         tell(state, END, event)
@@ -338,7 +339,7 @@ cdef object call_wrapper(void* wrapper, tuple arguments):
 
 
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
-    """Call a wrapper between the two halves of its event; or what stands for it where an operand is a batch."""
+    """Call a wrapper between the two halves of its event; or the batched call in its place if an operand is a batch."""
     cdef ThreadObjects objects = thread_objects()
     cdef Event event
     cdef object outputs
@@ -350,7 +351,7 @@ cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
             state.told = state.flags & LISTENING != 0
             return gradspec_call_wrapper(wrapper, inputs)
     event = begin_event(state, "operator", name, inputs, None)
-    state.told = state.flags & LISTENING != 0  # nothing stands between here and the wrapper's question
+    state.told = state.flags & LISTENING != 0  # nothing runs between here and the wrapper's test
     try:
         outputs = gradspec_call_wrapper(wrapper, event.inputs)
     except BaseException as error:
@@ -362,13 +363,13 @@ cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
 
 
 class span:
-    """Everything inside of this `with`, under a name: an event of the kind "range".
+    """An event of the kind "range" around everything inside of this `with`, under a name.
 
     Parameters
     ----------
     name : str
     args : str, optional
-        What else is to be known of it.
+        Further information about it.
     """
 
     def __init__(self, name, args=None):
@@ -387,7 +388,7 @@ class span:
 
 
 cdef int tell_of_mode(str name, unsigned int flags) except -1:
-    """A mode was entered or left: what is in force now."""
+    """Tell that a mode was entered or left; the event has the modes in force now."""
     cdef bint grad = not flags & GRAD_DISABLED, inference = flags & INFERENCE != 0, forward = not flags & FORWARD_DISABLED
     return note_event(thread_state(), "mode", name, (), {"grad": grad, "inference": inference, "forward": forward})
 

@@ -4,7 +4,7 @@ from .tensor cimport TANGENT, VIEW, TensorBase, check_view, is_tensor
 
 cdef class DualLevel:
     cdef readonly int index
-    cdef Py_ssize_t batch       # how many tangents each tensor has here, along a leading axis; 0 for one without such an axis
+    cdef Py_ssize_t batch       # how many tangents each tensor has here, along a leading axis; 0 if there is no such axis
     cdef void* first            # the ForwardGrads of this level, a list linked through them, borrowed
 
     cdef void leave(self)
@@ -12,7 +12,7 @@ cdef class DualLevel:
 cdef class ForwardGrad:
     cdef TensorBase tangent
     cdef int level              # index of its dual level
-    cdef ForwardGrad outer      # the same tensor's tangent at the next level outwards
+    cdef ForwardGrad outer      # the same tensor's tangent at the next outer level
     cdef DualLevel owner        # None once the level was left
     cdef void* previous
     cdef void* following
@@ -28,7 +28,7 @@ cdef object tangents_of(object operands, int level, bint fill)
 cdef int set_tangent(TensorBase tensor, int level, TensorBase tangent) except -1
 cdef int take_tangents(TensorBase target, TensorBase source) except -1
 
-# A jvp formula: the tangents of the outputs, from what the operator gave and took.
+# A jvp formula: the tangents of the outputs, from the operator's results, arguments and the arguments' tangents.
 ctypedef tuple (*Jvp)(tuple, tuple, tuple)
 
 cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1
@@ -48,7 +48,7 @@ cdef inline bint any_tangent(tuple operands) except -1:
     return False
 
 cdef inline bint has_tangent(object operand) except -1:
-    """Whether a tensor carries a tangent, at some level; a view takes that of its base first."""
+    """Whether a tensor carries a tangent, at some level; a view first takes its base's tangent."""
     if not is_tensor(operand) or not (<TensorBase> operand).flags & (TANGENT | VIEW):
         return False
     if (<TensorBase> operand).flags & VIEW:

@@ -1,9 +1,9 @@
-"""Forward mode: dual levels that nest, and the tangents that tensors carry.
+"""Forward mode: nested dual levels and the tangents that tensors carry at each.
 
-Owns which tensor has which tangent at which level.  An operator computes its result once, then, from the outermost level to the
-innermost, evaluates its jvp formula on operands that carry the tangents of the levels further out only: so a tangent can itself
-hold tangents and a graph, and levels cannot be confused.  At a batched level each tensor has many tangents at once, the rows of
-a leading axis: an operator whose formula acts on each row by itself takes them whole, any other row by row.  Knows no formulas.
+Holds the tangents of each tensor at each level.  An operator computes its result once.  Then, from the outermost level to
+the innermost, it evaluates its jvp formula on operands that carry only the tangents of the outer levels.  So a tangent can itself
+have tangents and a graph, and levels cannot be confused.  At a batched level each tensor has many tangents at once, the rows of
+a leading axis.  A formula that acts on each row independently takes all rows at once, any other formula takes them row by row.
 """
 
 cimport cython
@@ -18,10 +18,10 @@ from ..kernels.loops.axes cimport row_view
 from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, is_inexact, wrap
 
 cnp.import_array()
-formulas = {}  # DualLevel that asks for the formula in the place of tangents -> what it was told
+formulas = {}  # DualLevel that asks for the formula instead of tangents -> the formula
 
 cdef class DualLevel:
-    """One open level; it forgets its tangents when it is left."""
+    """One open level; it drops its tangents when it is left."""
 
     cdef void leave(self):
         cdef ForwardGrad grad
@@ -31,7 +31,7 @@ cdef class DualLevel:
             grad.tangent = None
 
 
-@cython.no_gc_clear  # `__dealloc__` unlinks it from its level, and needs to know which that is
+@cython.no_gc_clear  # `__dealloc__` unlinks it from its level and needs to know the level
 cdef class ForwardGrad:
     """The tangent of one tensor at one level."""
 
@@ -74,7 +74,7 @@ cdef ForwardGrad find(object operand, int level):
 
 
 cdef int check_owner(ForwardGrad grad) except -1:
-    """A level has an index in each thread: the tangents of another thread's are not those of this one's."""
+    """A level has an index in each thread: refuse a tangent that belongs to another thread's level."""
     cdef list levels = thread_objects().dual_levels
     if grad.level > len(levels) or levels[grad.level - 1] is not grad.owner:
         raise RuntimeError(f"a tensor has a tangent at dual level {grad.level} of another thread, which cannot be used in this "
@@ -88,7 +88,7 @@ cdef TensorBase tangent_of(object operand, int level):
 
 
 cdef list levels_of(tuple operands):
-    """The levels at which some operand has a tangent, outermost first."""
+    """The levels that hold a tangent of some operand, outermost first."""
     cdef ForwardGrad grad
     cdef set found = set()
     if thread_state().flags & FORWARD_DISABLED:
@@ -107,7 +107,7 @@ cdef list levels_of(tuple operands):
 
 
 cdef object primal_of(object operand, int level):
-    """`operand` without its tangents at `level` and further in; history and memory are shared."""
+    """`operand` without its tangents at `level` and inner levels; history and memory are shared."""
     cdef TensorBase tensor, primal
     cdef ForwardGrad grad
     if type(operand) is tuple or type(operand) is list:
@@ -128,7 +128,7 @@ cdef object primal_of(object operand, int level):
 
 
 cdef object tangents_of(object operands, int level, bint fill):
-    """The tangent of one operand, or a list of them; absent ones are None, or zeros where `fill` is set."""
+    """The tangent of one operand, or a list of tangents; absent ones are None, or zeros if `fill` is set."""
     if isinstance(operands, (tuple, list)):
         if not fill and all([find(item, level) is None for item in operands]):
             return None
@@ -142,21 +142,21 @@ cdef object tangents_of(object operands, int level, bint fill):
 cdef int push_forward(Jvp jvp, tuple outputs, tuple inputs) except -1:
     """Attach the tangents of an operator's outputs, outermost level first.
 
-    `outputs` and `inputs` are what it gave and took, in order.  At each level `jvp` gets them without the tangents from
-    there on inwards, and the tangents of the inputs, None where there is none; it returns those of the outputs.
+    At each level `jvp` receives the operator's results and arguments, in order, without the tangents of this and the inner
+    levels.  It also receives the tangents of the inputs, None for an input without one, and returns the outputs' tangents.
     """
     return push(jvp, NULL, outputs, inputs, False)
 
 
 cdef int push_linear(Jvp jvp, tuple outputs, tuple inputs) except -1:
-    """`push_forward` for an operator that is linear in all that can have a tangent: `jvp` reads tangents and statics only."""
+    """`push_forward` for an operator that is linear in all differentiable inputs: `jvp` reads tangents and statics only."""
     return push(jvp, NULL, outputs, inputs, True)
 
 
 cdef int push_whole(Jvp jvp, Jvp whole, bint linear, tuple outputs, tuple inputs) except -1:
-    """The same for an operator that takes batches of tangents as they are, by `whole`.
+    """`push_forward` for an operator whose formula `whole` takes whole batches of tangents.
 
-    Where that is `jvp` itself, it acts between elements: axes of length 1 align what has fewer of them.
+    If `whole` is `jvp` itself, the formula is elementwise: axes of length 1 align operands that have fewer axes.
     """
     return push(jvp, whole, outputs, inputs, linear)
 
@@ -190,7 +190,7 @@ cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) exce
 
 
 cdef class Formula:
-    """The jvp formula of a call, and what the operator gave and took, converted and without tangents."""
+    """The jvp formula of a call, and the operator's results and arguments, converted and without tangents."""
     cdef Jvp jvp
     cdef readonly tuple outputs, inputs
 
@@ -216,7 +216,7 @@ cdef inline tuple push_level(ThreadState* state, Jvp jvp, Jvp whole, tuple outpu
 
 cdef tuple push_heard(ThreadState* state, Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tangents, bint linear,
                       int level):
-    """`push_level`, and listeners know of it."""
+    """`push_level`, reported to listeners."""
     cdef Event event = begin_event(state, "tangent", f"level {level - 1}", tangents, None)
     try:
         results = push_level(state, jvp, whole, outputs, inputs, tangents, linear, level)
@@ -228,7 +228,7 @@ cdef tuple push_heard(ThreadState* state, Jvp jvp, Jvp whole, tuple outputs, tup
 
 
 cdef tuple tangents_at(tuple inputs, int level):
-    """The tangents of the inputs at a level; None where there is none at all."""
+    """The tangents of the inputs at a level; None if no input has one."""
     cdef Py_ssize_t i
     cdef bint found = False
     cdef tuple tangents = PyTuple_New(len(inputs))
@@ -254,12 +254,12 @@ cdef tuple primals_at(tuple values, int level):
 
 
 cdef Py_ssize_t batch_of(int level) except -1:
-    """How many tangents a tensor has at an open level, along a leading axis; 0 for one without such an axis."""
+    """How many tangents a tensor has at an open level, along a leading axis; 0 if there is no such axis."""
     return (<DualLevel> thread_objects().dual_levels[level - 1]).batch
 
 
 cdef tuple push_batch(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tangents, int level, Py_ssize_t count):
-    """The batches of the outputs, by `whole` where that may be, else row by row; `level` is 0 for what reads no primals."""
+    """The batches of the outputs, by `whole` if possible, else row by row; `level` is 0 if `jvp` reads no primals."""
     cdef Py_ssize_t row, i
     cdef int ndim
     cdef list results = []
@@ -277,7 +277,7 @@ cdef tuple push_batch(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tan
 
 
 cdef object aligned(TensorBase batch, int ndim):
-    """Rows of `ndim` axes, those that were not there before the others."""
+    """Rows of `ndim` axes; new axes come before the existing ones."""
     cdef tuple shape
     if batch is None or batch.array.ndim > ndim:
         return batch
@@ -286,7 +286,7 @@ cdef object aligned(TensorBase batch, int ndim):
 
 
 cdef object row_of(object operand, object tangent, Py_ssize_t row):
-    """A row of the tangents of one operand, or of several; zeros that stand for an absent tangent have no rows."""
+    """A row of the tangents of one operand, or of several; the zeros of an absent tangent have no rows."""
     cdef TensorBase batch
     if tangent is None:
         return None
@@ -301,7 +301,7 @@ cdef object row_of(object operand, object tangent, Py_ssize_t row):
 
 
 cdef object stacked_like(object output, list rows):
-    """The rows of the tangents of one output, or of several, together."""
+    """The rows of the tangents of one output, or of several, stacked."""
     cdef Py_ssize_t i
     if rows[0] is None and not any([row is not None for row in rows]):
         return None
@@ -311,7 +311,7 @@ cdef object stacked_like(object output, list rows):
 
 
 cdef object stacked(list rows, TensorBase output):
-    """Rows of tangents of `output`, together; None where there is none at all."""
+    """Rows of tangents of `output`, stacked; None if all rows are None."""
     cdef list whole = []
     if not any([row is not None for row in rows]):
         return None
@@ -327,24 +327,24 @@ cdef inline bint is_sequence(object value) noexcept:
 
 
 cdef object defined_tangent(object tangent, object primal):
-    """The tangent of an input beside which another one has one: zeros where it has none itself."""
+    """The tangent of an input when another input has one: zeros if its own tangent is absent."""
     if tangent is not None:
         return tangent
     return ops.zeros_like(primal) if isinstance(primal, TensorBase) else 0  # a number may be infinite
 
 
 cdef object plus(object total, object term):
-    """The sum of two terms of a jvp, where the first may not be there yet."""
+    """The sum of two terms of a jvp; the first may be None."""
     return term if total is None else ops.add(total, term)
 
 
 cdef object minus(object total, object term):
-    """The difference of two terms, where the first may not be there."""
+    """The difference of two terms; the first may be None."""
     return ops.negative(term) if total is None else ops.subtract(total, term)
 
 
 cdef TensorBase fitted(TensorBase tangent, tuple shape, Py_ssize_t batch):
-    """A tangent in the shape of its tensor, behind the axis of the batch where there is one."""
+    """A tangent broadcast to its tensor's shape, after the batch axis if there is one."""
     if batch:
         tangent, shape = aligned(tangent, len(shape)), (batch,) + shape
     return tangent if tangent.shape == shape else ops.broadcast_to(tangent, shape)
@@ -388,7 +388,7 @@ cdef int take_tangents(TensorBase target, TensorBase source) except -1:
     """Give `target` the tangents of `source` instead of its own, after an in-place write."""
     cdef ForwardGrad grad
     if target.extra is not None:
-        target.extra = target.extra.copy()  # who saved the old value has the old tangents
+        target.extra = target.extra.copy()  # holders of the saved old value keep the old tangents
         target.extra.tangents = None
     target.flags &= ~<unsigned int> TANGENT
     if source.flags & TANGENT:

@@ -1,6 +1,6 @@
 """The modes of a thread: no_grad, enable_grad, set_grad_enabled, inference_mode, and switches of rarer settings.
 
-Owns the thread-local state and the context managers that switch its flags.  Knows no tensors.
+Holds the thread-local state and the context managers that switch its flags.
 """
 
 from cpython.ref cimport PyObject
@@ -25,9 +25,9 @@ cdef ThreadState* thread_state() noexcept nogil:
 
 
 cdef class ThreadObjects:
-    """What the modes of one thread hold beside their flags.
+    """Objects that the modes of one thread need beside their flags.
 
-    Python's dictionary of the thread owns it, so it ends with the thread; the struct only points to it.
+    They belong to Python's dictionary of the thread and end with it; the struct only points to them.
     """
 
     def __dealloc__(self):
@@ -39,7 +39,7 @@ cdef class ThreadObjects:
 
 
 cdef ThreadObjects thread_objects():
-    """This thread's objects, made when they are first asked for."""
+    """This thread's objects, created on first use."""
     cdef ThreadState* state = thread_state()
     cdef ThreadObjects objects
     if state.objects == NULL:
@@ -57,7 +57,7 @@ def is_grad_enabled():
 
 
 def next_sequence_nr():
-    """The number of the next node that this thread makes."""
+    """The number of the next node that this thread creates."""
     return thread_state().sequence_nr
 
 
@@ -67,11 +67,11 @@ def is_inference_mode_enabled():
 
 
 cdef unsigned int _replace(object mode, unsigned int mask, unsigned int bits) except? 0:
-    """Set the flags under `mask` to `bits` for a mode that is entered or left; returns what they were."""
+    """Set the flags under `mask` to `bits` for a mode that is entered or left; returns their previous values."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int previous = state.flags & mask
     state.flags = (state.flags & ~mask) | bits
-    if state.flags & INFERENCE:  # nothing switches recording on again inside
+    if state.flags & INFERENCE:  # inside, no mode switches recording on again
         state.flags |= GRAD_DISABLED
     if state.flags & LISTENING:
         mode_changed(type(mode).__name__, state.flags)
@@ -81,7 +81,7 @@ cdef unsigned int _replace(object mode, unsigned int mask, unsigned int bits) ex
 class _Mode:
     """A context manager and decorator that sets some flags of the thread and restores them.
 
-    One object may be entered several times, and by several threads: what to restore is kept for each.
+    One object may be entered several times, and by several threads: the flags to restore are kept for each entry.
     """
 
     _mask = GRAD_DISABLED
@@ -119,7 +119,7 @@ class _Mode:
         return type(self)()
 
     def _wrap_generator(self, function):
-        """The mode holds while the generator runs, and the caller's while it is suspended."""
+        """Apply the mode while the generator runs, and the caller's modes while it is suspended."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             generator = function(*args, **kwargs)
@@ -186,7 +186,7 @@ class enable_grad(no_grad):
 
 
 class _Switch(_Mode):
-    """A mode that is set at once, by the call; as a context manager it is restored on exit, as a decorator after each call."""
+    """A mode that the call sets immediately; as a context manager it is restored on exit, as a decorator after each call."""
 
     def __init__(self, mode, bits):
         self.mode, self._bits = mode, bits
@@ -194,7 +194,7 @@ class _Switch(_Mode):
         self._thread = get_ident()
 
     def __enter__(self):
-        if self._before is not None and get_ident() == self._thread:  # the call itself has set it
+        if self._before is not None and get_ident() == self._thread:  # already set by the call
             self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(self._before)
             self._before = None
             _replace(self, self._mask, self._bits)
@@ -211,7 +211,7 @@ class _Switch(_Mode):
 
 
 class set_grad_enabled(_Switch):
-    """Switch recording on or off, at once; as a context manager it is restored on exit.
+    """Switch recording on or off, immediately; as a context manager it is restored on exit.
 
     Parameters
     ----------
@@ -225,15 +225,15 @@ class set_grad_enabled(_Switch):
 
 
 class set_mutation_on_saved_tensors(_Switch):
-    """What becomes of a value that a node has saved when a recorded in-place write changes it.
+    """Choose between keeping and refusing a saved value that a recorded in-place write changes.
 
-    A function that holds until it is called again in this thread, a context manager and a decorator.
+    A function whose setting lasts until the next call in this thread; also a context manager and a decorator.
 
     Parameters
     ----------
     mode : {"copy", "error"}
-        "copy", the default, keeps the old value for the node, and its gradient is right; "error" refuses in backward, as
-        PyTorch does.  A write that is not recorded (under `no_grad`, through `data`) is refused in both.
+        "copy", the default, keeps the old value for the node, so that its gradient is correct; "error" refuses in backward,
+        as PyTorch does.  A write that is not recorded (under `no_grad`, through `data`) is refused in both modes.
     """
 
     _mask = REFUSE_MUTATION
@@ -245,7 +245,7 @@ class set_mutation_on_saved_tensors(_Switch):
 
 
 class _force_original_view_tracking(_Switch):
-    """Whether a view follows its base by the operators that took it (True), or by strides where those express it.
+    """Choose whether a view follows its base by replaying its operators (True), or by strides if they express it.
 
     Parameters
     ----------
@@ -259,10 +259,10 @@ class _force_original_view_tracking(_Switch):
 
 
 class set_multithreading_enabled(_Switch):
-    """Whether backward passes may use several threads.
+    """Allow backward passes to use several threads, or forbid it.
 
-    The engine runs every pass in one thread today, in an order that is always the same; the setting says whether that may be
-    relied on, as `_current_graph_task_execution_order` does.
+    The engine currently runs every pass in one thread, in a deterministic order.  The setting says whether code may rely on
+    that order, as `_current_graph_task_execution_order` does.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def is_multithreading_enabled():
 
 
 class _set_fwd_grad_enabled(_Switch):
-    """Whether tangents propagate.
+    """Switch the propagation of tangents on or off.
 
     Parameters
     ----------
@@ -300,17 +300,17 @@ def _is_fwd_grad_enabled():
 
 
 def is_view_replay_enabled():
-    """Whether views follow their base by the operators that took them."""
+    """Whether views follow their base by replaying their operators."""
     return bool(thread_state().flags & REPLAY_VIEWS)
 
 
 class inference_mode(_Mode):
-    """As `no_grad`, and results are inference tensors: they keep no version and cannot be saved for a backward pass later.
+    """Like `no_grad`, and results are inference tensors: they have no version and cannot be saved for a later backward pass.
 
     Parameters
     ----------
     mode : bool or callable
-        False leaves the mode of the surroundings as it is; a function is decorated.
+        False keeps the surrounding grad mode; a function is decorated.
     """
 
     _mask = GRAD_DISABLED | INFERENCE

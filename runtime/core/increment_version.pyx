@@ -1,18 +1,15 @@
-"""Version counters as users may touch them, who know what they do.
-
-Owns writes to a counter that no in-place operator makes.  Knows tensors, and nothing of what reads the counters.
-"""
+"""Version counters: change them from Python, for writes that no in-place operator makes."""
 
 from .tensor cimport INFERENCE_TENSOR, TensorBase
 
 
 def increment_version(tensor):
-    """Note an in-place write that gradspec has not seen, through NumPy or a pointer, so that backward refuses stale values.
+    """Count an in-place write that gradspec did not see, through NumPy or a pointer, so that backward refuses stale values.
 
     Parameters
     ----------
     tensor : Tensor, or iterable of them
-        What was written to; views of it count the write, too.  Inference tensors keep no count and are left alone.
+        The tensors written to; views of them count the write, too.  Inference tensors have no counter and are skipped.
     """
     for one in (tensor,) if isinstance(tensor, TensorBase) else tensor:
         if not isinstance(one, TensorBase):

@@ -1,10 +1,10 @@
-"""What the gradient of a leaf looks like."""
+"""The form of a leaf's gradient: its dtype and its memory layout."""
 
 from ..support.capi cimport ndarray
 from .tensor cimport TensorBase
 
 cdef enum:
-    ANY_TYPE = -1  # the type number in a node's metadata where gradients keep the dtype that they have
+    ANY_TYPE = -1  # the type number in a node's metadata if gradients keep their own dtype
 
 cdef object grad_dtype_of(TensorBase leaf, ndarray array)
 cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1

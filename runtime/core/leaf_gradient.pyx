@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""What the gradient of a leaf looks like: its dtype, and how it lies in memory.
+"""The form of a leaf's gradient: its dtype, its memory layout, and rows that are added only when `.grad` is read.
 
-Owns `grad_dtype`, which a user may set apart from the dtype of the leaf, the layout contract of `.grad`, and rows of a gradient
-that wait at a leaf until `.grad` is read.  Arrays and settings only: who adds to a `.grad`, and when, is AccumulateGrad's.
+Defines `grad_dtype`, which a user may set independently of the leaf's dtype, and the layout contract of `.grad`.
+`accumulate_grad` decides when a gradient is added to `.grad`.
 """
 
 from libc.stdint cimport uint64_t
@@ -18,7 +18,7 @@ from ..kernels.indexing.scattering import take_backward
 from .grad_mode cimport ANOMALY, BATCHED, BY_OPERATOR, DUAL, GRAD_DISABLED, LISTENING, thread_state
 from .node cimport Node, NodeHooks
 from .tensor cimport MOVED, REQUIRES_GRAD, TensorBase, is_tensor, wrap
-from .told cimport tell_of_copy
+from .non_operator_events cimport tell_of_copy
 
 cnp.import_array()
 
@@ -26,7 +26,7 @@ cdef str WAITING = "_waiting_rows"
 
 
 cdef object grad_dtype_of(TensorBase leaf, ndarray array):
-    """The dtype that gradients of a leaf that holds `array` are cast to; None where they are left as they arrive."""
+    """The dtype that gradients of a leaf with the array `array` are cast to; None if they keep their own dtype."""
     own = (<object> array).dtype
     if leaf.extra is None or leaf.extra.attributes is None:
         return own
@@ -35,7 +35,7 @@ cdef object grad_dtype_of(TensorBase leaf, ndarray array):
 
 
 cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1:
-    """Cast what arrives at a leaf to `dtype` from now on; None leaves it as it is."""
+    """Cast the gradients that arrive at a leaf to `dtype` from now on; None keeps their own dtype."""
     own = (<object> leaf.array).dtype
     if dtype is not None:
         try:
@@ -57,7 +57,7 @@ cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1:
 
 
 cdef int type_of_gradient(TensorBase leaf, ndarray array) except? -2:
-    """The type number that gradients have where they end at a leaf that holds `array`; ANY_TYPE where they may have any."""
+    """The type number of gradients that end at a leaf with the array `array`; ANY_TYPE if any dtype is allowed."""
     if leaf.extra is None or leaf.extra.attributes is None:
         return PyArray_TYPE(array)
     wanted = grad_dtype_of(leaf, array)
@@ -65,7 +65,7 @@ cdef int type_of_gradient(TensorBase leaf, ndarray array) except? -2:
 
 
 cdef bint has_layout_of(ndarray grad, ndarray leaf) noexcept:
-    """Whether `grad` lies in memory as a gradient of `leaf` should: like the leaf if that is dense, else in C order."""
+    """Whether `grad` has the memory layout of a gradient of `leaf`: the leaf's if it is dense, else C order."""
     cdef int i
     if PyArray_FLAGS(grad) & PyArray_FLAGS(leaf) & NPY_ARRAY_C_CONTIGUOUS:
         return True
@@ -83,7 +83,7 @@ cdef bint is_dense(ndarray array) noexcept:
     cdef npy_intp expected = PyArray_ITEMSIZE(array)
     cdef int _, axis, found, ndim = PyArray_NDIM(array)
     cdef uint64_t seen = 0
-    for _ in range(ndim):  # the axis with the next stride, as often as there are axes of several elements
+    for _ in range(ndim):  # find the axis with the next stride, once for each axis
         found = -1
         for axis in range(ndim):
             if PyArray_DIMS(array)[axis] == 0:
@@ -112,7 +112,7 @@ cdef bint overlaps(ndarray array) except -1:
             reach += stride * (size - 1)
     else:
         return False
-    # Strides that cross: what counts is where the elements begin, all of one size.
+    # Interleaved strides: compare the offsets of the elements, which have equal sizes.
     offsets = np.zeros(1, np.intp)
     for stride, size in zip((<object> array).strides, (<object> array).shape):
         offsets = np.unique(np.add.outer(offsets, stride * np.arange(size)))
@@ -120,28 +120,28 @@ cdef bint overlaps(ndarray array) except -1:
 
 
 cdef ndarray copy_like(ndarray grad, ndarray leaf):
-    """A copy in the leaf's memory order where the leaf is dense, else in C order."""
+    """A copy in the leaf's memory order if the leaf is dense, else in C order."""
     cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
     result[...] = grad
     return tell_of_copy(grad, result)
 
 
 class Rows:
-    """Rows of a gradient that is zero elsewhere, as they arrived at a leaf: none of them is added before somebody asks.
+    """Rows of a gradient that is zero elsewhere, as they arrived at a leaf: they are added only when `.grad` is read.
 
     Attributes
     ----------
     places : list of ndarray
-        (e,), which rows.
+        (e,), row indices.
     values : list of ndarray
-        (e, ...), what is added there.
+        (e, ...), values to add to these rows.
     """
 
     def __init__(self):
         self.places, self.values = [], []
 
     def summed(self):
-        """The places, rising and each of them once, and the sum for each."""
+        """The row indices, sorted and unique, and the sum of the values for each."""
         if len(self.places) > 1:
             self.places, self.values = [np.concatenate(self.places)], [np.concatenate(self.values)]
         places, values = self.places[0], self.values[0]
@@ -154,7 +154,7 @@ class Rows:
         return places, values
 
     def settle(self, TensorBase leaf):
-        """Add all of them to the leaf's `.grad`, as the array that it is to be."""
+        """Add all rows to the leaf's `.grad`, as a dense array."""
         places, values = self.summed()
         cdef tuple shape = (<object> leaf.array).shape
         if values.shape[1:] != shape[1:] or len(places) and places[-1] >= shape[0]:
@@ -171,7 +171,7 @@ cdef unsigned int WATCHED = ANOMALY | BATCHED | BY_OPERATOR | DUAL | LISTENING
 
 
 def may_wait(leaf):
-    """Whether rows of a gradient of what may be a leaf could wait there, if a backward pass ran as things are now."""
+    """Whether rows of a gradient could be deferred at `leaf` in a backward pass under the current modes."""
     if not is_tensor(leaf) or thread_state().flags & WATCHED:
         return False
     cdef TensorBase tensor = leaf
@@ -179,20 +179,20 @@ def may_wait(leaf):
 
 
 def put_off_rows(TensorBase leaf, ndarray places, ndarray values):
-    """Let rows of a gradient wait at a leaf until `.grad` is read.
+    """Defer rows of a gradient at a leaf until `.grad` is read.
 
     Parameters
     ----------
     leaf : Tensor
     places : ndarray of intp
-        (e,), which rows, not negative.
+        (e,), row indices, not negative.
     values : ndarray
-        (e, ...), what is to be added there.
+        (e, ...), values to add to these rows.
 
     Returns
     -------
     bool
-        False where the whole array has to arrive: a hook of the leaf gets it, the pass is recorded, or somebody listens.
+        False if the whole array has to arrive: a hook of the leaf takes it, the pass is recorded, or there are listeners.
     """
     cdef NodeHooks hooks = None if leaf.extra is None else leaf.extra.leaf_hooks
     if not thread_state().flags & GRAD_DISABLED or not may_wait(leaf):
@@ -211,7 +211,7 @@ def put_off_rows(TensorBase leaf, ndarray places, ndarray values):
 
 
 def rows_of_gradient(leaf):
-    """The gradient of a leaf as the rows that are not known to be zero, without making an array of it.
+    """The gradient of a leaf as its rows that may be nonzero, without a dense array.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def rows_of_gradient(leaf):
     Returns
     -------
     tuple of ndarray or None
-        The places, rising and each of them once, and the rows there; None where there is no gradient, or an array of it.
+        The row indices, sorted and unique, and the rows; None if there is no gradient, or a dense one.
     """
     if not is_tensor(leaf):
         return None

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Memory as events: the arrays that come into a program and die.
+"""Memory as events: report the allocation and the release of arrays to listeners.
 
-Owns what is told of an array to a listener that asks for memory: when an event has given one that owns its memory and is new, and
-when it dies.  Each such listener has a watch, which is a listener before it.  Knows nothing of what is made of it.
+A listener that asks for memory hears of each new array that owns its memory: when an event has returned it, and when it is
+freed.  Each such listener has a watch, a listener that is called before it.
 """
 
 from cpython.ref cimport PyObject
@@ -21,7 +21,7 @@ cdef extern from "Python.h":
 
 @cython.freelist(64)
 cdef class Death:
-    """Called when an array dies that was told of."""
+    """Called when a reported array is freed."""
     cdef Watch watch
     cdef object address
     cdef int64_t nbytes
@@ -35,7 +35,7 @@ cdef class Death:
 
 
 cdef class Watch(Listener):
-    """Finds the arrays that one listener is told of."""
+    """Finds the arrays that one listener hears of."""
 
     cdef Listener listener
     cdef dict alive         # address of an array -> weak reference
@@ -51,13 +51,13 @@ cdef class Watch(Listener):
             self.hold(event, event.outputs)
 
     cdef object tell(self, int64_t nbytes, str name, uint64_t origin):
-        """Tell of an array; returns what the listener wants raised."""
-        if self.listener.watch is not self:  # which listens no more
+        """Report an array; returns the error that the listener wants raised."""
+        if self.listener.watch is not self:  # the listener has stopped
             return None
         return self.listener.hear_of_memory(nbytes, name, origin)
 
     cdef int hold(self, Event event, object value) except -1:
-        """Tell of the arrays that own their memory and are new, and be told when they die."""
+        """Report the arrays that own their memory and are new, and watch for their release."""
         cdef ndarray array = array_in(value)
         cdef Death death
         if array is None:
@@ -71,7 +71,7 @@ cdef class Watch(Listener):
         known = self.alive.get(address)
         if known is not None and PyWeakref_GetObject(known) == <PyObject*> array:
             return 0
-        if is_among(array, event.inputs):  # it was written to
+        if is_among(array, event.inputs):  # written to, not new
             return 0
         death = Death.__new__(Death)
         death.watch, death.address, death.nbytes = self, address, array.size * PyArray_ITEMSIZE(array)
@@ -84,7 +84,7 @@ cdef class Watch(Listener):
 
 
 cdef bint is_among(ndarray array, object values):
-    """Whether an array is one of those that an operator took."""
+    """Whether an array is among an operator's inputs."""
     if isinstance(values, (tuple, list)):
         for value in values:
             if isinstance(value, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Node: one recorded operation, and what the engine knows of its outputs."""
+"""Node: one recorded operation, and the engine's data about it and its outputs."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX, uint64_t
@@ -14,17 +14,17 @@ cdef struct InputMetadata:
     npy_intp* dims              # points to `inline_dims`, or into the node's `memory` beyond 4 dimensions
     npy_intp[INLINE_DIMS] inline_dims
 
-# What a task asks of a node: bit i for the gradient of input i.  All bits are set where there are more than 64 inputs.
+# The gradients that a task requests from a node: bit i for the gradient of input i.  With more than 64 inputs all bits are set.
 ctypedef uint64_t Wanted
 
 cdef struct TaskSlot:
-    uint64_t task               # id of the GraphTask that these notes belong to, 0 for none
-    int dependencies            # edges into the node whose gradients have not arrived
-    bint visited                # the walk of the task has met the node
-    bint needed                 # on a path to what was asked for
+    uint64_t task               # id of the GraphTask that wrote these fields, 0 for none
+    int dependencies            # edges into the node with gradients still to arrive
+    bint visited                # the traversal of the task has reached the node
+    bint needed                 # on a path to a requested gradient
     bint captured               # some gradient that arrives here is a result
-    Wanted wanted               # the inputs whose gradients the task asks this node for
-    PyObject* buffer            # the gradient so far, owned; a list of them where there are several outputs
+    Wanted wanted               # the inputs whose gradients the task requests from this node
+    PyObject* buffer            # the gradient so far, an owned reference; a list if there are several outputs
 
 cdef class NodeHooks:
     cdef public dict tensor_pre      # output number -> {id: hook}; run first, on one gradient
@@ -35,26 +35,26 @@ cdef class NodeHooks:
     cdef public dict metadata        # the user's own notes
 
 cdef class Node:
-    cdef int edge_count         # one for each input of the forward: the Node that made it, a leaf itself, or None
-    cdef object first_edge      # where there are one or two
+    cdef int edge_count         # one for each input of the forward: the Node that computed it, a leaf itself, or None
+    cdef object first_edge      # for one or two edges
     cdef object second_edge
-    cdef tuple all_edges        # where there are more; else None
+    cdef tuple all_edges        # for more edges; else None
     cdef void* following        # in the list of nodes that are about to be freed
-    cdef uint64_t leaves        # bit i: edge i ends at a leaf, whose AccumulateGrad is made when it is asked for; 63 for the rest
-    cdef int* next_nrs          # the output number at each next node; NULL where all are 0; lies in `memory`
+    cdef uint64_t leaves        # bit i: edge i ends at a leaf, whose AccumulateGrad is created on demand; bit 63: any other edge
+    cdef int* next_nrs          # the output number at each next node; NULL if all are 0; lies in `memory`
     cdef uint64_t sequence_nr   # in order of creation; the engine runs the greatest first
     cdef int n_outputs
     cdef InputMetadata output   # of output 0
-    cdef InputMetadata* outputs  # of all outputs; NULL where there is one; lies in `memory`
-    cdef list memory            # what the pointers point into: Python objects, so that nodes need no destructor
-    cdef bint released          # saved tensors are gone
-    cdef uint64_t origin        # which line made it, as provenance numbers them; 0 where that is unknown
+    cdef InputMetadata* outputs  # of all outputs; NULL if there is one; lies in `memory`
+    cdef list memory            # memory behind the pointers: Python objects, so that nodes need no destructor
+    cdef bint released          # saved values were dropped
+    cdef uint64_t origin        # the line that recorded the node, as provenance numbers it; 0 if unknown
 
-    cdef TaskSlot slot          # notes of the GraphTask that walks this node
+    cdef TaskSlot slot          # data of the GraphTask that traverses this node
     cdef NodeHooks hooks        # None until a hook or metadata is attached
     cdef object __weakref__
 
-    cdef bint tracked           # the cyclic collector knows this node
+    cdef bint tracked           # tracked by the cyclic collector
 
     cdef object apply(self, object grad, Wanted wanted)
     cdef object apply_recorded(self, object grad, Wanted wanted)
@@ -66,7 +66,7 @@ cdef class Node:
     cdef object dtype_of_output(self, int output_nr)
 
     cdef inline PyObject* edge(self, Py_ssize_t i) noexcept:
-        """What made input `i`, borrowed."""
+        """The target of edge `i`, borrowed."""
         if self.edge_count > 2:
             return (<PyTupleObject*> self.all_edges).ob_item[i]
         return <PyObject*> self.second_edge if i else <PyObject*> self.first_edge
@@ -76,7 +76,7 @@ cdef class Node:
         return self.edge(i) != <PyObject*> None
 
     cdef inline Wanted edges(self) noexcept:
-        """The mask of all inputs that have a gradient: `wanted` where nothing is left out."""
+        """The mask of all inputs that have a gradient: the value of `wanted` if all are requested."""
         cdef Py_ssize_t i
         cdef Wanted mask = 0
         if self.edge_count > 64:
@@ -87,7 +87,7 @@ cdef class Node:
         return mask
 
     cdef inline Node next_node(self, Py_ssize_t i):
-        """The node that the gradient of input `i` goes to, or None."""
+        """The node that receives the gradient of input `i`, or None."""
         cdef PyObject* item = self.edge(i)
         if self.leaves and self.is_leaf(i):
             return accumulator_of(<object> item, True)
@@ -114,16 +114,15 @@ cdef class Node:
     cdef int describe(self, int output_nr, ndarray array) except -1
     cdef void track(self) noexcept
 
-# How an edge that ends at a leaf, of a node with that number, finds its AccumulateGrad; set by the module of that class,
-# which knows tensors.
+# Finds the AccumulateGrad of an edge that ends at a leaf; set by `accumulate_grad`, which depends on tensors.
 ctypedef Node (*LeafNode)(object, bint)
 cdef LeafNode accumulator_of
 
-# How a gradient that the user passes to a node is checked; set by the module of InputBuffer.
+# Checks a gradient that the user passes to a node; set by `input_buffer`.
 ctypedef object (*GradientCheck)(Node, int, object)
 cdef GradientCheck check_gradient
 
-# How `node._saved_x` and `node._raw_saved_x` read the field `saved_x`; set by the module of SavedVariable.
+# Reads the field `saved_x` for `node._saved_x` and `node._raw_saved_x`; set by `saved_variable`.
 ctypedef object (*SavedReader)(Node, str, bint)
 cdef SavedReader read_saved
 

@@ -1,12 +1,12 @@
 # cython: boundscheck=False, wraparound=False
 """Node: one recorded operation of the backward graph.
 
-Owns the edges to the next nodes, what a gradient that arrives must look like, and the hooks.  Subclasses, mostly
-generated, add what they saved and how they turn an output's gradient into their inputs' gradients.  Knows neither
-tensors nor the order in which nodes run.
+Holds the edges to the next nodes, the metadata that an arriving gradient must match, and the hooks.  Subclasses, mostly
+generated, add their saved values and the formulas that map an output's gradient to their inputs' gradients.  Independent of
+tensors and of the execution order.
 
-Nodes are kept from Python's cyclic collector until something that can close a cycle is attached: a collection that
-walks a million live nodes costs more than the nodes' own work.
+Nodes are untracked by Python's cyclic collector until an attached object could close a cycle: a collection that walks a
+million live nodes costs more than the nodes' own work.
 """
 
 from cpython.object cimport PyTypeObject
@@ -29,7 +29,7 @@ cdef SavedReader read_saved = NULL
 cdef GradientCheck check_gradient = NULL
 
 
-cdef PyObject* dying = NULL  # nodes about to be freed, each with the reference that keeps it
+cdef PyObject* dying = NULL  # nodes about to be freed, each with the reference that keeps it alive
 cdef bint freeing = False
 
 
@@ -39,7 +39,7 @@ cdef inline bint is_last(PyObject* edge) noexcept:
 
 
 cdef inline void postpone(PyObject* node) noexcept:
-    """Keep a node that is about to be freed until the one that led to it is gone."""
+    """Keep a node that is about to be freed alive until its predecessor has been freed."""
     global dying
     Py_INCREF(<object> node)
     (<Node> node).following = dying
@@ -59,7 +59,7 @@ cdef tuple metadata_shape(InputMetadata* metadata):
 
 
 cdef class NodeHooks:
-    """Everything rare about a node, made when the first of it is attached."""
+    """The rare fields of a node, created when the first of them is set."""
 
     def __cinit__(self):
         self.tensor_pre, self.retains_grad, self.pre, self.post = {}, {}, {}, {}
@@ -69,24 +69,24 @@ cdef class NodeHooks:
 cdef class Node:
     """One operation of the graph that `backward` walks.
 
-    Users meet nodes as `tensor.grad_fn` and through `next_functions`.  What a generated subclass saves under the name `x`
-    is its field `saved_x`, beside `version_x` where it is a tensor: the prefixes keep clear of the fields of this class.
+    Users see nodes as `tensor.grad_fn` and through `next_functions`.  A generated subclass saves the value `x` in its field
+    `saved_x`, with `version_x` beside it for a tensor: the prefixes avoid collisions with the fields of this class.
     """
 
-    saves = ()  # the names
+    saves = ()  # names of the saved values
 
     def __init__(self, *args, **kwargs):
         raise TypeError(f"cannot create '{type(self).__name__}' instances: nodes are made by operations")
 
     def __dealloc__(self):
-        """Let go of the nodes behind this one, one after the other rather than each inside the last."""
+        """Free the nodes behind this one iteratively, not recursively."""
         global freeing
         if self.edge_count > 2:
-            return  # a tuple sees to that itself
+            return  # the tuple's own deallocation does that
         if not self.leaves & 1:
             if is_last(<PyObject*> self.first_edge):
                 postpone(<PyObject*> self.first_edge)
-            self.first_edge = None  # before the second, which may lead to the same node
+            self.first_edge = None  # before the second, which may be the same node
         if not self.leaves & 2 and is_last(<PyObject*> self.second_edge):
             postpone(<PyObject*> self.second_edge)
             self.second_edge = None
@@ -97,7 +97,7 @@ cdef class Node:
             freeing = False
 
     cdef void* allocate(self, Py_ssize_t size) except NULL:
-        """Zeroed memory that lives as long as the node."""
+        """Zeroed memory that is freed with the node."""
         cdef bytearray block = bytearray(size)
         if self.memory is None:
             self.memory = []
@@ -105,37 +105,37 @@ cdef class Node:
         return <void*> PyByteArray_AS_STRING(block)
 
     cdef object apply(self, object grad, Wanted wanted):
-        """Gradients of the inputs, from arrays to arrays: one array, or a tuple where there are several inputs."""
+        """Gradients of the inputs, from arrays to arrays: one array, or a tuple if there are several inputs."""
         raise NotImplementedError(f"{type(self).__name__} has no apply")
 
     cdef object apply_recorded(self, object grad, Wanted wanted):
-        """The same on tensors, through the operators, so that it is recorded and carries tangents."""
+        """The same on tensors, through operators, so that it is recorded and carries tangents."""
         raise NotImplementedError(f"{type(self).__name__} has no apply_recorded")
 
     cdef object apply_rows(self, object grad, Wanted wanted):
-        """`apply_recorded` for gradients with one more axis at the front; NotImplemented where that is no rule of its own."""
+        """`apply_recorded` for gradients with an extra leading axis; NotImplemented if there is no rule for it."""
         return NotImplemented
 
     cdef void release_variables(self):
-        """Drop what was saved."""
+        """Drop the saved values."""
 
     cdef bint takes_undefined(self):
-        """Whether apply wants to be called when no gradient arrived at all."""
+        """Whether apply must be called even if no gradient arrived."""
         return False
 
     cdef bint takes_batch(self):
-        """Whether apply, given gradients with one more axis at the front, does to each row what it does to one alone."""
+        """Whether apply, on gradients with an extra leading axis, computes each row as it would alone."""
         return False
 
     cdef bint takes_deferred(self):
-        """Whether apply does nothing with a gradient but give it to programs and ufuncs, so that it may be one put off."""
+        """Whether apply only passes its gradient to programs and ufuncs, so that the gradient may be deferred."""
         return False
 
     cdef int set_outputs(self, int count) except -1:
-        """Make room for the metadata of several outputs; one needs no call."""
+        """Allocate the metadata of several outputs; a single output needs no call."""
         cdef int i
         self.n_outputs = count
-        self.output.ndim = -1  # until it is described
+        self.output.ndim = -1  # until described
         if count != 1:
             self.outputs = <InputMetadata*> self.allocate(max(count, 1) * sizeof(InputMetadata))
             for i in range(count):
@@ -144,20 +144,20 @@ cdef class Node:
         return 0
 
     cdef int put_edge(self, Py_ssize_t i, object target) except -1:
-        """Say where edge `i` of a new node leads, which is None so far; `edge_count` and `all_edges` have their size."""
+        """Set the target of edge `i` of a new node, which is None so far; `edge_count` and `all_edges` have their final size."""
         if self.edge_count <= 2:
             if i:
                 self.second_edge = target
             else:
                 self.first_edge = target
             return 0
-        Py_INCREF(target)  # for the tuple, which nobody else has seen
+        Py_INCREF(target)  # for the tuple, which no other code has seen
         Py_DECREF(None)
         PyTuple_SET_ITEM(self.all_edges, i, target)
         return 0
 
     cdef int set_edges(self, list nodes, list output_nrs) except -1:
-        """Lead to these outputs of these nodes."""
+        """Set the edges: nodes and their output numbers."""
         cdef int i
         self.edge_count = <int> len(nodes)
         if self.edge_count > 2:
@@ -171,7 +171,7 @@ cdef class Node:
         return 0
 
     cdef int describe(self, int output_nr, ndarray array) except -1:
-        """Note shape and dtype of an output: its gradient has to match them."""
+        """Record shape and dtype of an output: its gradient has to match them."""
         cdef InputMetadata* metadata
         cdef int i
         if self.outputs == NULL:
@@ -189,7 +189,7 @@ cdef class Node:
         return 0
 
     cdef void track(self) noexcept:
-        """Hand this node to the cyclic collector."""
+        """Have the cyclic collector track this node."""
         self.tracked = True
         if not PyObject_GC_IsTracked(self):
             PyObject_GC_Track(self)
@@ -220,7 +220,7 @@ cdef class Node:
 
     @property
     def next_functions(self):
-        """Pairs (node, output number), one for each input; (None, 0) where no gradient is needed."""
+        """Pairs (node, output number), one for each input; (None, 0) if no gradient is needed."""
         cdef int i
         return tuple([(self.next_node(i), self.next_nr(i)) for i in range(self.edge_count)])
 
@@ -263,7 +263,7 @@ cdef class Node:
         return RemovableHandle(self.ensure_hooks().pre, hook)
 
     def __call__(self, *grads):
-        """The gradients of the inputs from those of the outputs, tensors both, without running any hook."""
+        """The gradients of the inputs from the outputs' gradients, both as tensors, without running any hook."""
         if len(grads) != self.n_outputs:
             raise TypeError(f"{type(self).__name__} expected {self.n_outputs} arguments, got {len(grads)} instead")
         if not grads:

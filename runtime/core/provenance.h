@@ -1,4 +1,4 @@
-/* The instruction that a thread's Python code is at, in private words of each version of CPython. */
+/* The current instruction of a thread's Python code, by the private interface of each version of CPython. */
 #ifndef GRADSPEC_PROVENANCE_H
 #define GRADSPEC_PROVENANCE_H
 
@@ -11,8 +11,8 @@
 #include "internal/pycore_frame.h"
 #undef Py_BUILD_CORE
 #endif
-/* The code object that the calling Python function runs, borrowed, and the offset of its instruction; NULL outside of
-   all functions.  Python's frame object, which would have to be made, is not asked for. */
+/* The code object of the calling Python function, borrowed, and the offset of its instruction; NULL outside of all
+   functions.  No Python frame object is created. */
 static inline PyObject* gradspec_instruction(unsigned int* offset) {
 #if PY_VERSION_HEX < 0x030C0000
     _PyInterpreterFrame* frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
@@ -30,7 +30,7 @@ static inline PyObject* gradspec_instruction(unsigned int* offset) {
     code = PyUnstable_InterpreterFrame_GetCode(frame);
     if (code == NULL) return NULL;
     *offset = (unsigned int) PyUnstable_InterpreterFrame_GetLasti(frame);
-    Py_DECREF(code);  /* the frame keeps it */
+    Py_DECREF(code);  /* the frame keeps it alive */
     return code;
 #endif
 }

@@ -1,4 +1,4 @@
-"""Which line made a node, and how an error in backward says so."""
+"""Provenance: find the user's line that recorded a node, and name it in errors of backward."""
 
 from libc.stdint cimport uint64_t
 

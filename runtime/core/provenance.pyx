@@ -1,11 +1,11 @@
-"""Provenance: which line of the user made a node.
+"""Provenance: find the user's line that recorded a node.
 
-Owns the origin that every recorded node has, a number for the code object and the offset of the instruction, and what is made
-of it when backward fails: a note on the error.  In anomaly mode also the whole traceback, the node that was running
-(its parent) and the warnings that show them.  Knows no tensors and no order of nodes.
+Holds the origin of every recorded node: a number for the code object, and the offset of the instruction.  If backward fails, a
+note on the error names the line.  In anomaly mode also the whole traceback is kept, and the node that was running (the parent);
+warnings show them.
 
-An origin costs a node 8 bytes and no reference: the code objects are numbered, and kept by this module.  At most LIMIT
-of those that nobody else keeps stay; a node whose code object is gone can still name its operator.
+An origin costs a node 8 bytes and no reference: this module numbers the code objects and keeps them alive.  At most LIMIT code
+objects without another reference are kept; a node whose code object is gone can still name its operator.
 """
 
 from cpython.ref cimport PyObject
@@ -43,12 +43,12 @@ GENERATED = PACKAGE + "generated."
 
 
 def is_own(frame):
-    """Whether a function of the library runs there."""
+    """Whether the frame runs a function of the library."""
     return frame.f_globals.get("__name__", "").startswith(PACKAGE)
 
 
 cdef uint64_t current_line() noexcept:
-    """The origin of a node that is made now; 0 where no Python function runs."""
+    """The origin of a node that is created now; 0 if no Python function runs."""
     cdef unsigned int offset = 0
     cdef PyObject* code = gradspec_instruction(&offset)
     cdef Recent* place = &recent[(<uintptr_t> code >> 6) % RECENT]
@@ -58,7 +58,7 @@ cdef uint64_t current_line() noexcept:
 
 
 cdef uint64_t slow_line(PyObject* code, unsigned int offset) noexcept:
-    """The same for a code object that was not met of late, and for the library's own, whose caller is meant."""
+    """`current_line` for a code object that is not in `recent`, and for the library's own code, which is traced to its caller."""
     cdef uint64_t number
     cdef Recent* place
     cdef int instruction = <int> offset
@@ -81,7 +81,7 @@ cdef uint64_t slow_line(PyObject* code, unsigned int offset) noexcept:
 
 
 cdef uint64_t number_of(object code) except 0:
-    """The number of a code object, which is kept from now on."""
+    """The number of a code object, which is kept alive from now on."""
     global last_number
     cdef object key = <uintptr_t> <void*> code
     found = numbers.get(key)
@@ -95,7 +95,7 @@ cdef uint64_t number_of(object code) except 0:
 
 
 cdef int forget_unused() except -1:
-    """Let go the code objects that nobody else keeps."""
+    """Drop the code objects without another reference."""
     global limit
     cdef int i
     for i in range(RECENT):
@@ -111,12 +111,12 @@ cdef int forget_unused() except -1:
 
 
 def known_lines():
-    """How many code objects are kept."""
+    """Number of code objects that are kept."""
     return len(codes)
 
 
 cdef tuple line_of(uint64_t origin):
-    """File, number of the line, and function; None where that is unknown."""
+    """File, line number and function; None if unknown."""
     code = codes.get(origin >> 32)
     if code is None:
         return None
@@ -124,16 +124,16 @@ cdef tuple line_of(uint64_t origin):
 
 
 def line_of_node(Node node):
-    """File, number of the line and function of the call that made a node; None where that is unknown."""
+    """File, line number and function of the call that recorded a node; None if unknown."""
     return line_of(node.origin)
 
 
 cdef str place_of(Node node):
-    """File, line and function that made a node, and the line itself, as a traceback shows them; None where unknown."""
+    """File, line and function that recorded a node, and the line's text, as in a traceback; None if unknown."""
     found = line_of(node.origin)
     if found is None:
         return None
-    import linecache  # when something failed
+    import linecache  # only after a failure
 
     file, line, function = found
     text = linecache.getline(file, line).strip()
@@ -141,7 +141,7 @@ cdef str place_of(Node node):
 
 
 cdef str account_of(Node node):
-    """What the note on an error says: the line that made the node, and its derivative as the spec has it."""
+    """The note for an error: the line that recorded the node, and its derivative as in the spec."""
     account, place = f"The error arose in the backward of {type(node).__name__}", place_of(node)
     if place:
         account += f", which was recorded by\n{place}"
@@ -152,7 +152,7 @@ cdef str account_of(Node node):
 
 
 cdef int report_failure(ThreadState* state, Node node, object error) except -1:
-    """Say on `error`, which it is left to the caller to raise, where `node` came from; nothing here takes its place."""
+    """Add the note about `node` to `error`, which the caller raises; a failure here must not replace it."""
     if node.origin != 0:
         try:
             account = account_of(node)
@@ -168,25 +168,25 @@ cdef int report_failure(ThreadState* state, Node node, object error) except -1:
     return 0
 
 
-# Anomaly mode: what it keeps is in `node.metadata`, under PyTorch's names.
+# Anomaly mode keeps its data in `node.metadata`, under PyTorch's names.
 
 Calculation = named("Calculation", "name", "traceback", "parent", module=__name__)
-Calculation.__doc__ = """What is shown of a node: text alone, so that what is recorded in its backward does not hold its graph.
+Calculation.__doc__ = """The displayed data of a node: only text, so that nodes recorded in its backward do not keep its graph.
 
-`traceback` is None where the forward ran outside of the mode, `parent` where the node was not recorded in a backward.
+`traceback` is None if the forward ran outside of the mode, `parent` is None if the node was not recorded in a backward.
 """
 
 
 cdef object calculation(Node node):
-    """What is shown of `node`, with its parents."""
+    """The displayed data of `node`, with its parents."""
     cdef dict notes = {} if node.hooks is None else node.hooks.metadata
     return Calculation(type(node).__name__, notes.get("traceback_"), notes.get("parent_"))
 
 
 cdef int remember_forward(ThreadState* state, Node node) except -1:
-    """Keep the traceback of a new node, and the node of whose backward it is a part."""
+    """Keep the traceback of a new node, and the node whose backward recorded it."""
     cdef dict notes = node.ensure_hooks().metadata
-    import traceback  # which few programs need
+    import traceback  # needed by few programs only
 
     notes["traceback_"] = traceback.format_stack(sys._getframe())
     if state.objects != NULL and (<ThreadObjects> state.objects).running is not None:
@@ -195,7 +195,7 @@ cdef int remember_forward(ThreadState* state, Node node) except -1:
 
 
 cdef int warn_of_forward(Node node) except -1:
-    """Show where a failing node was recorded, then its parents, one warning each; on stderr where warnings are errors."""
+    """Show the recording of a failing node, then of its parents, one warning each; on stderr if warnings are errors."""
     cdef str what = "Error detected in", which = "that caused the error"
     shown = calculation(node)
     while shown is not None:

@@ -12,51 +12,51 @@ cdef enum:
     INFERENCE_TENSOR = 4
     TANGENT = 8         # `extra.tangents` may hold a tangent of an open level
     RETAINS_GRAD = 16
-    SAVED = 32          # some node may hold this very tensor, at version 0
-    REPLACED = 64       # `data` was set while some node may have held the tensor
-    MOVED = 128         # a leaf with former AccumulateGrads: it took an array of another shape, or other memory by set_
-    FOREIGN = 256       # made for an operator out of an ndarray, which its owner may write to unseen
-    ACCUMULATING = 1 << 16  # some thread adds to this `.grad` with the GIL given up
+    SAVED = 32          # some node may have saved this very tensor, at version 0
+    REPLACED = 64       # `data` was set while some node may have saved the tensor
+    MOVED = 128         # a leaf with former AccumulateGrads: it took an array of a different shape, or other memory by set_
+    FOREIGN = 256       # created for an operator from an ndarray, which the user may write to unseen
+    ACCUMULATING = 1 << 16  # some thread adds to this `.grad` with the GIL released
 
-# Where a view was made: what decides whether a recorded write to it is allowed.
+# How a view was created, which decides whether a recorded write to it is allowed.
 cdef enum Creation:
-    PURE_VIEW = -1      # returned by a custom Function that is its steps: a write goes them, and not through its backward
+    PURE_VIEW = -1      # returned by a custom Function that declares its view steps: a write bypasses its backward
     PLAIN
     IN_FUNCTION         # returned by a custom Function
-    ONE_OF_SEVERAL      # of an operator that gives a list of views
+    ONE_OF_SEVERAL      # of an operator that returns a list of views
     IN_NO_GRAD
     IN_INFERENCE
 
 cdef class VersionCounter:
     cdef uint32_t value     # in-place writes so far
-    cdef uint32_t rebased   # writes that changed histories or tangents: views made before one follow when they are used
-    cdef uint32_t histories  # those that changed histories
-    cdef bint saved         # some node may hold a tensor of this buffer, at version 0
-    cdef object first       # the Snapshot of version 0, once a recorded write has ended it
+    cdef uint32_t rebased   # writes that changed histories or tangents: earlier views are refreshed when they are used
+    cdef uint32_t histories  # writes that changed histories
+    cdef bint saved         # some node may have saved a tensor of this buffer, at version 0
+    cdef object first       # the Snapshot of version 0, once a recorded write has replaced it
     cdef object current     # the Snapshot that nodes hold of the present version
 
 cdef class TensorExtra:
-    cdef TensorBase base        # what a view was taken from, itself never a view
-    cdef uint32_t rebased       # the buffer's counts when the view was taken, or when it followed its base
+    cdef TensorBase base        # the base of a view; a view itself only after an in-place view operator
+    cdef uint32_t rebased       # the buffer's counts when the view was taken or last refreshed
     cdef uint32_t histories
     cdef bint hidden            # it became a view by an in-place view operator: users do not see the base
-    cdef object steps           # the ViewStep that leads from the base to a view; None where both are the same array
-    cdef TensorBase dual_base   # whose tangents a view shares, where that is not `base`: an alias without the base's tangents
-    cdef bint owns_tangents     # an alias, made by make_dual and the like, that shares nobody's tangents
+    cdef object steps           # the last ViewStep from the base to the view; None if both have the same array
+    cdef TensorBase dual_base   # the tensor that shares tangents with a view, if not `base`: an alias without the base's tangents
+    cdef bint owns_tangents     # an alias, created by make_dual and the like, that shares tangents with no other tensor
     cdef Creation creation      # of a view
-    cdef bint is_taken          # of a view of one element, which nobody has written to through this tensor:
+    cdef bint is_taken          # of a view of one element, unchanged through this tensor so far:
     cdef char[16] taken         # its bytes when it was taken
-    cdef TensorBase before      # this base, with its history, at version 0, once a recorded write has ended it
+    cdef TensorBase before      # this base, with its history, at version 0, once a recorded write has replaced it
     cdef object tangents        # the innermost ForwardGrad, or None
-    cdef dict attributes        # what the user set on the tensor
+    cdef dict attributes        # attributes that the user set on the tensor
     cdef NodeHooks leaf_hooks   # hooks of a leaf, shared with its AccumulateGrad
-    cdef Node former            # of a leaf that moved: the AccumulateGrad of what was recorded before
+    cdef Node former            # of a leaf that moved: the AccumulateGrad of earlier recordings
 
     cdef TensorExtra copy(self)
 
 cdef class TensorBase:
     cdef ndarray array
-    cdef Node grad_fn_              # the node that made it; None for a leaf
+    cdef Node grad_fn_              # the node that computed it; None for a leaf
     cdef int output_nr_
     cdef unsigned int flags
     cdef VersionCounter counter     # shared by views and detached tensors; None: never written to, never shared
@@ -80,17 +80,17 @@ cdef class TensorBase:
 cdef PyTypeObject* tensor_type
 
 cdef inline bint is_tensor(object value) noexcept:
-    """isinstance(value, TensorBase), quick for what the library makes itself."""
+    """isinstance(value, TensorBase), with a fast path for the library's own type."""
     return Py_TYPE(value) == tensor_type or isinstance(value, TensorBase)
 
 cdef TensorBase wrap(ndarray array)
 cdef bint is_inexact(ndarray array) noexcept
 
-# How a view takes the history and the tangents of a base that was written to; set by the module of views.
+# Updates the history and the tangents of a view after a write to its base; set by `copy_slices`.
 ctypedef int (*Refresh)(TensorBase) except -1
 cdef Refresh refresh_view
 
-# How a leaf becomes another variable, whose gradients go elsewhere; set by the module of AccumulateGrad.
+# Makes a leaf a new variable with a new accumulator; set by `accumulate_grad`.
 ctypedef int (*Leave)(TensorBase) except -1
 cdef Leave leave_accumulator
 
@@ -98,7 +98,7 @@ cdef inline bint is_stale(TensorBase view) noexcept:
     return view.extra.rebased != view.counter.rebased
 
 cdef inline int check_view(TensorBase view) except -1:
-    """Bring a view up to the last recorded write to its base, or to another view of it."""
+    """Refresh a view after a recorded write to its base, or to another view of it."""
     if is_stale(view):
         refresh_view(view)
     return 0

@@ -1,9 +1,9 @@
 """TensorBase: one ndarray and its place in the graph.
 
-Owns the fields of a tensor: flags, gradient, hooks, history.  What it has of an array is in the subclass ArrayTensor, the
-operators in the generated subclass Tensor.  Knows the node that made a tensor, not how nodes run.
+Holds the fields of a tensor: flags, gradient, hooks, history.  The subclass ArrayTensor adds the attributes of an array, the
+generated subclass Tensor the operators.  Knows the node that computed a tensor, but not how nodes run.
 
-Tensors stay out of Python's cyclic collector until a hook, a user attribute or a Python Function can close a cycle.
+Python's cyclic collector does not track a tensor until a hook, a user attribute or a Python Function can close a cycle.
 """
 
 cimport cython
@@ -18,7 +18,7 @@ import numpy as np
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_TYPE, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GenericSetAttr, Py_REFCNT, ndarray
 from .grad_mode cimport INFERENCE, thread_state
-from ..support.hints import MissingAttribute
+from ..support.error_hints import MissingAttribute
 from ..support.hooks import RemovableHandle
 from ..kernels.loops.memory cimport give_back
 from .node cimport accumulator_of
@@ -28,23 +28,23 @@ from ..support.recycling cimport (
 
 cnp.import_array()
 
-cdef Blanks blanks  # plain tensors that died
+cdef Blanks blanks  # freed plain tensors, for reuse
 cdef PyTypeObject* tensor_type = NULL
 cdef Refresh refresh_view = NULL
 cdef Leave leave_accumulator = NULL
 cdef tuple NOTHING = ()
-cdef str WAITING = "_waiting_rows"  # among a leaf's attributes: rows of its gradient that nobody has asked for
+cdef str WAITING = "_waiting_rows"  # among a leaf's attributes: rows of its gradient that have not been read yet
 
 
 def register_tensor_type(type cls):
-    """Make `cls`, which adds methods only, the type of every tensor that the library creates."""
+    """Make `cls`, which only adds methods, the type of every tensor that the library creates."""
     global tensor_type
     tensor_type = <PyTypeObject*> cls
     gradspec_adopt(tensor_type, <PyTypeObject*> TensorBase, free_tensor)
 
 
 cdef void free_tensor(PyObject* self) noexcept:
-    """What frees a tensor: a gradient that has a gradient, and so on, link by link rather than each inside the last."""
+    """Free a tensor; a chain of gradients of gradients is freed iteratively, not recursively."""
     if <PyObject*> (<TensorBase> self).grad_ != <PyObject*> None:
         if <PyObject*> (<TensorBase> self).grad_.grad_ != <PyObject*> None:
             unlink_grads(self)
@@ -61,7 +61,7 @@ cdef void free_tensor(PyObject* self) noexcept:
 
 
 cdef inline bint is_plain_tensor(PyObject* self) noexcept:
-    """Whether nothing but the array and the history is set."""
+    """Whether only the array and the history are set."""
     return (<PyObject*> (<TensorBase> self).extra == <PyObject*> None
             and <PyObject*> (<TensorBase> self).counter == <PyObject*> None
             and <PyObject*> (<TensorBase> self).grad_ == <PyObject*> None and not gradspec_has_weakrefs(self)
@@ -69,7 +69,7 @@ cdef inline bint is_plain_tensor(PyObject* self) noexcept:
 
 
 cdef void unlink_grads(PyObject* self) noexcept:
-    """Take apart the chain of gradients that hangs on a tensor without references, as far as nobody else holds it."""
+    """Free the chain of gradients of an unreferenced tensor link by link, up to the first link with another reference."""
     cdef TensorBase link = (<TensorBase> self).grad_, following
     (<TensorBase> self).grad_ = None
     while link is not None and Py_REFCNT(link) == 1:
@@ -78,7 +78,7 @@ cdef void unlink_grads(PyObject* self) noexcept:
 
 
 cdef TensorBase wrap(ndarray array):
-    """A new tensor around `array`, which needs no gradient."""
+    """A new tensor around `array` that does not require grad."""
     cdef TensorBase tensor = <TensorBase> (
         gradspec_take_blank(&blanks) if blanks.count else gradspec_new(tensor_type, NOTHING))
     tensor.array = array
@@ -132,12 +132,12 @@ cdef class TensorBase:
             PyObject_GC_Track(self.extra)
 
     cdef void bump(self):
-        """Note an in-place write."""
+        """Count an in-place write."""
         cdef VersionCounter counter = self.shared_counter()
         counter.value += 1
 
     cdef int replace_array(self, ndarray array) except -1:
-        """Take other memory, or another look at it: what nodes hold of this tensor is not what they saved any more."""
+        """Replace the array: nodes that saved this tensor no longer find the saved value in it."""
         if self.flags & REQUIRES_GRAD and self.grad_fn_ is None:
             if (<object> self.array).shape != (<object> array).shape:
                 leave_accumulator(self)
@@ -149,13 +149,13 @@ cdef class TensorBase:
         return 0
 
     cdef TensorBase alias(self):
-        """A new tensor with the same array and version, and no history."""
+        """A new tensor with the same array and version, without history."""
         cdef TensorBase other = wrap(self.array)
         other.counter = self.shared_counter()
         return other
 
     cdef TensorBase alias_with_history(self):
-        """`alias` at this tensor's place in the graph; what goes with a tensor's identity, such as `.grad`, stays behind."""
+        """`alias` with the same history; `.grad` and other state of this tensor object are not copied."""
         cdef TensorBase other = self.alias()
         if self.flags & VIEW:
             check_view(self)
@@ -223,21 +223,21 @@ cdef class TensorBase:
         Returns
         -------
         Tensor
-            This one.
+            This tensor.
         """
         self.requires_grad = requires_grad
         return self
 
     @property
     def is_leaf(self):
-        """True where no recorded operation made this tensor."""
+        """True if no recorded operation computed this tensor."""
         if self.flags & VIEW:
             check_view(self)
         return self.grad_fn_ is None
 
     @property
     def grad_fn(self):
-        """The node that made this tensor; None for a leaf."""
+        """The node that computed this tensor; None for a leaf."""
         if self.flags & VIEW:
             check_view(self)
         if self.grad_fn_ is not None:
@@ -246,7 +246,7 @@ cdef class TensorBase:
 
     @property
     def output_nr(self):
-        """Which output of `grad_fn` this is."""
+        """The number of this output of `grad_fn`."""
         if self.flags & VIEW:
             check_view(self)
         return self.output_nr_
@@ -293,7 +293,7 @@ cdef class TensorBase:
         self.grad_fn_.ensure_hooks().retains_grad[self.output_nr_] = weakref.ref(self)
 
     def register_hook(self, hook):
-        """Call `hook(grad)` when the gradient of this tensor is known; a returned tensor replaces it.
+        """Call `hook(grad)` when the gradient of this tensor has been computed; a returned tensor replaces it.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ cdef class TensorBase:
 
     @property
     def _base(self):
-        """What this tensor is a view of, or None."""
+        """The base of a view, or None."""
         return None if self.extra is None or self.extra.hidden else self.extra.base
 
     def _is_view(self):
@@ -356,7 +356,7 @@ cdef class TensorBase:
         raise MissingAttribute(type(self), name)
 
     def detach(self):
-        """The same array without history; writes to either are seen, and counted, by both.
+        """The same array without history; in-place writes to either change, and count for, both.
 
         Returns
         -------
@@ -367,16 +367,16 @@ cdef class TensorBase:
         return other
 
     def is_inference(self):
-        """Whether this is an inference tensor: it was made inside `inference_mode`, and no graph may save it."""
+        """Whether this is an inference tensor: created inside `inference_mode`, so that no graph may save it."""
         return bool(self.flags & INFERENCE_TENSOR)
 
     def detach_(self):
-        """Forget this tensor's history, in place.
+        """Drop this tensor's history, in place.
 
         Raises
         ------
         RuntimeError
-            On a view: its history belongs to the base as well.
+            On a view, whose history belongs to the base as well.
         """
         if self.flags & VIEW:
             raise RuntimeError("can't detach views in-place; use detach() instead")
@@ -388,7 +388,7 @@ cdef class TensorBase:
 
     @property
     def data(self):
-        """The same array with neither history nor a shared version: writes through it are not noticed."""
+        """The same array with neither history nor a shared version: writes through it are not counted."""
         return wrap(self.array)
 
     @data.setter

@@ -1,4 +1,4 @@
-/* A function that is called by its address: it takes some Python objects, and gives one. */
+/* Call a function by its address: it takes some Python objects and returns one. */
 #ifndef GRADSPEC_WRAPPER_CALL_H
 #define GRADSPEC_WRAPPER_CALL_H
 

@@ -1,1 +1,1 @@
-"""Backward passes: what is ready, what arrives where, and functions with a backward of their own."""
+"""Backward passes: ready nodes, the delivery of gradients, and custom Functions with their own backward."""

@@ -1,6 +1,6 @@
-"""backward() and grad(): the engine as users call it.
+"""backward() and grad(): the engine's interface for users.
 
-Owns the checks of what users pass in, and the gradient edges that they may pass instead of tensors.
+Checks the users' arguments, and accepts gradient edges instead of tensors.
 """
 
 import collections
@@ -14,7 +14,7 @@ from ..core.accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
 from ..core.grad_mode cimport ANOMALY, MAPPED, thread_objects, thread_state
 from ..core.node cimport Node, metadata_shape
-from ..core.operand cimport as_tensor
+from ..core.conversion cimport as_tensor
 from .ready_queue cimport NodeStack
 from ..core.tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, wrap
 
@@ -25,12 +25,12 @@ GradientEdge.__doc__ = "Where a gradient goes: a node and the number of one of i
 
 
 def get_gradient_edge(tensor):
-    """The edge that the gradient of `tensor` goes to.
+    """The edge that receives the gradient of `tensor`.
 
     Parameters
     ----------
     tensor : Tensor
-        Requires grad.
+        A tensor that requires grad.
 
     Returns
     -------
@@ -71,7 +71,7 @@ cdef tuple edge_of(object value, Py_ssize_t i, str what):
 
 
 cdef tuple edge_to(object node, object output_nr, str what):
-    """The edge that a GradientEdge of the user names, once there is such an output."""
+    """Check a user's GradientEdge: the node must have an output with this number."""
     if not isinstance(node, Node):
         raise TypeError(f"{what}: the GradientEdge leads to no node, but to {node!r}; next_functions has (None, 0) where no "
                         "gradient is needed")
@@ -91,7 +91,7 @@ cdef tuple shape_of_root(object root, Py_ssize_t i):
 
 
 cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint create_graph):
-    """The gradient to start from: the given one, checked, or 1 for a real scalar."""
+    """The gradient to start from: the user's gradient, checked, or 1 for a real scalar."""
     cdef Node node
     cdef TensorBase gradient
     if isinstance(root, GradientEdge):
@@ -141,25 +141,25 @@ cdef tuple prepare(object outputs, object gradients, bint create_graph):
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
-    """Accumulate the gradients of `tensors` into the `.grad` of the leaves that they were computed from.
+    """Accumulate the gradients of `tensors` into the `.grad` of the leaves that they depend on.
 
     Parameters
     ----------
     tensors : Tensor, GradientEdge, or sequence of them
         Roots.
     grad_tensors : Tensor, None, or sequence of them
-        Gradients with respect to the roots, of their shapes; None stands for 1 where the root has one real element.
+        Gradients with respect to the roots, of the same shapes; None means 1 if the root has one real element.
     retain_graph : bool, optional
-        Keep what the graph saved, so that it can be walked again; the value of `create_graph` by default.
+        Keep the saved values, so that the graph can be traversed again; the value of `create_graph` by default.
     create_graph : bool
         Record the backward pass itself, for higher derivatives.
     inputs : Tensor, GradientEdge, or sequence of them, optional
-        Accumulate into these only.
+        Tensors to accumulate into; all other leaves are unchanged.
 
     Raises
     ------
     RuntimeError
-        A root needs no gradient, a gradient has the wrong shape or dtype, or the graph was freed.
+        A root requires no gradient, a gradient has the wrong shape or dtype, or the graph was freed.
     """
     cdef list targets = None
     if thread_state().flags & MAPPED and thread_objects().mapping.backward(
@@ -184,30 +184,30 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
          is_grads_batched=False, materialize_grads=False, *, only_inputs=True):
-    """The gradients of `outputs` with respect to `inputs`; no `.grad` is touched.
+    """The gradients of `outputs` with respect to `inputs`; every `.grad` is unchanged.
 
     Parameters
     ----------
     outputs : Tensor, GradientEdge, or sequence of them
     inputs : Tensor, GradientEdge, or sequence of them
     grad_outputs : Tensor, None, or sequence of them
-        Gradients with respect to `outputs`, of their shapes.
+        Gradients with respect to `outputs`, of the same shapes.
     retain_graph, create_graph : bool
         As in `backward`.
     allow_unused : bool, optional
         Return None for an input that the outputs do not depend on, instead of raising.
     is_grads_batched : bool
-        The first axis of every `grad_outputs` is a batch; so is that of every result.  One pass takes the whole batch, unless a
-        hook is on its way, which sees each row by itself.
+        The first axis of every `grad_outputs`, and of every result, is a batch.  One pass computes the whole batch, unless a
+        hook on the path has to see each row separately.
     materialize_grads : bool
         Return zeros instead of None.
     only_inputs : bool
-        Nothing: `.grad` of others is left alone in any case.
+        Ignored: the `.grad` of other tensors is unchanged in any case.
 
     Returns
     -------
     tuple of Tensor
-        One for each input, of its shape and dtype.
+        One gradient for each input, of its shape and dtype.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
@@ -229,7 +229,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 cdef tuple finished(list results, tuple inputs, bint unused, bint materialize_grads, bint create_graph, tuple leading):
-    """The gradients as users get them; zeros have the axes `leading` in front."""
+    """The gradients as returned to users; zeros get the leading axes `leading`."""
     for i, result in enumerate(results):
         if result is None and not unused:
             raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -266,7 +266,7 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
                                f"{list(batch.shape)} and output[{i}] has a shape of {list(shape)}. If you only want some "
                                "tensors in `grad_output` to be considered batched, pass a batch for each.")
     cdef bint keep = create_graph if retain_graph is None else retain_graph
-    if thread_state().flags & ANOMALY:  # which names the row that is NaN
+    if thread_state().flags & ANOMALY:  # anomaly mode names the row with the NaN
         results = None
     else:
         results = run_batch(outputs, inputs, batches, keep, create_graph, size)
@@ -276,7 +276,7 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
 
 
 cdef list run_batch(tuple outputs, tuple inputs, tuple batches, bint keep, bint create_graph, Py_ssize_t size):
-    """The gradients by one pass; None where it has to be one for each row."""
+    """The gradients by a single pass; None if each row needs its own pass."""
     cdef TensorBase one
     cdef list grads = [], targets
     edges = tuple([edge_of(output, i, "element") for i, output in enumerate(outputs)])
@@ -290,13 +290,13 @@ cdef list run_batch(tuple outputs, tuple inputs, tuple batches, bint keep, bint 
         grads.append(batch if batch.dtype == one.dtype else batch.astype(one.dtype))
     targets = [edge_of(value, i, "input") for i, value in enumerate(inputs)]
     results = run_backward(edges, tuple(grads), keep, create_graph, targets, True, max(size, 1))
-    if size == 0 and results is not None:  # of a row of zeros, which the results have the shape of
+    if size == 0 and results is not None:  # computed for a row of zeros, which has the right shape
         results = [None if result is None else result[:0] for result in results]
     return results
 
 
 cdef list run_rows(tuple outputs, tuple inputs, tuple batches, bint keep, bint create_graph, Py_ssize_t size):
-    """The same by one pass for each row."""
+    """The gradients by one pass for each row."""
     from ..support.dispatch import ops
     rows = []
     for i in range(max(size, 1)):
@@ -307,7 +307,7 @@ cdef list run_rows(tuple outputs, tuple inputs, tuple batches, bint keep, bint c
 
 
 def depends_on_others(outputs, leaves):
-    """Whether gradients of `outputs` would reach a leaf that requires grad, and is none of `leaves`.
+    """Whether gradients of `outputs` would reach a leaf that requires grad and is not among `leaves`.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def depends_on_others(outputs, leaves):
     while stack.count:
         node = stack.pop()
         if not node.edge_count:
-            leaf = getattr(node, "variable", None)  # an edge of the user's, or of an alias, leads to the accumulator itself
+            leaf = getattr(node, "variable", None)  # a user's edge, or an alias, leads to the accumulator itself
             if leaf is not None and (<TensorBase> leaf).flags & REQUIRES_GRAD and id(leaf) not in own:
                 return True
         for i in range(node.edge_count):

@@ -1,4 +1,4 @@
-"""Batches: gradients that are the rows of a leading axis."""
+"""Batches: compute many gradients of the same outputs, the rows of a leading axis, in one backward pass."""
 
 from .graph_task cimport GraphTask
 from ..core.node cimport Node, Wanted

@@ -1,10 +1,11 @@
 # cython: boundscheck=False, wraparound=False
-"""Batches: gradients that are the rows of a leading axis, many gradients of the same outputs in one backward pass.
+"""Batches: compute many gradients of the same outputs, the rows of a leading axis, in one backward pass.
 
-Owns the shape of a batch on its way into a node, and what a node gives for one: its rule takes the whole batch where it acts on
-each row by itself (`takes_batch`), or the node has another rule that does (`apply_rows`), else the rule runs row by row and the
-results are stacked.  Also owns when a pass must not have batches: a hook sees single gradients, and an unpack hook of a node that
-runs row by row would be called once for each row; then each row gets a pass of its own.  Knows no order of nodes.
+Validates the shape of a batch that arrives at a node, and applies the node to it.  If the node's rule acts on each row
+independently (`takes_batch`), it takes the whole batch.  If the node has a separate rule for batches (`apply_rows`), that one is
+used.  Otherwise the rule runs row by row and the results are stacked.
+Also decides when each row needs its own pass: hooks see single gradients, and an unpack hook of a node that runs row by row would
+be called once for each row.
 """
 
 from libc.string cimport memcpy
@@ -20,7 +21,7 @@ from ..support.dispatch import ops
 from .function_node cimport FunctionNode
 from .graph_task cimport GraphTask
 from .input_buffer cimport cast, refuse_shape, validate
-from ..kernels.indexing.placed cimport Placed
+from ..kernels.indexing.sparse_gradient cimport Placed
 from ..kernels.loops.axes cimport row_view
 from ..kernels.reductions.reductions_loops cimport sum_to
 from ..core.node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape
@@ -32,7 +33,7 @@ cnp.import_array()
 
 
 cdef object apply_to_batch(GraphTask task, Node node, object grads, Wanted wanted):
-    """What a node that takes no batch as it is gives for one: by its rule for batches, else row by row."""
+    """The result of a node that cannot take a batch directly: by its rule for batches, else row by row."""
     cdef object results = together(task, node, grads, wanted)
     return by_rows(task, node, grads, wanted) if results is NotImplemented else results
 
@@ -66,7 +67,7 @@ cdef bint rows_have_shape(ndarray array, InputMetadata* metadata) noexcept:
 
 
 cdef object together(GraphTask task, Node node, object grads, Wanted wanted):
-    """The results of a node that has a rule for batches; NotImplemented where it has none."""
+    """The results by a node's rule for batches; NotImplemented without such a rule."""
     cdef object results
     if node.outputs != NULL:
         return NotImplemented
@@ -77,7 +78,7 @@ cdef object together(GraphTask task, Node node, object grads, Wanted wanted):
 
 
 cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):
-    """The results of a node that takes one row at a time, stacked: each of the shape and dtype that its edge leads to."""
+    """The results of a node that takes one row at a time, stacked; each row is validated for the next node."""
     cdef Py_ssize_t row, i, count = node.edge_count
     cdef list found = [None] * count
     cdef object results, item
@@ -109,7 +110,7 @@ cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):
 
 
 cdef object row_of(Node node, object grads, Py_ssize_t row):
-    """One of the gradients that arrived; an array of no axes stays an array."""
+    """One row of the gradients that arrived; an array without axes remains an array."""
     if grads is None:
         return None
     if node.outputs == NULL:
@@ -122,7 +123,7 @@ cdef object one_row(object batch, Py_ssize_t row):
 
 
 cdef int put_row(ndarray whole, Py_ssize_t row, object item) except -1:
-    """`whole[row] = item`, of the shape and dtype of each row."""
+    """`whole[row] = item`; the item has the shape and dtype of a row."""
     cdef ndarray values
     if type(item) is ndarray:
         values = item
@@ -139,7 +140,7 @@ cdef object stacked(list rows):
 
 
 cdef bint goes_row_by_row(GraphTask task) except -1:
-    """Whether somebody on the way of this task would see that it is batched."""
+    """Whether a hook on the paths of this task would notice the batch."""
     cdef NodeStack stack = NodeStack.__new__(NodeStack)
     cdef set seen = {task.root}
     cdef TaskSlot* slot
@@ -167,7 +168,7 @@ cdef bint is_watched(NodeHooks hooks) except -1:
 
 
 cdef bint has_packed(Node node) except -1:
-    """Whether something that a node saved is with an unpack hook, which may count how often it is called."""
+    """Whether some saved value of a node has an unpack hook, which may count its calls."""
     if isinstance(node, FunctionNode):
         return any([is_packed(item) for item, _ in (<FunctionNode> node).saved])
     return any([is_packed(getattr(node, f"saved_{name}")) for name in type(node).saves])

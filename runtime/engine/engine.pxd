@@ -1,4 +1,4 @@
-"""The engine that runs a backward graph."""
+"""Engine: run a backward graph."""
 
 cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_graph, list inputs, bint capture,
                        Py_ssize_t batch=*)

@@ -1,11 +1,11 @@
 # cython: boundscheck=False, wraparound=False
-"""Engine: runs a backward graph.
+"""Engine: run a backward graph.
 
-Owns the order of nodes (a ReadyQueue hands out the node made last among those whose gradients have all arrived), the
-delivery of gradients from node to node, and captures.  There is one pass.  Its gradients are arrays, tensors where the pass is
-recorded, batches of either, or arrays that nobody has computed yet; the module of each kind says what becomes of it on arrival.
-Nothing here recurses; passes that users nest in each other's hooks go on in a thread with a stack of its own before they are
-too deep for one.  Knows no operators.
+Decides the order of nodes: a ReadyQueue returns the most recently created node among those whose gradients have all arrived.
+Delivers gradients from node to node, and captures requested ones.  All kinds of gradients take the same pass: arrays, tensors if
+the pass is recorded, batches of either, and deferred arrays.  The arrival of each kind is handled by a separate module.
+The engine does not recurse.  If hooks nest passes too deeply for one stack, the next pass runs in a thread with its own stack.
+Independent of the operators.
 """
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
@@ -23,22 +23,24 @@ from ..core.grad_mode cimport (
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
-from ..kernels.indexing.placed cimport Placed
-from ..kernels.program.fusion cimport Fused, large_size
+from ..kernels.indexing.sparse_gradient cimport Placed
+from ..kernels.fusion_engine.fusion cimport Fused, large_size
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node, TaskSlot, Wanted
 from ..core.provenance cimport calculation, report_failure
-from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred
+from .deferred_gradients cimport (
+    add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred,
+)
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
-    HOOKS_CHANGE = DUAL | BATCHED | LISTENING | BY_OPERATOR | MAPPED  # modes that a hook or an operator may leave changed
+    HOOKS_CHANGE = DUAL | BATCHED | LISTENING | BY_OPERATOR | MAPPED  # modes that a hook or an operator may change for good
 
 
 cdef int run(GraphTask task) except -1:
-    """Run what is ready until nothing is left.
+    """Run ready nodes until none is left.
 
-    In anomaly mode the thread knows which node is running: what that node records is its child.
+    In anomaly mode the thread knows the running node, which is the parent of the nodes recorded meanwhile.
     """
     cdef Node node = task.root
     cdef ThreadObjects watched = None
@@ -67,7 +69,7 @@ cdef int run(GraphTask task) except -1:
 
 
 cdef int run_node(GraphTask task, Node node) except -1:
-    """Run one node between its hooks, and hand on what it gives."""
+    """Run one node between its hooks, and deliver its results."""
     cdef TaskSlot* slot = task.slot(node)
     cdef object grads = None, results, item
     cdef tuple several
@@ -98,7 +100,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
         results = run_post_hooks(task, node, results, grads)
     if type(grads) is ndarray:
         give_back(<PyObject*> grads)
-    grads = None  # the inputs' gradients may be this very array: let them be its only owners
+    grads = None  # the inputs' gradients may be this very array: they must be its only references
     if not task.keep_graph:
         node.release_variables()
     count = node.edge_count
@@ -115,7 +117,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
         for i in range(count):
             if (wanted >> (i & 63)) & 1 and node.needs(i):
                 deliver(task, node, i, None if several is None else several[i])
-        if several is not None and Py_REFCNT(several) == 1:  # what was added to another gradient is done with
+        if several is not None and Py_REFCNT(several) == 1:  # items that were added to a different gradient are no longer needed
             for i in range(count):
                 if type(<object> (<PyTupleObject*> several).ob_item[i]) is ndarray:
                     give_back((<PyTupleObject*> several).ob_item[i])
@@ -123,7 +125,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
 
 
 cdef inline object applied(GraphTask task, Node node, object grads, Wanted wanted):
-    """What a node gives, by its kind of pass."""
+    """The results of a node, by the kind of pass."""
     cdef object results
     if grads is None and not node.takes_undefined():
         return None
@@ -138,7 +140,7 @@ cdef inline object applied(GraphTask task, Node node, object grads, Wanted wante
 
 
 cdef object applied_heard(GraphTask task, Node node, object grads, Wanted wanted):
-    """`applied`, and listeners know of it."""
+    """`applied`, reported to listeners."""
     cdef ThreadState* state = thread_state()
     cdef Event event
     if node is task.root:
@@ -151,13 +153,13 @@ cdef object applied_heard(GraphTask task, Node node, object grads, Wanted wanted
         raise
     end_event(state, event, results, None)
     computed = taken_computed(task)
-    if computed:  # the program of what was put off had become as long as a plan may be
+    if computed:  # the program of deferred work had reached the maximal length of a plan
         note_event(state, "made", "put off", (), computed)
     return results
 
 
 cdef int settle_heard(GraphTask task) except -1:
-    """`settle`, and listeners know of it."""
+    """`settle`, reported to listeners."""
     cdef ThreadState* state = thread_state()
     cdef Event event
     if not task.listening:
@@ -172,7 +174,7 @@ cdef int settle_heard(GraphTask task) except -1:
 
 
 cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
-    """Add one gradient to what has arrived at the node of edge `i`, and queue that node when this was the last."""
+    """Add one gradient to the buffer of the node at edge `i`, and queue that node if this was its last missing gradient."""
     cdef Node target = source.next_node(i)
     cdef TaskSlot* slot = task.slot(target)
     cdef int output_nr
@@ -208,7 +210,7 @@ cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except 
 
 
 cdef object merge(GraphTask task, TaskSlot* slot, object grad):
-    """Put a gradient into the buffer of a node with one output."""
+    """Add a gradient to the buffer of a node with one output."""
     cdef object total
     if slot.buffer != NULL:
         total = <object> slot.buffer
@@ -226,20 +228,20 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
     Parameters
     ----------
     roots : tuple of (Node, int)
-        Nodes and output numbers to start from.
+        Start nodes and their output numbers.
     grads : tuple of TensorBase
-        Their gradients.
+        Initial gradients, one for each root.
     inputs : list of (Node, int), or None
-        What is asked for; None for everything.
+        Requested gradients; None for all.
     capture : bool
-        Return the gradients of `inputs` rather than let their nodes accumulate them.
+        Whether to return the gradients of `inputs` instead of accumulating them.
     batch : int
-        The length of the first axis of all `grads`, rows of a batch; 0 where they have no such axis.
+        Length of the first axis of all `grads`, rows of a batch; 0 if they have no such axis.
 
     Returns
     -------
     list
-        None where a batch has to be passed row by row.
+        None if the batch has to be computed row by row.
     """
     cdef ThreadState* state = thread_state()
     cdef bint recording = create_graph or state.flags & (DUAL | BY_OPERATOR) != 0
@@ -253,19 +255,19 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
         if task.depth and task.depth % NESTED_LIMIT == 0:
             nested = NestedPass.__new__(NestedPass)
             nested.task, nested.inputs = task, inputs
-            thread_objects()  # made here if they are made at all: they end with their thread
+            thread_objects()  # created here, if at all: they end with their thread
             nested.state = state[0]
             try:
-                from .worker import run_on_own_stack  # with `threading`, which few programs need
+                from .worker import run_on_own_stack  # imports `threading`, which few programs need
                 return run_on_own_stack(nested)
             finally:
                 state[0] = nested.state
-                finish_task(task)  # also where no thread could be had
+                finish_task(task)  # also if no thread could be started
     return run_task(state, task, inputs)
 
 
 cdef class NestedPass:
-    """A pass that runs in another thread, as if it were in this one."""
+    """A pass that runs in a different thread as if it ran in this one."""
     cdef GraphTask task
     cdef list inputs
     cdef ThreadState state
@@ -281,7 +283,7 @@ cdef class NestedPass:
 
 
 cdef list run_task(ThreadState* state, GraphTask task, list inputs):
-    """Run a task that was started, and leave the thread as it was."""
+    """Run a task that was started, and restore the thread's modes."""
     cdef Node node
     cdef unsigned int flags = state.flags
     cdef uint64_t outer_task = state.graph_task
@@ -311,7 +313,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
         failure = error
         raise
     finally:
-        # A dual level that a hook entered or left is entered or left, a listener too; every other mode is what it was.
+        # Dual levels and listeners that a hook opened or closed stay so; every other mode is restored.
         state.flags = flags & ~<unsigned int> HOOKS_CHANGE | state.flags & HOOKS_CHANGE
         state.graph_task, state.keep_graph = outer_task, outer_keep
         if state.objects != NULL:
@@ -327,7 +329,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
 
 
 cdef tuple modes_of(ThreadState* state):
-    """The stacks of modes that a hook may change without changing them back."""
+    """Copies of the stacks of modes, which a hook may change without restoring them."""
     cdef ThreadObjects objects
     if state.objects == NULL:
         return None
@@ -353,7 +355,7 @@ def current_graph_task_id():
 
 
 def will_engine_execute_node(node):
-    """Whether the running backward pass runs `node` or captures what arrives there, be it done or still to come."""
+    """Whether the running backward pass runs `node` or captures its gradient, now, earlier or later."""
     cdef GraphTask task = running_task(thread_state().graph_task)
     if not isinstance(node, Node):
         raise RuntimeError(f"will_engine_execute_node: expects an grad_fn, got {type(node).__name__}")
@@ -366,7 +368,7 @@ def will_engine_execute_node(node):
 
 
 def current_graph_task_execution_order():
-    """The nodes of the running backward pass in the order in which they run, those that ran already included."""
+    """The nodes of the running backward pass in execution order, including those that have run."""
     cdef GraphTask task = running_task(thread_state().graph_task)
     if task is None:
         raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")

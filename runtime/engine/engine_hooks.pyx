@@ -1,26 +1,26 @@
 # cython: boundscheck=False, wraparound=False
 """Hooks around a node, as the engine runs them.
 
-Owns their order (hooks of the output tensors, retained gradients, prehooks; posthooks after the node), what they may
-return, and that they see tensors.  Knows no order of nodes.
+Defines their order (hooks of the output tensors, retained gradients, prehooks; posthooks after the node), checks their results,
+and converts gradients to and from tensors.
 """
 
 from ..support.capi cimport ndarray
 from ..support.dispatch import ops
 from .graph_task cimport GraphTask
 from .input_buffer cimport plus_array
-from ..core.told cimport call_hook
+from ..core.non_operator_events cimport call_hook
 from ..core.node cimport Node, NodeHooks
 from ..core.tensor cimport TensorBase, wrap
 
 
 cdef object as_user(object grad):
-    """A gradient as hooks see it: a tensor, whatever the engine carries."""
+    """A gradient for hooks: always a tensor, whatever the engine carries."""
     return wrap(grad) if isinstance(grad, ndarray) else grad
 
 
 cdef int capture_gradient(GraphTask task, Node node, object grads) except -1:
-    """Keep what arrives at a node that `inputs=` names."""
+    """Store the gradient that arrives at a node named in `inputs=`."""
     for output_nr, positions in task.captures[node].items():
         grad = grads if node.outputs == NULL else (None if grads is None else grads[output_nr])
         for position in positions:
@@ -29,7 +29,7 @@ cdef int capture_gradient(GraphTask task, Node node, object grads) except -1:
 
 
 cdef object from_user(GraphTask task, object grad):
-    """A gradient as the engine carries it in this task."""
+    """A gradient in the engine's form for this task."""
     return (<TensorBase> grad).array if isinstance(grad, TensorBase) and not task.recording else grad
 
 
@@ -38,7 +38,7 @@ cdef str named(object hook):
 
 
 cdef object checked(Node node, object hook, object old, object new):
-    """What a hook returned, in place of `old`."""
+    """The result of a hook, checked against the old value `old`; None keeps the old value."""
     if new is None:
         return old
     if not isinstance(new, TensorBase):
@@ -55,10 +55,10 @@ cdef object checked(Node node, object hook, object old, object new):
 
 
 cdef object run_tensor_hooks(GraphTask task, Node node, object grads):
-    """Hooks of the node's output tensors, then gradients that are retained.
+    """Run the hooks of the node's output tensors, then store retained gradients.
 
-    A hook sees None where its gradient is undefined.  Which hooks run is settled when the first does: one that an earlier
-    one removes runs this once more.
+    A hook gets None if its gradient is undefined.  The list of hooks is fixed before the first one runs: a hook that an
+    earlier one removes still runs this time.
     """
     cdef NodeHooks hooks = node.hooks
     cdef bint single = node.outputs == NULL
@@ -81,7 +81,7 @@ cdef object run_tensor_hooks(GraphTask task, Node node, object grads):
 
 
 cdef int retain(GraphTask task, TensorBase tensor, TensorBase grad) except -1:
-    """Keep the gradient of a non-leaf in its `.grad`; None for a tensor that is gone."""
+    """Add a gradient to the `.grad` of a non-leaf; `tensor` is None if it has been freed."""
     cdef TensorBase kept, before
     if tensor is None:
         return 0

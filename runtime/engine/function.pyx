@@ -1,6 +1,6 @@
-"""Function: operators that users write, with a backward and a jvp of their own.
+"""Function: operators that users write, with their own backward and jvp.
 
-Owns how a custom forward is run, how its results enter the graph and how its tangents are checked.
+Runs a custom forward, records its results in the graph and checks its tangents.
 """
 
 from libc.stdint cimport uint32_t
@@ -12,7 +12,7 @@ from ..core.accumulate_grad cimport any_needs_grad, connect_all, set_history
 from ..saved.copy_slices cimport rebase_history
 from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
-from .kept cimport follow, kept_by
+from .intermediate_values cimport follow, kept_by
 from ..core.events cimport Event, begin_event, end_event
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, MAPPED, ThreadState, thread_objects, thread_state
 from ..core.tensor cimport (
@@ -22,11 +22,12 @@ from ..saved.view cimport attach_alias, check_inplace
 
 
 class Function:
-    """An operator with a derivative of its own.
+    """An operator with its own derivative.
 
     Subclass it with static methods: `forward(ctx, *args)`, or `forward(*args)` and `setup_context(ctx, inputs, output)`;
-    `backward(ctx, *grads)` (or `vjp`, the same under another name) for reverse mode; `jvp(ctx, *tangents)` for forward mode.
-    Call it through `apply`.  What `forward` reads beside its arguments is a constant, as in PyTorch: give it as an argument.
+    `backward(ctx, *grads)` (or its synonym `vjp`) for reverse mode; `jvp(ctx, *tangents)` for forward mode.
+    Call it through `apply`.  As in PyTorch, values that `forward` reads beside its arguments are constants; pass them as
+    arguments to differentiate them.
 
     Examples
     --------
@@ -44,9 +45,9 @@ class Function:
     tensor([1.], grad_fn=<ExpBackward>)
     """
 
-    generate_vmap_rule = False  # True: inside a vmap the methods run on batches, so they have to be made of operators alone
-    pure = False  # True: forward, backward and jvp do nothing but compute, and a compiled function records what they do
-    clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be read once, and the node lets go of them then
+    generate_vmap_rule = False  # True: inside a vmap the methods run on batches, so they may only call operators
+    pure = False  # True: forward, backward and jvp only compute, and a compiled function records their operations
+    clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be read once; the node then drops the values
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -64,7 +65,7 @@ class Function:
 
     @staticmethod
     def forward(*args, **kwargs):
-        """Compute the result: `forward(ctx, *args)`, or `forward(*args)` beside `setup_context`."""
+        """Compute the result: `forward(ctx, *args)`, or `forward(*args)` if there is a `setup_context`."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
@@ -74,7 +75,7 @@ class Function:
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        """The gradients of the arguments, from those of the outputs; None for what has none."""
+        """The gradients of the arguments, from the outputs' gradients; None for an argument without gradient."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
                                   "to use it with backward mode AD.")
 
@@ -82,16 +83,17 @@ class Function:
 
     @staticmethod
     def jvp(ctx, *grad_inputs):
-        """The tangents of the outputs, from those of the arguments."""
+        """The tangents of the outputs, from the arguments' tangents."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward "
                                   "mode AD.")
 
     @staticmethod
     def vmap(info, in_dims, *args):
-        """What `apply` gives inside a vmap: the outputs for a whole batch, and along which axis of each the batch lies.
+        """The result of `apply` inside a vmap: the outputs for a whole batch, and the batch axis of each output.
 
-        `info` has `batch_size` and `randomness`; `in_dims` says of each argument along which axis its batch lies, None of one
-        that is the same for all: where it was for an argument of `vmap`, the first for what was computed from those.
+        `info` has `batch_size` and `randomness`.  `in_dims` has the batch axis of each argument, None for an argument without
+        batch.  For an argument of `vmap` itself, this is the axis in its `in_dims`; for a value computed from such arguments,
+        it is 0.
         """
         raise NotImplementedError("You must implement the vmap function for custom autograd.Function to use it with vmap.")
 
@@ -101,7 +103,7 @@ class Function:
 
         Returns
         -------
-        What `forward` returned, with a history.
+        The result of `forward`, with a history.
         """
         if cls is Function:
             cls.forward()
@@ -133,7 +135,7 @@ class Function:
 
 
 cdef object run_forward(cls, tuple args, bint separate):
-    """Inputs, record, compute, attach: the wrapper of a custom Function."""
+    """Run a custom Function: prepare the node, compute, and attach histories and tangents."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int modes = GRAD_DISABLED | FORWARD_DISABLED, before = state.flags & modes
     cdef FunctionNode node = cls._backward_cls.__new__(cls._backward_cls)
@@ -149,7 +151,7 @@ cdef object run_forward(cls, tuple args, bint separate):
         if state.flags & MAPPED and not cls.generate_vmap_rule:
             node.guard = thread_objects().mapping.guard
     node.track()
-    if state.flags & DUAL:  # taken now: the forward may write to its inputs
+    if state.flags & DUAL:  # read now, as the forward may write to its inputs
         for level in levels_of(tensors):
             tangents.append((level, [tangent_argument(arg, level, node.materialize) for arg in args]))
 
@@ -176,13 +178,13 @@ cdef object run_forward(cls, tuple args, bint separate):
             node.save()
         if tangents:
             push_forward(cls, node, args, outputs, tangents)
-    finally:  # an output among them holds the node: an error, of a pack hook as well, must leave no circle
+    finally:  # an output among them references the node: even after an error, of a pack hook too, there must be no cycle
         node.to_save = node.for_forward = node.dirty = node.non_differentiable = None
     return outputs if isinstance(output, tuple) else outputs[0]
 
 
 cdef object run_heard(cls, tuple args, bint separate):
-    """`run_forward`, and listeners know of it."""
+    """`run_forward`, reported to listeners."""
     cdef ThreadState* state = thread_state()
     cdef Event event = begin_event(state, "range" if cls.pure else "function", cls.__name__, args, None)
     try:
@@ -200,7 +202,7 @@ cdef bint holds(object tensors, object value):
 
 
 cdef tuple finish_outputs(ThreadState* state, FunctionNode node, tuple inputs, tuple values, bint recording):
-    """Give the outputs of a forward their place in the graph."""
+    """Attach the outputs of a forward to the graph."""
     cdef list outputs = []
     cdef int i
     for tensor in node.dirty or ():
@@ -247,7 +249,7 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
             rebase_history(state, tensor, written)
         return tensor
     if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node and not is_fresh_view(tensor)):
-        # What has a history of its own keeps it: the output is a new tensor on the same memory.
+        # A tensor with its own history keeps it: the output is a new tensor on the same memory.
         tensor = tensor.alias()
         attach_alias(tensor, value)
         if not recording:
@@ -264,12 +266,12 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
 
 
 cdef bint is_fresh_view(TensorBase tensor) noexcept:
-    """A view that the forward has taken, in which nothing is recorded."""
+    """Whether the tensor is a view taken by the forward, which records nothing."""
     return tensor.flags & VIEW and tensor.grad_fn_ is None and tensor.extra.creation == IN_NO_GRAD
 
 
 cdef object tangent_argument(object arg, int level, bint fill):
-    """What a jvp gets for an argument: None for one that is not differentiable, an integer tensor among them."""
+    """The tangent that a jvp gets for an argument: None if it is not differentiable, such as an integer tensor."""
     if not isinstance(arg, TensorBase) or not is_inexact((<TensorBase> arg).array):
         return None
     return tangents_of(arg, level, fill)
@@ -297,7 +299,7 @@ cdef int push_forward(cls, FunctionNode node, tuple args, tuple outputs, list ta
 
 
 cdef list rows_of(tuple args, list inputs_t, Py_ssize_t row):
-    """A row of each batch of tangents, a view of it; zeros for an absent one, which a jvp may write to, are made anew."""
+    """A row of each batch of tangents, as a view; zeros for an absent tangent are copied, as a jvp may write to them."""
     cdef list found = []
     for arg, input_t in zip(args, inputs_t):
         if input_t is not None:
@@ -307,7 +309,7 @@ cdef list rows_of(tuple args, list inputs_t, Py_ssize_t row):
 
 
 cdef tuple pushed(cls, FunctionNode node, tuple args, tuple outputs, int level, list inputs_t):
-    """What the user's jvp gives for tangents of the arguments, checked."""
+    """The checked result of the user's jvp for tangents of the arguments."""
     cdef tuple kept = node.for_forward or ()
     moved = [(arg, input_t) for arg, input_t in zip(args, inputs_t)
              if holds(node.dirty, arg) and tangent_of(arg, level) is not None]
@@ -332,7 +334,7 @@ cdef tuple pushed(cls, FunctionNode node, tuple args, tuple outputs, int level, 
 
 
 cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, object output, object output_t) except -1:
-    """Refuse a tangent that does not behave as its output does."""
+    """Refuse a tangent that does not match its output."""
     cdef TensorBase tensor, source
     cdef TensorBase tangent
     if i in node.no_gradient:
@@ -360,7 +362,7 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
 
 
 cdef int check_written(TensorBase tangent, uint32_t version, object output_t) except -1:
-    """Refuse a tangent that was not written to, or is another one, where the forward wrote to the tensor."""
+    """Check a tangent whose tensor the forward wrote to: the jvp must have written to the same tangent and returned it."""
     if tangent.version() == version:
         what = "is not modifying the forward mode gradients inplace"
     elif output_t is not tangent:

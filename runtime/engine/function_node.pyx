@@ -1,7 +1,7 @@
-"""FunctionNode: the node of a custom Function, which is also the `ctx` that its methods get.
+"""FunctionNode: the node of a custom Function, which is also the `ctx` of its methods.
 
-Owns what the user saves and marks, and calls the user's backward.  A subclass is made for each Function, so that it has
-the name and the attributes that users expect.  Knows nothing of how a forward is run.
+Holds the values that the user saves and marks, and calls the user's backward.  Each Function gets its own subclass, with the name
+and the attributes that users expect.
 """
 
 from libc.stdint cimport uint32_t
@@ -34,31 +34,31 @@ cdef class FunctionNode(Node):
             return Node.__getattr__(self, name)
         return self.kept.attribute(self, name, self.shown is not None)
 
-    # What the user says of the forward.
+    # The user's statements about the forward.
 
     def save_for_backward(self, *tensors):
-        """Keep inputs or outputs for `backward`, which finds them in `saved_tensors`; None is kept as None."""
+        """Keep inputs or outputs for `backward`, which reads them from `saved_tensors`; None is kept as None."""
         self.to_save = only_tensors("save_for_backward", tensors)
 
     def save_for_forward(self, *tensors):
-        """Keep inputs or outputs for `jvp`, which finds them in `saved_tensors`."""
+        """Keep inputs or outputs for `jvp`, which reads them from `saved_tensors`."""
         self.for_forward = only_tensors("save_for_forward", tensors)
 
     def mark_dirty(self, *tensors):
-        """Name the inputs that the forward writes to; each of them must be returned."""
+        """Declare the inputs that the forward writes to; each of them must be returned."""
         self.dirty = only_tensors("mark_dirty", tensors)
 
     def mark_non_differentiable(self, *tensors):
-        """Name the outputs that have no gradient."""
+        """Declare the outputs that have no gradient."""
         self.non_differentiable = only_tensors("mark_non_differentiable", tensors)
 
     def set_materialize_grads(self, bint value):
-        """Whether a gradient or tangent that does not exist arrives as zeros (the default) or as None."""
+        """Choose whether an undefined gradient or tangent arrives as zeros (the default) or as None."""
         self.materialize = value
 
     @property
     def needs_input_grad(self):
-        """For each argument of `apply` whether it requires a gradient."""
+        """For each argument of `apply`, whether it requires a gradient."""
         return self.needs_input_grad_
 
     @property
@@ -71,7 +71,7 @@ cdef class FunctionNode(Node):
 
     @property
     def _is_pure_view(self):
-        """Whether `forward` says that its output is a view of its input and nothing else, and `backward` that view's adjoint."""
+        """Whether the output is declared to be only a view of the input; `backward` is then the adjoint of that view."""
         return self.pure_view
 
     @_is_pure_view.setter
@@ -86,11 +86,11 @@ cdef class FunctionNode(Node):
     def _materialize_non_diff_grads(self, bint value):
         self.materialize_non_differentiable = value
 
-    # What was saved.
+    # Saved values.
 
     @property
     def saved_tensors(self):
-        """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
+        """The tensors of `save_for_backward`; in `jvp`, the tensors of `save_for_forward`."""
         if self.shown is not None:
             return self.shown if self.kept is None else self.kept.shown(self, self.shown, True)
         cdef tuple found
@@ -123,7 +123,7 @@ cdef class FunctionNode(Node):
 
     @property
     def _lasting(self):
-        """Whether what was saved outlives a pass that frees its graph: a node some of whose outputs it did not reach."""
+        """Whether saved values survive a pass that frees its graph: the pass did not reach all outputs of the node."""
         return self.lasting
 
     @_lasting.setter
@@ -131,7 +131,7 @@ cdef class FunctionNode(Node):
         self.lasting = value
 
     def _saved_arrays(self, places):
-        """What stands at some places of `saved_tensors`, as arrays, where nobody asks about the others."""
+        """The saved tensors at some places, as arrays; the others are not unpacked."""
         cdef list found = []
         for place in places:
             item, version = self.saved[place]
@@ -139,11 +139,11 @@ cdef class FunctionNode(Node):
         return found
 
     def _refuse_second(self):
-        """Say that the saved values are freed."""
+        """Raise the error for freed saved values."""
         freed(self, "saved_tensors")
 
     cdef int save(self) except -1:
-        """Save what save_for_backward was given: an output without the tensor, which holds this node."""
+        """Save the tensors of save_for_backward: an output without the tensor, which references this node."""
         cdef uint32_t version
         cdef TensorBase written
         cdef list saved = []
@@ -152,7 +152,7 @@ cdef class FunctionNode(Node):
             if tensor is not None and (<TensorBase> tensor).grad_fn_ is self:
                 saved.append((save_output(tensor), 0))
             elif tensor is not None and (<TensorBase> tensor).flags & VIEW and any([tensor is one for one in self.dirty or ()]):
-                # The history of its base, and so its own, holds this node: what is kept is what this node wrote.
+                # Its base's history, and so its own, references this node: save the value that this node wrote.
                 written = (<TensorBase> tensor).alias()
                 set_history(written, self, 0)  # such a Function has one output
                 saved.append((save_output(written), 0))
@@ -179,7 +179,7 @@ cdef class FunctionNode(Node):
         return self.differentiate(grad, True)
 
     cdef object differentiate(self, object grad, bint recorded):
-        """Call the user's backward on tensors, zeros in the place of gradients that did not arrive."""
+        """Call the user's backward on tensors; gradients that did not arrive are zeros."""
         cdef list grads = [None] * self.n_outputs if grad is None else [grad] if self.outputs == NULL else grad
         cdef list values = []
         cdef int i
@@ -201,7 +201,7 @@ cdef class FunctionNode(Node):
             set_mapping(None)
 
     cdef object checked(self, object result, bint recorded):
-        """The gradients of the tensor arguments, from what the user's backward returned."""
+        """The gradients of the tensor arguments, from the result of the user's backward."""
         cdef tuple grads = result if isinstance(result, tuple) else (result,)
         cdef Py_ssize_t expected = len(self.is_tensor), i
         cdef list kept = []

@@ -1,4 +1,4 @@
-"""GraphTask: one backward pass, and its notes on the nodes that it walks."""
+"""GraphTask: one backward pass, and its data about the nodes that it traverses."""
 
 from libc.stdint cimport uint64_t
 
@@ -13,27 +13,27 @@ cdef class GraphTask:
     cdef uint64_t id
     cdef bint keep_graph
     cdef bint create_graph
-    cdef bint recording         # gradients are tensors: create_graph, a dual level is open, or somebody listens by operator
+    cdef bint recording         # gradients are tensors: create_graph, an open dual level, or a listener by operator
     cdef bint everything        # no `inputs=`: every node runs
-    cdef bint check_nan         # a gradient that is NaN is an error
-    cdef bint listening         # somebody hears of its nodes and hooks
-    cdef npy_intp large         # from how many elements on gradients may be put off; -1 where none may
-    cdef list fusions           # what was put off; None until something is
+    cdef bint check_nan         # NaN in a gradient is an error
+    cdef bint listening         # listeners hear of its nodes and hooks
+    cdef npy_intp large         # smallest size of a gradient that may be deferred; -1 if none may
+    cdef list fusions           # deferred work; None before the first
     cdef bint capturing         # grad(): results are captured, no leaf accumulates
-    cdef Py_ssize_t batch       # the length of the first axis of every gradient, 0 where they have none of their own
+    cdef Py_ssize_t batch       # the length of the first axis of every gradient; 0 without batches
     cdef ReadyQueue ready
     cdef GraphRoot root
     cdef dict captures          # Node -> {output number: position among the results}
     cdef list results
-    cdef list asked             # the nodes that `inputs=` names
-    cdef dict shared            # Node -> SharedSlot, for nodes that another running task holds
+    cdef list asked             # the nodes named in `inputs=`
+    cdef dict shared            # Node -> SharedSlot, for nodes that another running task has claimed
     cdef list callbacks
     cdef list leaves            # the AccumulateGrads of this pass
-    cdef int depth              # of passes that run around this one
-    cdef set executed           # all nodes that this pass executes, once somebody asked
+    cdef int depth              # number of enclosing passes
+    cdef set executed           # all nodes that this pass executes, once computed
 
     cdef inline TaskSlot* slot(self, Node node) except NULL:
-        """This task's notes on a node that its walk has met."""
+        """This task's data about a node that its traversal has reached."""
         return &node.slot if node.slot.task == self.id else self.shared_slot(node)
 
     cdef TaskSlot* shared_slot(self, Node node) except NULL

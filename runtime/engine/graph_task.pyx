@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""GraphTask: one backward pass, and its notes on the nodes that it walks.
+"""GraphTask: one backward pass, and its data about the nodes that it traverses.
 
-Owns how many gradients each node still waits for, which nodes are needed for what `inputs=` asks, and where such notes
-are: in the node itself under the stamp of the task, or beside it while another task walks the same node.  Nothing here
-recurses, and nothing here runs a node.
+Counts the gradients that each node still waits for, and finds the nodes that the requested `inputs=` need.  The data is in the
+node itself, stamped with the task's id, or in a SharedSlot if another task is traversing the same node.  Nothing here recurses or
+runs a node.
 """
 
 from cpython.ref cimport Py_CLEAR, Py_XDECREF
@@ -18,7 +18,7 @@ cdef dict running_tasks = {}  # id -> GraphTask
 
 
 cdef class GraphRoot(Node):
-    """The start of a backward pass: hands the initial gradients to the roots."""
+    """The start of a backward pass: passes the initial gradients to the roots."""
 
     cdef object apply(self, object grad, Wanted wanted):
         return self.grads
@@ -34,7 +34,7 @@ cdef class GraphRoot(Node):
 
 
 cdef class SharedSlot:
-    """A task's notes on a node whose own slot belongs to another running task."""
+    """A task's data about a node whose own slot belongs to another running task."""
     cdef TaskSlot slot
 
     def __dealloc__(self):
@@ -48,7 +48,7 @@ cdef class GraphTask:
         return &(<SharedSlot> self.shared[node]).slot
 
     cdef TaskSlot* claim(self, Node node) except NULL:
-        """The slot of a node for this task, blank where the task has none yet."""
+        """The slot of a node for this task, initialised on first use."""
         cdef SharedSlot other
         cdef TaskSlot* slot
         if node.slot.task == self.id:
@@ -69,7 +69,7 @@ cdef class GraphTask:
         return slot
 
     cdef bint knows(self, Node node) except -1:
-        """Whether the walk of this task met the node, and has not run it yet."""
+        """Whether this task's traversal has reached the node without having run it."""
         return node.slot.task == self.id or (self.shared is not None and node in self.shared)
 
     cdef int release(self, Node node) except -1:
@@ -80,7 +80,7 @@ cdef class GraphTask:
         return 0
 
     cdef int ask(self, list inputs) except -1:
-        """Note what `inputs=` names, before the walk."""
+        """Mark the requested `inputs=`, before the traversal."""
         cdef Node node
         cdef TaskSlot* slot
         for position, (node, output_nr) in enumerate(inputs):
@@ -92,9 +92,9 @@ cdef class GraphTask:
                 slot.needed = True
 
     cdef int walk(self) except -1:
-        """Count the edges into every node, and note at every node which of its edges lead to what was asked for.
+        """Count the edges into every node, and mark at every node the edges that lead to a requested gradient.
 
-        One walk in depth: a node is left when all that it leads to has been, and then it is known whether it is needed.
+        One depth-first traversal: a node is left after all nodes that its edges lead to, when it is known whether it is needed.
         """
         cdef NodeStack stack = NodeStack.__new__(NodeStack)
         cdef Node node = self.root, target
@@ -117,9 +117,9 @@ cdef class GraphTask:
                 if not below.visited:
                     below.visited = True
                     if node.leaves and node.is_leaf(i):
-                        self.leaves.append(target)  # edges do not hold what was made for them
+                        self.leaves.append(target)  # edges do not keep new accumulators alive
                     if target.edge_count:
-                        break  # to it first, and then to this edge again
+                        break  # visit it first, then return to this edge
                 below.dependencies += 1
                 if below.needed or below.captured:
                     slot.needed = True
@@ -133,13 +133,13 @@ cdef class GraphTask:
                 if count > 64 and slot.wanted:
                     slot.wanted = UINT64_MAX
         if self.asked is not None:
-            for node in self.asked:  # what the walk did not meet is no part of this task
+            for node in self.asked:  # nodes that the traversal did not reach are not part of this task
                 if self.knows(node) and not self.slot(node).visited:
                     self.release(node)
         return 0
 
     cdef int abandon(self) except -1:
-        """After an error: drop the gradients that wait in nodes which will not run."""
+        """After an error: drop the gradients stored in nodes that will not run."""
         cdef NodeStack stack = NodeStack.__new__(NodeStack)
         cdef Node node, target
         cdef Py_ssize_t i
@@ -158,7 +158,7 @@ cdef class GraphTask:
         return 0
 
     cdef set nodes(self):
-        """All nodes that this pass executes or stops at, those that it has done with included."""
+        """All nodes that this pass executes or stops at, including those that are finished."""
         cdef NodeStack stack
         cdef Node node, target
         cdef Py_ssize_t i
@@ -179,7 +179,7 @@ cdef class GraphTask:
                     sources[target].append(node)
         if self.everything:
             found = set(sources)
-        else:  # against the edges, from what was asked for
+        else:  # against the edges, from the requested nodes
             for target in self.asked:
                 if target in sources and target not in found:
                     found.add(target)
@@ -193,7 +193,7 @@ cdef class GraphTask:
         return found
 
     cdef bint executes(self, Node node) except -1:
-        """Whether the node runs in this pass, or its hooks do."""
+        """Whether this pass runs the node or its hooks."""
         cdef TaskSlot* slot
         if self.knows(node):
             slot = self.slot(node)
@@ -201,7 +201,7 @@ cdef class GraphTask:
         return node in self.nodes()
 
     cdef list execution_order(self):
-        """The nodes of this pass in the order in which they run: the walk of the engine, without gradients."""
+        """The nodes of this pass in execution order: the engine's traversal, without gradients."""
         cdef ReadyQueue ready = ReadyQueue.__new__(ReadyQueue)
         cdef set nodes = self.nodes()
         cdef dict waiting = {}
@@ -246,11 +246,11 @@ cdef GraphTask start_task(tuple roots, tuple grads, bint keep_graph, bint create
 
 
 cdef GraphTask running_task(uint64_t id):
-    """The task of this id, or None when it is over."""
+    """The task with this id, or None if it is over."""
     return running_tasks.get(id)
 
 
 cdef int finish_task(GraphTask task) except -1:
-    """The task is no longer running: what it noted in nodes is of the past."""
+    """End the task: its data in nodes becomes invalid."""
     running_tasks.pop(task.id, None)
     return 0

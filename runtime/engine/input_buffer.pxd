@@ -1,4 +1,4 @@
-"""Gradients on their way into a node: validation and accumulation."""
+"""InputBuffer: validate and accumulate the gradients that arrive at a node."""
 
 from ..support.capi cimport ndarray
 from ..core.node cimport InputMetadata, Node

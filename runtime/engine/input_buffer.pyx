@@ -1,8 +1,7 @@
-"""InputBuffer: gradients on their way into a node.
+"""InputBuffer: validate and accumulate the gradients that arrive at a node.
 
-Owns what a gradient must look like when it arrives (summed to the shape, cast to the dtype and, where the value is real,
-to the real part) and how several gradients become one.  While nothing is recorded gradients are arrays; otherwise they
-are tensors and every step is an operator.
+A gradient is summed to the shape and cast to the dtype of the node's output; for a real output, its real part is taken.  In an
+unrecorded pass gradients are arrays; otherwise they are tensors and every step is an operator.
 """
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..support.capi cimport (
 from ..support.dispatch import ops
 from ..kernels.loops.plain cimport has_shape
 from ..kernels.reductions.reductions_loops cimport sum_to
-from ..kernels.program.ufunc cimport Ufunc, add_into
+from ..kernels.fusion_engine.ufunc cimport Ufunc, add_into
 from ..core cimport node as node_module
 from ..core.leaf_gradient cimport ANY_TYPE
 from ..core.node cimport InputMetadata, Node, metadata_shape
@@ -31,7 +30,7 @@ cdef Ufunc _negative = Ufunc(np.negative, "negative")
 cdef object validate(Node node, int output_nr, object grad, bint recording, Node source):
     """`grad` with the shape and dtype of output `output_nr` of `node`.
 
-    `source`, None for a gradient that the user passed, is named where the shapes cannot be reconciled.
+    The error for an incompatible shape names `source`, which is None for a gradient that the user passed.
     """
     cdef InputMetadata* metadata = node.metadata(output_nr)
     cdef ndarray array = (<TensorBase> grad).array if recording else grad
@@ -44,7 +43,7 @@ cdef object validate(Node node, int output_nr, object grad, bint recording, Node
 
 
 cdef object cast(object grad, int type_num, InputMetadata* metadata, bint recording):
-    """`grad`, which was of the type `type_num`, in the dtype of an output: the real part where that is real."""
+    """`grad`, whose type number was `type_num`, in the dtype of an output: the real part if that dtype is real."""
     if type_num != metadata.type_num and metadata.type_num != ANY_TYPE:
         dtype = <object> cnp.PyArray_DescrFromType(metadata.type_num)
         if cnp.PyTypeNum_ISCOMPLEX(type_num) and not cnp.PyTypeNum_ISCOMPLEX(metadata.type_num):
@@ -55,7 +54,7 @@ cdef object cast(object grad, int type_num, InputMetadata* metadata, bint record
 
 
 cdef object checked_gradient(Node node, int output_nr, object grad):
-    """A gradient that the user hands to a node: of the shape and dtype of the output, or None."""
+    """A gradient that the user passes to a node: with the shape and dtype of the output, or None."""
     if grad is None:
         return None
     if not isinstance(grad, TensorBase):
@@ -79,7 +78,7 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
 
 
 cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except -1:
-    """A gradient that no sum can turn into one of the shape."""
+    """Refuse a gradient that cannot be summed to the shape."""
     name = "GraphRoot" if source is None else type(source).__name__
     raise RuntimeError(f"Function {name} returned an invalid gradient at index "
                        f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
@@ -87,7 +86,7 @@ cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except
 
 
 cdef int index_of(Node source, Node target) noexcept:
-    """Which input of `source` was made by `target`; the first where there are several."""
+    """The number of the first input of `source` that `target` computed."""
     cdef int i
     for i in range(source.edge_count):
         if source.next_node(i) is target:
@@ -96,9 +95,9 @@ cdef int index_of(Node source, Node target) noexcept:
 
 
 cdef object accumulate(object total, object term, bint recording):
-    """The sum of two gradients: into `total` where nobody else can see it, and a new one would lie in memory as it does.
+    """The sum of two gradients: in place in `total` if no other code can see it and a new sum would have the same layout.
 
-    The order in memory is that in which a later sum adds: it may not hang on who holds the gradient.
+    The memory layout decides the order of additions in a later sum, so it must not depend on reference counts.
     """
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     if recording:
@@ -111,7 +110,7 @@ cdef object accumulate(object total, object term, bint recording):
 
 
 cdef bint has_steps_of(ndarray a, ndarray b) noexcept:
-    """Whether two arrays of one shape lie in memory in the same way."""
+    """Whether two arrays of the same shape have the same memory layout."""
     cdef int i
     for i in range(PyArray_NDIM(a)):
         if PyArray_STRIDES(a)[i] != PyArray_STRIDES(b)[i] and PyArray_DIMS(a)[i] > 1:
@@ -120,7 +119,7 @@ cdef bint has_steps_of(ndarray a, ndarray b) noexcept:
 
 
 cdef ndarray spare(Node node, object grad):
-    """The gradient that arrived at a node, for its formula to write into: a copy unless the engine alone has it."""
+    """The gradient that arrived at a node, for its formula to overwrite: a copy unless only the engine references it."""
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     if node.hooks is None and Py_REFCNT(grad) <= 1 and PyArray_FLAGS(grad) & wanted == wanted:
         return grad
@@ -128,22 +127,22 @@ cdef ndarray spare(Node node, object grad):
 
 
 cdef object plus_array(object total, object term):
-    """The sum of two terms of a formula, where the first may not be there."""
+    """The sum of two terms of a formula; the first may be None."""
     return term if total is None else _add.binary(total, term)
 
 
 cdef object minus_array(object total, object term):
-    """The difference of two terms of a formula, where the first may not be there."""
+    """The difference of two terms of a formula; the first may be None."""
     return _negative.unary(term) if total is None else _subtract.binary(total, term)
 
 
 cdef object conj_of(object x):
-    """The complex conjugate in a recorded formula; a Python number that is real stays one, without a dtype."""
+    """The complex conjugate in a recorded formula; a real Python number is unchanged, without a dtype."""
     return x if type(x) is float or type(x) is int else ops.conj(x)
 
 
 cdef object defined_array(Node node, object grads, int output_nr):
-    """The gradient of one of several outputs, zeros where none arrived."""
+    """The gradient of one of several outputs, zeros if none arrived."""
     cdef InputMetadata* metadata
     grad = grads[output_nr]
     if grad is None:
@@ -158,7 +157,7 @@ cdef object defined_tensor(Node node, object grads, int output_nr):
 
 
 cdef list defined_arrays(Node node, object grads):
-    """The gradients of a list of outputs, zeros for those that did not arrive."""
+    """The gradients of a list of outputs, zeros for the missing ones."""
     if node.outputs == NULL:
         grads = [grads]
     return [defined_array(node, grads, i) for i in range(node.n_outputs)]
@@ -171,7 +170,7 @@ cdef list defined_tensors(Node node, object grads):
 
 
 cdef object flat_gradients(tuple grads, tuple is_list):
-    """The gradients of inputs and lists of inputs in one row, as the edges are."""
+    """The gradients of inputs and lists of inputs in one sequence, like the edges."""
     cdef list flat = []
     cdef Py_ssize_t i
     for i in range(len(grads)):

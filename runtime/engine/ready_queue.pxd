@@ -1,4 +1,4 @@
-"""ReadyQueue and NodeStack: the orders in which the engine meets nodes."""
+"""ReadyQueue and NodeStack: the orders of execution and of graph traversal."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
@@ -18,7 +18,7 @@ cdef class ReadyQueue:
 
 cdef struct Step:
     PyObject* node          # borrowed
-    Py_ssize_t edge         # the next to look at, in a walk in depth
+    Py_ssize_t edge         # the next edge to visit, in a depth-first traversal
 
 cdef class NodeStack:
     cdef Step* steps

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""ReadyQueue and NodeStack: the orders in which the engine meets nodes.
+"""ReadyQueue and NodeStack: the orders of execution and of graph traversal.
 
-Both hold nodes that the graph keeps alive.  Knows nothing of gradients.
+Both hold borrowed references; the graph keeps the nodes alive.
 """
 
 from cpython.ref cimport PyObject
@@ -12,7 +12,7 @@ from ..core.node cimport Node
 
 
 cdef class ReadyQueue:
-    """Nodes whose gradients are complete, the one created last first."""
+    """Nodes whose gradients are complete; the most recently created node is first."""
 
     def __dealloc__(self):
         free(self.items)
@@ -57,7 +57,7 @@ cdef class ReadyQueue:
 
 
 cdef class NodeStack:
-    """A stack of borrowed nodes for the walks over the graph, each with how far a walk has come among its edges."""
+    """A stack of borrowed nodes for traversals of the graph, each with its position among the node's edges."""
     def __dealloc__(self):
         free(self.steps)
 

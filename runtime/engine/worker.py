@@ -1,19 +1,19 @@
-"""Workers: threads that lend a caller a stack of their own.
+"""Workers: threads that run a call on a stack of their own.
 
-Owns a small pool of them, how a call and its error travel, and what becomes of Ctrl-C while a caller waits.  Knows
-nothing of gradients.
+Holds a small pool of threads.  Transfers a call, its result and its error between threads, and handles Ctrl-C while the caller
+waits.  Independent of gradients.
 """
 
 import contextvars
 import os
 import threading
 
-IDLE_LIMIT = 8  # workers that are kept for the next call
-_PATIENCE = 0.1  # seconds between two looks at what was sent to this thread while it waits
+IDLE_LIMIT = 8  # workers kept for later calls
+_PATIENCE = 0.1  # seconds between two checks for exceptions sent to the waiting thread
 
 _idle = []
-_starting = set()  # the numbers of threads that start another: until that one runs, Python takes their number for its own
-if hasattr(os, "register_at_fork"):  # the threads do not live on in a child
+_starting = set()  # ids of threads that are starting a worker: until it runs, Python knows it by their id
+if hasattr(os, "register_at_fork"):  # the threads do not survive in a child
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_starting.clear)
 
@@ -21,8 +21,8 @@ if hasattr(os, "register_at_fork"):  # the threads do not live on in a child
 class _Worker:
     """One thread, which runs one call at a time.
 
-    A call that is not None has a living thread, whose exceptions end in `_work`.  Exceptions from elsewhere arrive where a
-    function begins or returns and where a loop goes back, and nowhere else: two statements without a call stay together.
+    A call that is not None has a living thread, whose exceptions end in `_work`.  Asynchronous exceptions are raised only at
+    the beginning and the end of functions and where loops jump back: two statements without a call are not separated.
     """
 
     def __init__(self):
@@ -38,7 +38,7 @@ class _Worker:
             self._thread.start()
         finally:
             _starting.discard(starter)
-        self._end.acquire()  # until the thread is inside of `try`
+        self._end.acquire()  # wait until the thread is inside of `try`
 
     def _work(self):
         try:
@@ -53,7 +53,7 @@ class _Worker:
                     self._error = error
                 self._call = None
                 self._end.release()
-        except BaseException as late:  # sent when no call ran; this thread ends, which the caller sees
+        except BaseException as late:  # sent when no call ran; this thread ends, and the caller sees that
             self._call, self._error, self._ended = None, self._error or late, True
 
     def run(self, call):
@@ -71,7 +71,7 @@ class _Worker:
                     break
             except BaseException as error:
                 interruption, unsent = error, True
-                if self._call is None:  # it arrived when the call was over, and perhaps `acquire` with it
+                if self._call is None:  # it arrived after the end of the call, and perhaps during `acquire`
                     break
         error, result, self._error, self._result, self._call = self._error, self._result, None, None, None
         if interruption is None and not self._ended and len(_idle) < IDLE_LIMIT:
@@ -83,23 +83,23 @@ class _Worker:
                 raise error or interruption
             return result
         finally:
-            error = interruption = None  # no circle through the traceback
+            error = interruption = None  # avoid a cycle through the traceback
 
     def _interrupt(self, kind):
-        """Raise an exception in the thread, if that may be now: the caller must not go on while the call still runs."""
+        """Raise an exception in the thread, if possible now: the caller must not continue while the call still runs."""
         import ctypes
 
         ident, kind = self._thread.ident, ctypes.py_object(kind)
         number, send = ctypes.c_ulong(ident), ctypes.pythonapi.PyThreadState_SetAsyncExc
         if ident in _starting:
             return False
-        if self._call is not None:  # else another thread may have the number by now
+        if self._call is not None:  # else the id may belong to a new thread
             send(number, kind)
         return True
 
 
 def run_on_own_stack(call):
-    """Call `call()` on the stack of another thread, in this one's context, and wait for it.
+    """Run `call()` on the stack of a worker thread, in the caller's context, and wait for it.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def run_on_own_stack(call):
     Returns
     -------
     object
-        What it returns; what it raises is raised here.
+        The result of the call; its exceptions are raised here.
     """
     context = contextvars.copy_context()
     try:

@@ -1,6 +1,6 @@
-"""Helpers of formulas, which compute with shapes, axes, dtypes and other static values.
+"""Helpers of formulas: compute shapes, axes, dtypes and other static values.
 
-Owns the helpers that derivatives.yaml calls.  They take and return no arrays, and know nothing of tensors.
+The formulas of derivatives.yaml call them.  They take and return no arrays, and do not depend on tensors.
 """
 
 from importlib import import_module
@@ -11,7 +11,7 @@ _REST = ("calculus", "contraction", "fourier", "indices", "linear_algebra", "row
 
 
 def __getattr__(name):
-    """The other modules are imported when the first of their names is asked for: most programs get by without."""
+    """Import the other modules when one of their names is first requested: most programs need none of them."""
     for module in _REST if not name.startswith("_") else ():
         found = vars(import_module(f"{__name__}.{module}"))
         globals().update((key, value) for key, value in found.items() if not key.startswith("_"))

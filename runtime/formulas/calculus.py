@@ -1,29 +1,29 @@
-"""Which parts of a convolution are asked for, and how samples and polynomials lie in arrays."""
+"""Helpers of convolution, gradient and polynomials: the part of a convolution to keep, and the layout of samples and terms."""
 
 from .shapes import _length
 
 
 def checked_order(edge_order):
-    """`edge_order`, if differences at the ends know it."""
+    """`edge_order`, checked to be supported."""
     if edge_order not in (1, 2):
         raise ValueError(f"edge_order must be 1 or 2, got {edge_order}")
     return edge_order
 
 
 def checked_times(m):
-    """How often to derive or integrate, refused beyond what anybody means."""
+    """The number of derivatives or integrals, checked to be in a sensible range."""
     if not 0 <= m <= 100:
         raise ValueError(f"m must be from 0 to 100, got {m}")
     return m
 
 
 def complex_dtype(dtype):
-    """The complex dtype of as many digits."""
+    """The complex dtype of the same precision."""
     return "complex64" if dtype.name in ("float16", "float32", "complex64") else "complex128"
 
 
 def convolved_part(m, n, mode):
-    """The places of the full convolution of vectors of lengths `m` and `n` that `mode` keeps."""
+    """The slice of the full convolution of vectors of lengths `m` and `n` that `mode` keeps."""
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be 'full', 'same' or 'valid', got {mode!r}")
     longer, shorter = max(m, n), min(m, n)
@@ -34,7 +34,7 @@ def convolved_part(m, n, mode):
 
 
 def gradient_axis(shape, axis, edge_order):
-    """The one axis along which a gradient is taken, which holds the samples that differences at its ends are made of."""
+    """The axis of a gradient, checked to have enough samples for the differences at its ends."""
     if axis is None and len(shape) != 1:
         raise ValueError(f"axis must be given for an array of {len(shape)} dimensions; np.gradient(x) goes along all of them")
     if _length(shape, axis or 0) <= edge_order:
@@ -43,5 +43,5 @@ def gradient_axis(shape, axis, edge_order):
 
 
 def toeplitz_places(rows, terms):
-    """Where the elements of a square matrix whose column k is moved down by k stand in a list of terms and one 0 behind them."""
+    """Indices into a list of terms followed by one 0, for a square matrix whose column k is the terms moved down by k."""
     return tuple(tuple(i - j if 0 <= i - j < terms else terms for j in range(rows)) for i in range(rows))

@@ -1,12 +1,12 @@
-"""The subscripts of einsum: what they mean for operands of given shapes, computed once for each combination.
+"""The subscripts of einsum: resolve them for operands of given shapes, once for each combination.
 
-Owns the order in which pairs are multiplied, which is the cheapest of those that add one operand after the other.
+Chooses the order of pairwise products: the cheapest order that adds one operand after the other.
 """
 
 import functools
 import math
 
-_MANY = 7  # operands of which all orders are tried
+_MANY = 7  # with more operands not all orders are tried
 
 
 @functools.lru_cache(1024)
@@ -17,23 +17,23 @@ def einsum_adjoint(subscripts, operand):
 
 
 def einsum_axes(subscripts, shapes):
-    """The axes of the only operand in the order of the result, where einsum does no more than that; else None."""
+    """The axes of the only operand in the order of the result, if einsum is a mere transposition; else None."""
     steps, _ = _plan(subscripts, tuple(shapes))
     term, _, out = steps[0].partition("->")
     return [term.index(i) for i in out] if len(steps) == 1 and sorted(term) == sorted(out) == sorted(set(term)) else None
 
 
 def einsum_steps(subscripts, shapes):
-    """Subscripts for one operand and then, for each further one, for itself (empty: as it is) and for the pair.
+    """Subscripts for the first operand and then, for each further one, for itself (empty if unchanged) and for the pair.
 
-    Ellipses get letters of their own, summed where the result has none, an index of length 1 in one operand and longer in
-    others is dropped there, and an index is summed as soon as no operand to come names it.
+    Ellipses get their own letters, which are summed if they do not occur in the result.  An index of length 1 in one operand and
+    longer in others is dropped from the former.  An index is summed as soon as no later operand has it.
     """
     return _plan(subscripts, tuple(shapes))[0]
 
 
 def einsum_order(subscripts, shapes):
-    """The operands in the order of einsum_steps."""
+    """The operands' order in einsum_steps."""
     return _plan(subscripts, tuple(shapes))[1]
 
 
@@ -68,10 +68,10 @@ def _plan(subscripts, shapes):
 
 
 def _cheapest(terms, out, lengths):
-    """The order of operands, one multiplied to the product of those before it, that takes the fewest multiplications.
+    """The order of operands with the fewest multiplications, if each is multiplied with the product of its predecessors.
 
-    What a set of operands leaves over does not depend on their order, so that the best order of a set is that of one of its
-    subsets, and one operand more.  Of many operands only the cheapest next one is tried.  Among equals the given order holds.
+    The indices that remain for a set of operands do not depend on their order, so the best order of a set is the best order of a
+    subset followed by one operand.  With many operands only the cheapest next operand is tried.  Ties keep the given order.
     """
     everything = range(len(terms))
 
@@ -96,7 +96,7 @@ def _cheapest(terms, out, lengths):
 
 
 def _einsum_terms(subscripts, shapes):
-    """The subscripts of each operand and of the result, ellipses and the implied result spelled out."""
+    """The subscripts of each operand and of the result, with ellipses and an implied result made explicit."""
     given, arrow, out = subscripts.replace(" ", "").partition("->")
     terms = given.split(",")
     if len(terms) != len(shapes):

@@ -4,7 +4,7 @@ from .shapes import axes_tuple
 
 
 def fourier_axes(ndim, s, axes):
-    """The axes of a transform, counted from the front: the given ones, else the last that `s` has lengths for, else all."""
+    """The axes of a transform, from the front: the given axes, else the last axes, one for each length of `s`, else all."""
     if axes is None:
         axes = range(ndim) if s is None else range(ndim - len(s), ndim)
     axes = axes_tuple(axes if isinstance(axes, (int, range)) else tuple(axes), ndim)
@@ -14,7 +14,7 @@ def fourier_axes(ndim, s, axes):
 
 
 def fourier_norm(norm, inverse):
-    """What a transform is divided by: 'none', the 'root' of the number of its terms, or 'all' of it."""
+    """The divisor of a transform: 'none', the 'root' of the number of terms, or 'all' of it."""
     divided = {None: inverse, "backward": inverse, "forward": not inverse}
     if norm not in (*divided, "ortho"):
         raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
@@ -22,14 +22,14 @@ def fourier_norm(norm, inverse):
 
 
 def other_norm(norm):
-    """How the transform in the other direction is divided by as much."""
+    """The `norm` that makes the transform in the other direction divide by the same number."""
     if norm not in (None, "backward", "forward", "ortho"):
         raise ValueError(f"norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
     return {"forward": "backward", "ortho": "ortho"}.get(norm, "forward")
 
 
 def fourier_shape(shape, s, axes):
-    """The shape that is transformed: lengths of `s` along `axes`, -1 or None for those that stay."""
+    """The shape that is transformed: lengths `s` along `axes`, -1 or None for unchanged lengths."""
     places = fourier_axes(len(shape), s, axes)
     lengths = list(shape)
     for axis, n in zip(places, (s,) if isinstance(s, int) else s or ()):
@@ -40,7 +40,7 @@ def fourier_shape(shape, s, axes):
 
 
 def half_length(shape, s, axes):
-    """How many real numbers the half spectrum along the last of `axes` stands for."""
+    """The length of the real signal whose half spectrum is along the last of `axes`."""
     length = shape[fourier_axes(len(shape), s, axes)[-1]]
     if s is None:
         return 2 * (length - 1)
@@ -49,7 +49,7 @@ def half_length(shape, s, axes):
 
 
 def half_shape(shape, s, axes):
-    """fourier_shape where the last of `axes` is a half spectrum."""
+    """fourier_shape if the last of `axes` is a half spectrum."""
     last, n = fourier_axes(len(shape), s, axes)[-1], half_length(shape, s, axes)
     if n < 1:
         raise ValueError(f"a transform needs at least one element along each of its axes, here {n}")

@@ -1,17 +1,17 @@
-"""Shapes of products and norms of matrices, and of matrices that stand for tensors."""
+"""Shapes of products and norms of matrices, and of matrices that represent tensors."""
 
 import math
 
-from .shapes import axes_tuple
+from .shapes import axes_tuple, broadcast_shape
 
 
 def blocks_shape(shape):
-    """Blocks of square matrices below each other, of the shape of matrices with their coefficients behind them."""
+    """The shape of square blocks stacked below each other, from that of matrices followed by their coefficients."""
     return (*shape[:-3], shape[-1], *shape[-3:-1])
 
 
 def chain_split(shapes):
-    """Behind how many of its first matrices a product is best taken apart."""
+    """The number of leading matrices after which to split a product."""
     if len(shapes) < 2 or any(len(shape) != 2 for shape in shapes[1:-1]) or any(not 0 < len(shape) < 3 for shape in shapes):
         raise ValueError(f"arrays must be two matrices or more, of which the first and the last may be vectors, not {shapes}")
     sizes = [1, *shapes[0]] if len(shapes[0]) == 1 else list(shapes[0])
@@ -29,12 +29,12 @@ def chain_split(shapes):
 
 
 def det_points(shape):
-    """At how many points of a circle its values tell coefficient m of a determinant, of degree n * m, from all others."""
+    """The number of points on a circle that separate coefficient m of a determinant, of degree n * m, from all others."""
     return max(shape[-2] - 1, 1) * (shape[-1] - 1) + 1
 
 
 def kron_shape(shape, other_ndim, behind):
-    """The shape in which each axis has one of length 1 before it (`behind` 1) or after it, for that of the other factor."""
+    """The shape with an axis of length 1 before (`behind` 1) or after each axis, for the other factor's axis."""
     shape = (1,) * (other_ndim - len(shape)) + tuple(shape)
     return tuple(n for length in shape for n in ((1, length) if behind else (length, 1)))
 
@@ -47,7 +47,7 @@ def matrix_norm_shape(shape, keepdims):
 
 
 def norm_axes(ndim, ord, axis):
-    """The one axis of vectors or the two of matrices of which a norm is asked, counted from the front."""
+    """The axis of vectors, or the two axes of matrices, for a norm; counted from the front."""
     axes = axes_tuple(axis, ndim)
     if ord is None and axis is None or len(axes) == 2 and axes[0] != axes[1] or len(axes) == 1 and not isinstance(ord, str):
         return axes
@@ -57,34 +57,42 @@ def norm_axes(ndim, ord, axis):
 
 
 def norm_axis(ord):
-    """Along which axis the moduli are summed for an operator norm."""
+    """The axis of the sum of moduli in an operator norm."""
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord}")
     return -2 if abs(ord) == 1 else -1
 
 
 def norm_word(ord):
-    """The norm that a word names, or no word for a number."""
+    """The norm's name, '' for a number."""
     if isinstance(ord, str) and ord not in ("fro", "nuc"):
         raise ValueError(f"ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
     return "fro" if ord is None else ord if isinstance(ord, str) else ""
 
 
 def product_shape(a_shape, b_shape):
-    """Axis by axis, lengths multiplied; missing ones in front count as 1."""
+    """The product of two shapes axis by axis; missing axes in front count as 1."""
     ndim = max(len(a_shape), len(b_shape))
     a, b = (1,) * (ndim - len(a_shape)) + tuple(a_shape), (1,) * (ndim - len(b_shape)) + tuple(b_shape)
     return tuple(m * n for m, n in zip(a, b))
 
 
+def row_shapes(a_shape, b_shape):
+    """The shapes of two stacks of rows with the same leading axes."""
+    if a_shape[-1] != b_shape[-1]:
+        raise ValueError(f"cdist: the rows of a have {a_shape[-1]} components and those of b {b_shape[-1]}")
+    lead = broadcast_shape(a_shape[:-2], b_shape[:-2])
+    return (*lead, *a_shape[-2:]), (*lead, *b_shape[-2:])
+
+
 def square_shape(shape, ind):
-    """The matrix whose rows are the first `ind` axes of a tensor."""
+    """The shape of the matrix whose rows are the first `ind` axes of a tensor."""
     if ind < 1:
         raise ValueError(f"ind must be positive, got {ind}")
     return (math.prod(shape[:ind]), -1)
 
 
 def toeplitz_shape(shape):
-    """Square matrices of square blocks, of the shape of matrices with their coefficients behind them."""
+    """The shape of square matrices of square blocks, from that of matrices followed by their coefficients."""
     size = shape[-1] * shape[-2]
     return (*shape[:-3], size, size)

@@ -1,10 +1,10 @@
-"""Axes, shapes and indices of an array's rows: the static arguments of an operator if its array has an extra leading axis."""
+"""Axes, shapes and indices of a batch's rows: the static arguments of an operator whose array has an extra leading axis."""
 
 import numpy as np
 
 
 def axes_of_rows(axis, ndim):
-    """Axes of rows of `ndim` axes, counted from the end; None means all of them, and of numbers there is none."""
+    """Axes of rows of `ndim` axes, counted from the end; None means all axes.  A number has no axes."""
     if axis is None or not ndim:
         return tuple(range(-ndim, 0))
     if isinstance(axis, int):
@@ -13,7 +13,7 @@ def axes_of_rows(axis, ndim):
 
 
 def index_of_rows(index, rows):
-    """What takes of each of so many rows what `index` takes of one."""
+    """The index that applies `index` to each of `rows` rows."""
     index = index if isinstance(index, tuple) else (index,)
     kinds = [not (item is None or item is Ellipsis or isinstance(item, (int, slice))) for item in index]
     if not any(kinds):
@@ -21,35 +21,35 @@ def index_of_rows(index, rows):
     places = [i for i, item in enumerate(index) if kinds[i] or isinstance(item, int)]
     if places[-1] - places[0] == len(places) - 1:
         return (slice(None), *index)
-    # Axes of what stands apart go to the front: the rows go with them.
+    # Advanced indices that are not adjacent put their axes first: index the rows with an array, so that their axis joins these.
     arrays = [item for item, kind in zip(index, kinds) if kind]
     ndim = max(1 if getattr(a, "dtype", None) == np.dtype(bool) else np.ndim(a) for a in arrays)
     return (np.arange(rows).reshape((rows,) + (1,) * ndim), *index)
 
 
 def new_axes_of_rows(axis, ndim):
-    """Where new axes stand in rows that had `ndim` axes, counted from the end."""
+    """The positions of new axes in rows of `ndim` axes, counted from the end."""
     return axes_of_rows(axis, ndim + (1 if isinstance(axis, int) else len(axis)))
 
 
 def order_of_rows(axes, ndim):
-    """An order of the axes of rows of `ndim` axes, behind the axis along which the rows lie."""
+    """A permutation of the axes of rows of `ndim` axes, with the axis of the rows kept first."""
     axes = reversed(range(ndim)) if axes is None else axes
     return (0, *(a % ndim + 1 for a in axes))
 
 
 def shape_of_rows(shape, row_shape, ndim=0):
-    """The shape of rows of another shape, of which `shape` is that of all together; of `ndim` axes at least."""
+    """The batch's shape if its rows have the shape `row_shape`, with axes of length 1 in front up to `ndim`."""
     return (shape[0], *(1,) * (ndim - len(row_shape)), *row_shape)
 
 
 def square_of_rows(shape):
-    """The shape of the squares that rows of vectors are the rows of."""
+    """The shape of square matrices whose rows are the vectors of a batch."""
     return (*shape, shape[-1])
 
 
 def single_axes_of_rows(axis, shape):
-    """The axes of length 1 that rows lose, where all together have `shape`."""
+    """The axes of length 1 that are removed from the rows of a batch of the given shape."""
     if axis is None:
         return tuple(i for i, n in enumerate(shape) if i and n == 1)
     return axes_of_rows(axis, len(shape) - 1)

@@ -1,4 +1,4 @@
-"""Axes, indices, and shapes that follow from other shapes, for all families."""
+"""Axes, indices, and shapes computed from other shapes, for all families of operators."""
 
 import itertools
 import math
@@ -6,7 +6,7 @@ import operator
 
 
 def along_axis(index, axis, ndim):
-    """The index that stands at `axis` of an array of `ndim` axes, behind whole ones."""
+    """The index that applies `index` to `axis` of an array of `ndim` axes, and takes all of the axes before it."""
     _length((1,) * ndim, axis)
     return (slice(None),) * (axis % ndim) + (index,)
 
@@ -23,7 +23,7 @@ def axes_tuple(axis, ndim):
 
 
 def broadcast_shape(a, b):
-    """The shape of two arrays of shapes `a` and `b` that meet element by element."""
+    """The shape of the result of broadcasting arrays of shapes `a` and `b`."""
     ndim = max(len(a), len(b))
     a, b = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
     for m, n in zip(a, b):
@@ -33,7 +33,7 @@ def broadcast_shape(a, b):
 
 
 def checked_axes(shape, name, least, most=None):
-    """`shape`, if it has as many axes as the operator takes of what it calls `name`."""
+    """`shape`, checked to have the number of axes that the operator requires of its argument `name`."""
     if len(shape) < least or most is not None and len(shape) > most:
         wanted = f"{least} or more" if most is None else f"{least}" if least == most else f"{least} to {most}"
         raise ValueError(f"{name} must have {wanted} axes, its shape is {tuple(shape)}")
@@ -41,35 +41,35 @@ def checked_axes(shape, name, least, most=None):
 
 
 def checked_number(value, name, least=-math.inf, most=math.inf, zero=True):
-    """`value`, if it lies from `least` to `most`, 0 included where `zero`."""
+    """`value`, checked to be between `least` and `most`, and not 0 unless `zero`."""
     if not least <= value <= most or value == 0 and not zero:
         raise ValueError(f"{name} must be a number from {least} to {most}{'' if zero else ' other than 0'}, got {value}")
     return value
 
 
 def checked_reduction(reduction):
-    """`reduction`, if a loss knows it."""
+    """`reduction`, checked to be a reduction of losses."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
     return reduction
 
 
 def checked_rounding(rounding_mode):
-    """`rounding_mode`, if a quotient is rounded in it."""
+    """`rounding_mode`, checked to be a rounding mode of division."""
     if rounding_mode not in ("floor", "trunc"):
         raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
     return rounding_mode
 
 
 def checked_probability(p):
-    """`p`, if elements can be dropped with this probability."""
+    """`p`, checked to be a probability."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return p
 
 
 def chunk_ends(shape, chunks, axis):
-    """Where all but the last of at most `chunks` parts end along `axis`; the last may be shorter than the others."""
+    """The ends of all but the last of at most `chunks` parts along `axis`; the last may be shorter than the others."""
     if chunks < 1:
         raise ValueError(f"chunks must be positive, got {chunks}")
     length = _length(shape, axis)
@@ -78,14 +78,14 @@ def chunk_ends(shape, chunks, axis):
 
 
 def diagonal_index(shape):
-    """The index of the places whose coordinates along all axes are equal."""
+    """The index of the elements whose coordinates along all axes are equal."""
     if len(shape) < 2 or len(shape) > 2 and min(shape) != max(shape):
         raise ValueError(f"a diagonal needs two axes, or more of one length, the shape is {tuple(shape)}")
     return (tuple(range(min(shape))),) * len(shape)
 
 
 def difference_order(n, shape, axis):
-    """How many differences along `axis` give what `n` of them give: beyond its length there is nothing left."""
+    """The order of the difference along `axis`, limited to its length, beyond which nothing is left."""
     if n < 0:
         raise ValueError(f"the order of the difference must not be negative, got {n}")
     if not shape:
@@ -97,7 +97,7 @@ def difference_order(n, shape, axis):
 
 
 def expanded_shape(shape, wanted):
-    """The shape that -1 in `wanted` leaves as `shape` has it; axes are counted from the last."""
+    """The wanted shape with each -1 replaced by the length in `shape`; axes are aligned at the end."""
     wanted = tuple(_integers(wanted))
     extra = len(wanted) - len(shape)
     if extra < 0 or any(n < -1 or n == -1 and i < extra for i, n in enumerate(wanted)):
@@ -106,7 +106,7 @@ def expanded_shape(shape, wanted):
 
 
 def flat_shape(shape, start_axis, end_axis):
-    """The shape in which the axes from `start_axis` to `end_axis` are one."""
+    """The shape with the axes from `start_axis` to `end_axis` merged into one."""
     ndim = max(len(shape), 1)
     for axis in (start_axis, end_axis):
         if not -ndim <= axis < ndim:
@@ -118,17 +118,17 @@ def flat_shape(shape, start_axis, end_axis):
 
 
 def float_dtype(dtype):
-    """The dtype itself where it has fractions, float64 for others."""
+    """The dtype itself if it is inexact, else float64."""
     return dtype if dtype.kind in "fc" else "float64"
 
 
 def has_fractions(dtype):
-    """Whether `dtype` is one of floats or of complex numbers."""
+    """Whether `dtype` is inexact: float or complex."""
     return dtype.kind in "fc"
 
 
 def inverse_permutation(axes):
-    """The order of axes that undoes `axes`; None reverses, and undoes itself."""
+    """The permutation of axes that undoes `axes`; None reverses the axes, and undoes itself."""
     if axes is None:
         return None
     axes = [axis % len(axes) for axis in axes]
@@ -136,24 +136,24 @@ def inverse_permutation(axes):
 
 
 def is_complex(dtype):
-    """Whether `dtype` is complex, known before any value is."""
+    """Whether `dtype` is complex."""
     return dtype.kind == "c"
 
 
 def is_lower(lower, upper):
-    """Which triangle two arguments ask for that must not contradict each other; the upper one where neither says."""
+    """Whether the lower triangle is requested by two arguments that must not contradict each other; by default the upper one."""
     if lower is not None and upper is not None and bool(lower) == bool(upper):
         raise ValueError(f"lower={lower} and upper={upper} contradict each other")
     return bool(lower) if lower is not None else upper is not None and not upper
 
 
 def len_of(values):
-    """How many values there are."""
+    """The number of values."""
     return len(values)
 
 
 def lifted_shapes(shapes, kind):
-    """The shapes under which arrays join: at least 1-d ('flat'), vectors as 'rows', as 'columns', or all 3-d ('depth')."""
+    """Shapes of arrays reshaped for joining: 'flat' at least 1-d, vectors as 'rows' or 'columns', 'depth' 3-d."""
     lifts = {
         "flat": lambda s: s or (1,),
         "rows": lambda s: s if len(s) > 1 else (1, *(s or (1,))),
@@ -164,22 +164,22 @@ def lifted_shapes(shapes, kind):
 
 
 def line_shape(ndim, axis):
-    """The shape under which a vector lies along one axis of an array."""
+    """The shape that puts a vector along one axis of an array of `ndim` axes."""
     return tuple(-1 if place == axis % ndim else 1 for place in range(ndim))
 
 
 def log_of(count):
-    """Its natural logarithm, -inf for 0."""
+    """The natural logarithm of a count, -inf for 0."""
     return math.log(count) if count else -math.inf
 
 
 def opposite(shift):
-    """Minus each of one or several integers."""
+    """The negative of an integer, or of each of several."""
     return tuple(-n for n in shift) if isinstance(shift, (tuple, list)) else -shift
 
 
 def part_ends(shape, sizes, axis):
-    """Where all but the last of the parts of the given sizes end along `axis`, which they have to fill."""
+    """The ends of all but the last part along `axis`, for parts of the given sizes, which must add up to its length."""
     sizes = _integers(sizes)
     length = _length(shape, axis)
     if not sizes or min(sizes) < 0 or sum(sizes) != length:
@@ -188,7 +188,7 @@ def part_ends(shape, sizes, axis):
 
 
 def reduced_count(shape, axis, correction=0):
-    """How many elements a reduction of `shape` along `axis` makes one, less `correction` and not below 0."""
+    """The number of elements of `shape` that a reduction along `axis` combines into one, less `correction`, at least 0."""
     return max(math.prod(shape[a] for a in axes_tuple(axis, len(shape)) if shape) - correction, 0)
 
 
@@ -199,19 +199,19 @@ def reduced_shape(shape, axis, keepdims):
 
 
 def row_shape(shape, axis):
-    """The axes that a reduction keeps, then the others as one."""
+    """The axes that a reduction keeps, followed by the product of the others."""
     axes = axes_tuple(axis, len(shape))
     return (*reduced_shape(shape, axis, False), math.prod(shape[a] for a in axes if shape))
 
 
 def slice_along(axis, start, stop):
-    """The index that takes slice start:stop of one axis and all of the others."""
+    """The index that takes the slice start:stop of one axis and all of the others."""
     part = slice(start, stop)
     return (slice(None),) * axis + (part,) if axis >= 0 else (Ellipsis, part) + (slice(None),) * (-axis - 1)
 
 
 def span(shape, axis, start, length):
-    """The slice of `length` places from `start`, which counts from the end where it is negative."""
+    """The slice of `length` elements from `start`, which counts from the end if it is negative."""
     count = _length(shape, axis)
     first = start + count if start < 0 else start
     if not 0 <= first <= first + length <= count:
@@ -220,10 +220,10 @@ def span(shape, axis, start, length):
 
 
 def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
-    """Which axes to sum, and how to order what remains, to carry a cotangent back to `a` (operand 0) or `b` (1).
+    """The axes to sum, and the order of the remaining ones, that carry a cotangent back to `a` (operand 0) or `b` (1).
 
-    The cotangent has the free axes of `a` and then those of `b`.  Against `b` its last ones are summed, which leaves
-    the free axes of `a` and, in the order of `b`, the axes that were summed; likewise against `a`.
+    The cotangent has the free axes of `a`, followed by the free axes of `b`.  For `a` it is contracted with `b` over the latter;
+    this leaves the free axes of `a` and, in the order of `b`, the axes that were summed.  For `b` the roles are exchanged.
     """
     if isinstance(axes, int):
         axes = range(a_ndim - axes, a_ndim), range(axes)
@@ -241,7 +241,7 @@ def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
 
 
 def tensordot_subscripts(a_ndim, b_ndim, axes):
-    """The summation of einsum that tensordot is."""
+    """The subscripts of einsum that compute tensordot."""
     if isinstance(axes, int):
         axes = range(a_ndim - axes, a_ndim), range(axes)
     letters = [*map(chr, range(ord("a"), ord("z") + 1)), *map(chr, range(ord("A"), ord("Z") + 1))]
@@ -259,7 +259,7 @@ def tile_axes(shape, reps):
 
 
 def tile_shape(shape, reps):
-    """The shape of a tiled array with an axis of its own for the copies along each axis."""
+    """The shape of a tiled array with a separate axis for the copies along each axis."""
     reps = (reps,) if isinstance(reps, int) else tuple(reps)
     ndim = max(len(shape), len(reps))
     shape, reps = (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(reps)) + reps
@@ -267,7 +267,7 @@ def tile_shape(shape, reps):
 
 
 def _integers(values):
-    """One integer, or several, as a list."""
+    """One integer or several, as a list."""
     try:
         return [operator.index(values)]
     except TypeError:
@@ -275,7 +275,7 @@ def _integers(values):
 
 
 def _length(shape, axis):
-    """The length of one axis."""
+    """The length of one axis, checked to exist."""
     if not -len(shape) <= axis < len(shape):
         raise IndexError(f"axis {axis} is out of range for an array of dimension {len(shape)}")
     return shape[axis]

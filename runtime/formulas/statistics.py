@@ -1,10 +1,10 @@
-"""Where quantiles stand, and what weights and degrees of freedom mean."""
+"""Positions of quantiles, and divisors of covariances and shapes of weights."""
 
 import math
 
 from .shapes import axes_tuple
 
-# NumPy's methods of finding a quantile: Hyndman and Fan's alpha and beta, None for those that round.
+# NumPy's quantile methods: alpha and beta of Hyndman and Fan, None for methods that round.
 _QUANTILES = {
     "linear": (1, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
@@ -14,36 +14,36 @@ _QUANTILES = {
 
 
 def cov_divisor(shape, rowvar, bias, ddof):
-    """What the products of deviations are divided by; NaN where there are too few observations."""
+    """The divisor of the products of deviations; NaN if there are too few observations."""
     count = math.prod(shape) if len(shape) < 2 else shape[1] if rowvar else shape[0]
     divisor = count - cov_ddof(bias, ddof)
     return divisor if divisor > 0 else math.nan
 
 
 def cov_ddof(bias, ddof):
-    """By how much the count of observations is lessened."""
+    """The number subtracted from the count of observations."""
     return ddof if ddof is not None else 0 if bias else 1
 
 
 def quantile_kind(method):
-    """How a quantile is found: 'between' two elements, or by the rule of that name, which rounds."""
+    """How a quantile is found: 'between' two elements, or by the rounding rule of that name."""
     if method not in _QUANTILES:
         raise ValueError(f"method must be one of {', '.join(_QUANTILES)}, got {method!r}")
     return "between" if _QUANTILES[method] else method
 
 
 def quantile_offset(method):
-    """Where among n elements the quantile q stands, counted from 1: offset + q * (n + slope)."""
+    """The offset in the position of quantile q among n elements, counted from 1: offset + q * (n + slope)."""
     return (_QUANTILES[method] or (0, 0))[0]
 
 
 def quantile_slope(method):
-    """See quantile_offset."""
+    """The slope in the position of a quantile; see quantile_offset."""
     return 1 - sum(_QUANTILES[method] or (0, 0))
 
 
 def weights_shape(weights_shape, shape, axis):
-    """The shape under which weights of a whole array, or of some axes in their order, meet it."""
+    """The shape of weights, of a whole array or of some axes in rising order, that broadcasts with the array."""
     if tuple(weights_shape) == tuple(shape):
         return tuple(shape)
     axes = axes_tuple(axis, len(shape))

@@ -1,4 +1,4 @@
-"""The axes over which kernels and windows move, and the channels before them."""
+"""Axes of convolution, pooling and interpolation windows, and the channels before them."""
 
 import math
 from numbers import Integral
@@ -7,7 +7,7 @@ from .shapes import _integers, _length
 
 
 def affine_shape(theta, size):
-    """The shape of the grid that matrices make for images of the given shape."""
+    """The shape of the sampling grid that affine matrices define for images of the given shape."""
     axes = len(size) - 2
     if axes not in (2, 3) or tuple(theta) != (size[0], axes, axes + 1):
         raise ValueError(f"matrices of shape {tuple(theta)} make no grid for images of shape {tuple(size)}; they are of shape "
@@ -16,12 +16,12 @@ def affine_shape(theta, size):
 
 
 def attention_scale(shape):
-    """One over the root of the number of components, 1 of none."""
+    """One over the square root of the number of components; 1 if there are none."""
     return max(_length(shape, -1), 1) ** -0.5
 
 
 def block_axes(shape, block):
-    """The last axes, which have to have the lengths of a block."""
+    """The last axes, checked to have the lengths of a block."""
     block = tuple(_integers(block))
     if not block or tuple(shape[-len(block) :]) != block:
         raise ValueError(f"normalized_shape is {block}, the array is of shape {tuple(shape)}")
@@ -29,19 +29,19 @@ def block_axes(shape, block):
 
 
 def block_lengths(shape, block):
-    """The lengths of the last axes, as many as those of a block."""
+    """The lengths of the last axes, as many as `block` has."""
     return tuple(shape[-len(tuple(_integers(block))) :])
 
 
 def checked_causal(is_causal, unmasked):
-    """Whether queries see earlier keys only; a mask of its own then says so twice."""
+    """`is_causal`, checked not to be combined with a mask."""
     if is_causal and not unmasked:
         raise ValueError("is_causal is a mask, and attn_mask must be None beside it")
     return bool(is_causal)
 
 
 def conv_padding(padding, ndim, weight, stride, dilation):
-    """How many zeros stand at both ends of each axis under a kernel, and what pad is told of further ones behind."""
+    """The padding at both ends of each axis, and the further padding behind, as widths for `pad`."""
     if not isinstance(padding, str):
         return padding, ()
     if padding not in ("same", "valid"):
@@ -56,21 +56,21 @@ def conv_padding(padding, ndim, weight, stride, dilation):
 
 
 def feature_shape(shape, axes):
-    """The shape with as many of the last axes of length 1."""
+    """The shape with the last `axes` axes of length 1."""
     if not 0 < axes < len(shape):
         raise ValueError(f"an array of shape {tuple(shape)} has no channels before its last {axes} axes")
     return (*shape[: len(shape) - axes], *(1,) * axes)
 
 
 def grouped_shape(shape, groups):
-    """Examples, groups of channels, and what is in a group."""
+    """The shape (examples, groups of channels, elements of a group)."""
     if len(shape) < 2 or groups < 1 or shape[1] % groups:
         raise ValueError(f"num_groups {groups} does not divide the channels of an array of shape {tuple(shape)}")
     return shape[0], groups, math.prod(shape[1:]) // groups
 
 
 def has_probabilities(shape, target, dtype, ignore_index=-100):
-    """Whether targets are the probabilities of classes, one for each logit, and not the classes themselves."""
+    """Whether targets are class probabilities, one for each logit, rather than class indices."""
     if dtype.kind == "f" and ignore_index >= 0:
         raise ValueError(f"ignore_index={ignore_index} is for classes, and the target holds probabilities: set those of the "
                          "class to 0")  # fmt: skip
@@ -81,12 +81,12 @@ def has_probabilities(shape, target, dtype, ignore_index=-100):
 
 
 def is_bool(dtype):
-    """Whether `dtype` is that of masks."""
+    """Whether `dtype` is bool."""
     return dtype.kind == "b"
 
 
 def axes_behind(axes):
-    """Where the given axes stand once they are behind all others."""
+    """The positions of the given axes after they are moved behind all others."""
     return last_axes(len(axes) if isinstance(axes, tuple) else 1)
 
 
@@ -104,12 +104,12 @@ def other_axes(axis, ndim):
 
 
 def no_stride_long(output_padding, stride):
-    """Whether no axis of the adjoint of a convolution becomes longer by a whole stride."""
+    """Whether the output padding of a transposed convolution is less than one stride along each axis."""
     return all(o < s for o, s in zip(output_padding, stride))
 
 
 def parts_of(size, shape, count):
-    """Into how many parts each of the last axes is divided: one number for all, or one each, where None leaves an axis whole."""
+    """The number of parts for each of the last axes, from one number for all or one for each; None leaves an axis whole."""
     size = size.tolist() if hasattr(size, "tolist") else size
     sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,) * count
     known = all(part is None or isinstance(part, Integral) and not isinstance(part, bool) for part in sizes)
@@ -120,7 +120,7 @@ def parts_of(size, shape, count):
 
 
 def pooled_length(shape, axis, kernel, stride, padding, dilation, ceil_mode):
-    """How many windows stand along one axis; with `ceil_mode` the last one may reach beyond the padding behind it."""
+    """The number of windows along one axis; with `ceil_mode` the last window may extend beyond the padding behind it."""
     if min(kernel, stride, dilation) < 1 or not 0 <= padding <= (dilation * (kernel - 1) + 1) // 2:
         raise ValueError(f"kernel_size {kernel}, stride {stride}, dilation {dilation} and padding {padding} make no windows: "
                          "they must be positive, and the padding at most half of the window")  # fmt: skip
@@ -141,7 +141,7 @@ def pooled_lengths(shape, kernel, stride, padding, dilation, ceil_mode):
 
 
 def resized(shape, size, scale, recompute=None):
-    """The lengths behind the first two axes that a size, or factors, ask for."""
+    """The lengths after the first two axes that a size, or scale factors, request."""
     inner = shape[2:]
     if (size is None) == (scale is None) or not inner:
         raise ValueError("either size or scale_factor has to be given, and an array of three axes or more")
@@ -157,7 +157,7 @@ def resized(shape, size, scale, recompute=None):
 
 
 def _factors(scale, count):
-    """A factor for each axis, which one number alone stands for."""
+    """One factor for each axis; a single number is used for all."""
     try:
         found = [float(one) for one in scale] if isinstance(scale, (tuple, list)) else [float(scale)] * count
     except TypeError:
@@ -168,7 +168,7 @@ def _factors(scale, count):
 
 
 def resized_kind(mode, align_corners, ndim, antialias=False):
-    """How one axis is resampled in a mode of interpolate."""
+    """The kind of resampling along one axis for a mode of interpolate."""
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError(f"antialias is for the modes 'bilinear' and 'bicubic', got {mode!r}")
     kinds = {"linear": (3, "linear"), "bilinear": (4, "linear"), "trilinear": (5, "linear"), "bicubic": (4, "cubic")}
@@ -183,7 +183,7 @@ def resized_kind(mode, align_corners, ndim, antialias=False):
 
 
 def resized_steps(shape, sizes, kind, scale):
-    """The distance along each axis between the elements that make up a resampled element."""
+    """The distance along each axis between the source positions of adjacent resampled elements."""
     inner = shape[len(shape) - len(sizes) :]
     if kind.endswith("aligned"):
         return tuple((length - 1) / (size - 1) if size > 1 else 0.0 for length, size in zip(inner, sizes))
@@ -193,12 +193,12 @@ def resized_steps(shape, sizes, kind, scale):
 
 
 def sampled_rows(grid):
-    """The shape in which the places of a grid stand along one axis."""
+    """The shape of a sampling grid with its places merged into one axis."""
     return grid[0], math.prod(grid[1:-1]), grid[-1]
 
 
 def sampled_taps(mode, padding, shape, grid):
-    """How many pixels along an axis a place is made of, for images and a grid that fit."""
+    """The number of pixels along an axis that each sample uses, for images and a grid whose shapes fit."""
     taps = {"nearest": 1, "bilinear": 2, "bicubic": 4}.get(mode)
     if taps is None or padding not in ("zeros", "border", "reflection"):
         raise ValueError(f"mode {mode!r} must be 'bilinear', 'nearest' or 'bicubic', padding_mode {padding!r} 'zeros', 'border' "
@@ -213,21 +213,21 @@ def sampled_taps(mode, padding, shape, grid):
 
 
 def shared_heads(query, key):
-    """How many queries along axis -3 share a key."""
+    """The number of queries along axis -3 that share a key."""
     if min(len(query), len(key)) < 3 or key[-3] < 1 or query[-3] % key[-3]:
         raise ValueError(f"the heads along axis -3 of {tuple(query)} do not share those of {tuple(key)}")
     return query[-3] // key[-3]
 
 
 def shuffled_groups(shape, groups):
-    """The shape in which the channels along axis 1 are taken apart into groups."""
+    """The shape with the channels along axis 1 split into groups."""
     if len(shape) < 2 or groups < 1 or shape[1] % groups:
         raise ValueError(f"the channels of {tuple(shape)} are no {groups} groups")
     return (shape[0], groups, shape[1] // groups, *shape[2:])
 
 
 def shuffle_plan(shape, factor):
-    """Into which shape channels that hold squares are taken apart, which axes move where, and what is made of them."""
+    """For channels that contain squares: the shape that splits them, the axes to move and their targets, and the final shape."""
     if len(shape) < 3 or factor < 1 or shape[-3] % factor**2:
         raise ValueError(f"the channels of {tuple(shape)} hold no squares of {factor} by {factor}")
     *lead, channels, rows, columns = shape
@@ -237,12 +237,12 @@ def shuffle_plan(shape, factor):
 
 
 def spacing(dtype):
-    """The distance from 1 to the next number of the dtype."""
+    """The distance from 1 to the next larger number of the dtype."""
     return {"e": 2.0**-10, "f": 2.0**-23}.get(dtype.char, 2.0**-52)
 
 
 def strides_behind(output_padding, stride, ndim):
-    """How many whole strides each axis of the adjoint of a convolution becomes longer, as widths for pad."""
+    """The whole strides in the output padding of a transposed convolution, for each axis, as widths for `pad`."""
     if any(s < 1 for s in stride):
         raise ValueError(f"a stride is at least 1, got {tuple(stride)}")
     behind = [(0, o // s) for o, s in zip(output_padding, stride)]
@@ -250,7 +250,7 @@ def strides_behind(output_padding, stride, ndim):
 
 
 def transposed_shape(shape, weight, stride, padding, output_padding, dilation, groups):
-    """The shape of what a convolution with a weight makes an array of the given shape of."""
+    """The shape of the result of a transposed convolution."""
     spatial = len(stride)
     if len(weight) != spatial + 2 or len(shape) not in (spatial + 1, spatial + 2) or groups < 1:
         raise ValueError(f"no {spatial} axes stand behind the channels of {tuple(shape)} and of the weight, {tuple(weight)}")
@@ -265,12 +265,12 @@ def transposed_shape(shape, weight, stride, padding, output_padding, dilation, g
 
 
 def planes_shape(shape, axes):
-    """An array of the given shape as one row for each plane, which the last axes make."""
+    """The shape with the last axes merged into one plane, and one row for each plane."""
     return math.prod(shape[: len(shape) - axes]), math.prod(shape[len(shape) - axes :])
 
 
 def unpooled_shape(shape, kernel, stride, padding, wanted=None):
-    """The shape of which windows make an array of the given shape; or the one wanted, if they make that of it, too."""
+    """The shape whose pooling windows have the given shape as their number; or `wanted`, checked to be within a stride of it."""
     lengths = [(n - 1) * s - 2 * p + k for n, k, s, p in zip(shape[-len(kernel) :], kernel, stride, padding)]
     if len(shape) <= len(kernel) or min(*kernel, *stride, *lengths) < 1 or min(padding) < 0:
         raise ValueError(f"windows of {kernel}, stride {stride}, padding {padding}, make no array of shape {tuple(shape)}")
@@ -283,7 +283,7 @@ def unpooled_shape(shape, kernel, stride, padding, wanted=None):
 
 
 def unshuffle_plan(shape, factor):
-    """shuffle_plan's way back."""
+    """The inverse of shuffle_plan."""
     if len(shape) < 3 or factor < 1 or shape[-2] % factor or shape[-1] % factor:
         raise ValueError(f"the last two axes of {tuple(shape)} are not made of squares of {factor} by {factor}")
     *lead, channels, rows, columns = shape

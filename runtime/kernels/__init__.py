@@ -1,14 +1,14 @@
-"""Kernels: forwards that NumPy has no single expression for; arrays in, arrays out, nothing known of autograd.
+"""Kernels: forwards that are not a single NumPy expression; they take and return arrays and do not depend on autograd.
 
-A module names its kernels in `__all__`; the generator makes one table of them.  Compiled kernels are imported at once, those in
-Python when the first operator needs them.
+A module names its kernels in `__all__`; the generator collects these names in one table.  Compiled kernels are imported at once,
+kernels in Python when the first operator needs them.
 """
 
 from importlib import import_module
 
 from ..generated.kernel_names import COMPILED, PYTHON
 from ..support.extension import offer
-from ..support.later import later
+from ..support.lazy_import import later
 
 offer(__name__)
 for _module, _names in COMPILED.items():

@@ -1,8 +1,8 @@
-"""NumPy expressions of compiled kernels that have none beside them, for programs that run without this library.
+"""NumPy expressions of compiled kernels without a Python counterpart, for programs that run without this library.
 
-Owns the functions that `gradspec.tracing` writes into such a program: a kernel of a module `x_loops` has its expression in the
-module `x` if that has one of its name, any other kernel has it here.  A loop that may leave its work to NumPy leaves all of it.
-Nothing of the library calls them.
+Defines the functions that `gradspec.compiler.tracing` writes into such a program.  A kernel of a module `x_loops` has its
+expression in the module `x` if that defines its name; the expressions of all other kernels are here.  A loop that may decline and
+leave its work to NumPy always declines here.  The library itself does not call them.
 """
 
 import math
@@ -11,8 +11,8 @@ import numpy as np
 
 from .elementwise.complex_functions import complex_log1p, complex_logaddexp
 from .indexing import indexing
-from .loops.elsewhere import one_by_one, scipy_function
-from .rows.moments import std, var
+from .loops.scipy_fallback import one_by_one, scipy_function
+from .row_wise.moments import std, var
 from .special_functions import scipy_backed
 
 # Products.
@@ -76,7 +76,7 @@ def erfc(x):
 
 
 def settled(y, x, complement):
-    """`y`, with the limit where the square of a complex `x` was lost between two equal infinities."""
+    """`y`, with the limit where squaring a complex `x` subtracted equal infinities."""
     if y.dtype.kind != "c":
         return y
     limit = np.copysign(1, np.real(x))
@@ -89,7 +89,7 @@ def erfinv(x):
 
 
 def gelu(x, approximate):
-    above = np.maximum(x, -50)  # below all is 0, and -inf is, too
+    above = np.maximum(x, -50)  # below -50 the result is 0, also for -inf
     if approximate == "tanh":
         inner = np.minimum(above, 50)
         return above * sigmoid(math.sqrt(8 / math.pi) * inner * (1 + 0.044715 * np.square(inner)))
@@ -255,7 +255,7 @@ def var_mean(x, axis, correction, keepdims):
     return var(x, axis, correction, keepdims), mean_along(x, axis, keepdims)
 
 
-# Loops that kernels in Python call, which go on by NumPy where these have done nothing.
+# Loops called by kernels in Python, which continue with NumPy if these do nothing.
 
 
 def add_along(y, axis, indices, values):
@@ -306,7 +306,7 @@ def distances_direct(a, b, y):
     return False
 
 
-# Loops that are all of their kernel.
+# Loops without a fallback in their kernel.
 
 
 def max_windows(x, first, last, step, y, indices):

@@ -1,4 +1,4 @@
-"""Random numbers, in the shape and dtype that the arguments of a distribution ask for."""
+"""Random numbers of distributions, in the shape and dtype that the arguments request."""
 
 import operator
 
@@ -29,7 +29,7 @@ def bernoulli(p, generator):
 
 
 def binomial(n, p, size, generator):
-    """How many of `n` trials succeed.
+    """The number of successes in `n` trials.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ def binomial(n, p, size, generator):
 
 
 def draw_indices(shape, size, replace, p, axis, generator):
-    """Random places along one axis of an array of the given shape.
+    """Random indices along one axis of an array of the given shape.
 
     Parameters
     ----------
     shape : tuple of int
     size : tuple of int or None
     replace : bool
-        Whether a place can be drawn again.
+        Whether an index can be drawn repeatedly.
     p : tuple of float or None
-        Weight of each.
+        Weight of each index.
     axis : int
     generator : numpy.random.Generator
 
@@ -67,16 +67,16 @@ def draw_indices(shape, size, replace, p, axis, generator):
 
 
 def draw_numbers(count, size, replace, p, generator):
-    """Random numbers from 0 up to but without `count`.
+    """Random integers from [0, count).
 
     Parameters
     ----------
     count : int, or ndarray of one
     size : tuple of int or None
     replace : bool
-        Whether a number can be drawn again.
+        Whether a number can be drawn repeatedly.
     p : tuple of float or None
-        Weight of each.
+        Weight of each number.
     generator : numpy.random.Generator
 
     Returns
@@ -88,15 +88,15 @@ def draw_numbers(count, size, replace, p, generator):
 
 
 def draw_places(weights, n, replacement, generator):
-    """Random places of each row, by their weights.
+    """Random indices into each row of weights, drawn by these weights.
 
     Parameters
     ----------
     weights : ndarray
-        One row or rows of them, finite and not negative.
+        One row or several, finite and not negative.
     n : int
     replacement : bool
-        Whether a place can be drawn again.
+        Whether an index can be drawn repeatedly.
     generator : numpy.random.Generator
 
     Returns
@@ -115,13 +115,13 @@ def draw_places(weights, n, replacement, generator):
         drawn = generator.random((*weights.shape[:-1], n)) * edges[..., -1:]
         places = (drawn[..., None] >= edges[..., None, :]).sum(-1)
     else:
-        with np.errstate(divide="ignore"):  # the first n of clocks that run at these rates
+        with np.errstate(divide="ignore"):  # the first n events of exponential clocks with these rates
             places = np.argsort(generator.exponential(size=weights.shape) / weights, axis=-1)[..., :n]
     return places.astype(np.intp)
 
 
 def geometric(p, size, generator):
-    """Number of trials up to and with the first success.
+    """Number of trials up to and including the first success.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def integers(low, high, size, dtype, endpoint, generator):
 
 
 def normal_(x, mean, std, generator):
-    """Write normal random numbers into ``x``.
+    """Write normal random numbers to ``x``.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def poisson(lam, size, generator):
 
 
 def rand(shape, dtype, generator):
-    """Evenly distributed over [0, 1).
+    """Uniformly distributed over [0, 1).
 
     Parameters
     ----------
@@ -209,13 +209,13 @@ def rand(shape, dtype, generator):
 
 
 def rand_like(x, dtype, generator):
-    """Evenly distributed over [0, 1), in the shape and dtype of ``x``.
+    """Uniformly distributed over [0, 1), with the shape and dtype of ``x``.
 
     Parameters
     ----------
     x : ndarray
     dtype : dtype or None
-        That of `x` when it is None.
+        None means the dtype of `x`.
     generator : numpy.random.Generator
 
     Returns
@@ -226,7 +226,7 @@ def rand_like(x, dtype, generator):
 
 
 def randint_like(x, low, high, dtype, generator):
-    """Integers from `low` up to `high`, in the shape and dtype of ``x``.
+    """Integers from `low` up to `high`, with the shape and dtype of ``x``.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def randint_like(x, low, high, dtype, generator):
     low : int
     high : int or None
     dtype : dtype or None
-        That of `x` when it is None.
+        None means the dtype of `x`.
     generator : numpy.random.Generator
 
     Returns
@@ -261,13 +261,13 @@ def randn(shape, dtype, generator):
 
 
 def randn_like(x, dtype, generator):
-    """Standard normal numbers, in the shape and dtype of ``x``.
+    """Standard normal numbers, with the shape and dtype of ``x``.
 
     Parameters
     ----------
     x : ndarray
     dtype : dtype or None
-        That of `x` when it is None.
+        None means the dtype of `x`.
     generator : numpy.random.Generator
 
     Returns
@@ -293,13 +293,13 @@ def randperm(n, generator):
 
 
 def standard(distribution, loc, scale, size, generator):
-    """Numbers of a distribution of location 0 and scale 1.
+    """Random numbers of a distribution with location 0 and scale 1.
 
     Parameters
     ----------
     distribution : str
     loc, scale : ndarray
-        What the numbers will be moved by and multiplied with: their shape, where `size` is None, and dtype count.
+        The location and scale to be applied later; they determine the dtype and, if `size` is None, the shape.
     size : tuple of int or None
     generator : numpy.random.Generator
 
@@ -319,7 +319,7 @@ def standard(distribution, loc, scale, size, generator):
 
 
 def uniform_(x, low, high, generator):
-    """Write random numbers between two bounds into ``x``.
+    """Write to ``x`` random numbers between two bounds.
 
     Parameters
     ----------
@@ -334,14 +334,14 @@ def uniform_(x, low, high, generator):
         `x`.
     """
     x[...] = low + (high - low) * generator.random(x.shape)
-    if np.isrealobj(low) and np.isrealobj(high) and low < high:  # what the dtype of `x` has rounded to the bound
+    if np.isrealobj(low) and np.isrealobj(high) and low < high:  # numbers that the dtype of `x` has rounded up to the bound
         real = x.real
         np.copyto(real, np.nextafter(real, real.dtype.type(low)), where=real >= np.float64(high))
     return x
 
 
 def _below_one(drawn, dtype):
-    """Numbers from 0 up to but without 1 in another dtype; where that would round them to 1, they are the number below."""
+    """Numbers in [0, 1) in another dtype; a number that would round to 1 becomes the largest number below 1."""
     y = drawn.astype(np.zeros((), dtype).real.dtype)
     return np.where(y > drawn, np.nextafter(y, y.dtype.type(0)), y).astype(dtype, copy=False)
 

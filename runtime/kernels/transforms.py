@@ -1,11 +1,11 @@
 """NumPy's Fourier transforms, with padded or cut axes and the chosen normalisation."""
 
 import numpy as np
-import numpy.fft  # NumPy binds the name when it is first asked for: of two threads that ask at once, one may end in a recursion
+import numpy.fft  # NumPy binds the name on first access; two threads at once may recurse
 
 __all__ = ["fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier", "shifted"]
 
-# What a sum is divided by, as NumPy names it for a transform and for its inverse.
+# The divisor of a sum, by NumPy's names for a transform and for its inverse.
 _NORMS = {"none": ("backward", "forward"), "root": ("ortho", "ortho"), "all": ("forward", "backward")}
 
 
@@ -29,7 +29,7 @@ def fitted(x, shape):
 
 
 def fourier(x, axes, inverse, norm):
-    """Discrete Fourier transform along `axes`, or with the other sign in the exponent.
+    """Discrete Fourier transform along `axes`; the inverse has a positive exponent.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def fourier(x, axes, inverse, norm):
     inverse : bool
         Whether the exponent is positive.
     norm : {'none', 'root', 'all'}
-        Divide by 1, by the root of the number of terms, or by that number.
+        Divide by 1, by the square root of the number of terms, or by that number.
 
     Returns
     -------
@@ -56,13 +56,13 @@ def fourier(x, axes, inverse, norm):
 
 
 def frequencies(n, d, dtype, half):
-    """The frequency of each place of a transform of length `n`, or of its first half.
+    """The frequency of each element of a transform of length `n`, or of its first half.
 
     Parameters
     ----------
     n : int
     d : float
-        Distance of neighbouring samples.
+        Distance between adjacent samples.
     dtype : dtype or None
     half : bool
 
@@ -74,7 +74,7 @@ def frequencies(n, d, dtype, half):
 
 
 def interior(x, n, axis, factor):
-    """Places of a half spectrum that stand for two of the whole one of length `n`, times `factor`.
+    """Multiply by `factor` the elements of a half spectrum that represent two elements of the whole one, of length `n`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def interior(x, n, axis, factor):
 
 
 def irfourier(x, n, axis, norm):
-    """Real numbers whose transform the other way has the first half `x`.
+    """The real numbers whose forward transform has the first half `x`.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def irfourier(x, n, axis, norm):
 
 
 def rfourier(x, axis, norm):
-    """First half of the transform of real numbers.
+    """The first half of the transform of real numbers.
 
     Parameters
     ----------
@@ -139,15 +139,15 @@ def rfourier(x, axis, norm):
 
 
 def shifted(x, axes, inverse):
-    """Each axis turned by half its length: frequency 0 from its front to its middle, or back.
+    """Rotate each axis by half its length: frequency 0 from the front to the middle, or back.
 
     Parameters
     ----------
     x : ndarray
     axes : tuple of int or None
-        All of them when it is None.
+        None means all axes.
     inverse : bool
-        Whether the middle comes to the front.
+        Whether to move the middle to the front.
 
     Returns
     -------

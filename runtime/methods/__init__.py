@@ -1,1 +1,1 @@
-"""What a tensor answers to: PyTorch's names, NumPy's protocols, dual numbers."""
+"""Methods and protocols of tensors: PyTorch's names, NumPy's protocols, dual numbers."""

@@ -1,4 +1,4 @@
-"""ArrayTensor: what a tensor has of an array."""
+"""ArrayTensor: the array methods of a tensor."""
 
 from .pytorch_tensor cimport PyTorchTensor
 

@@ -1,7 +1,7 @@
-"""ArrayTensor: what a tensor has of an array.
+"""ArrayTensor: the array methods of a tensor.
 
-Owns shape, dtype and memory layout, the conversions to NumPy and Python, printing, copying and pickling.  A layer of
-methods between PyTorchTensor, which has PyTorch's names for the same, and the generated Tensor, which has the operators.
+Defines shape, dtype and memory layout, the conversions to NumPy and Python, printing, copying and pickling.  A layer of methods
+between PyTorchTensor, with PyTorch's names for the same, and the generated Tensor, with the operators.
 """
 
 from importlib import import_module
@@ -19,21 +19,21 @@ from ..core.grad_mode cimport GRAD_DISABLED, LISTENING, ThreadState, thread_stat
 from .lost_history import let_out, warn_of_number
 from .numpy_protocol cimport UniversalCalls, call_function
 from .pytorch_tensor cimport PyTorchTensor
-from ..saved.snapshot cimport begin_write
+from ..saved.copy_on_write cimport begin_write
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
 from ..saved.view cimport check_inplace
 
-# Above all of this, and found by name when somebody asks for it.
+# It imports this module, so it is imported by name on demand.
 NAMESPACE = __name__.partition(".")[0] + ".array_api"
 
 
 class Size(int):
-    """The number of elements, as NumPy's `x.size` has it, which PyTorch's `x.size()` calls.
+    """The number of elements: an int, as NumPy's `x.size`, and callable, as PyTorch's `x.size()`.
 
     Attributes
     ----------
     shape : tuple of int
-        Of the tensor that was asked.
+        Shape of the tensor.
     """
 
     def __call__(self, dim=None):
@@ -89,7 +89,7 @@ cdef class ArrayTensor(PyTorchTensor):
         """Bytes between neighbours along each axis, as NumPy counts them."""
         return (<object> self.array).strides
 
-    # Python's operators that are made of others.
+    # Python operators composed of others.
 
     def __divmod__(self, other):
         return ops.floor_divide(self, other), ops.remainder(self, other)
@@ -97,7 +97,7 @@ cdef class ArrayTensor(PyTorchTensor):
     def __rdivmod__(self, other):
         return ops.floor_divide(other, self), ops.remainder(other, self)
 
-    # Out to NumPy and Python.
+    # Conversions to NumPy and Python.
 
     def numpy(self):
         """The ndarray itself, not a copy.
@@ -105,8 +105,8 @@ cdef class ArrayTensor(PyTorchTensor):
         Raises
         ------
         RuntimeError
-            Where a derivative would be dropped silently: outside `no_grad`, on a tensor that requires grad, and anywhere on one
-            that carries a tangent.
+            If a derivative would be dropped silently: for a tensor that requires grad, outside `no_grad`; for a tensor with a
+            tangent, always.
         """
         cdef str reason = history_of(self)
         if reason is not None:
@@ -123,21 +123,21 @@ cdef class ArrayTensor(PyTorchTensor):
             let_out(reason)
         return left(self, "numpy", np.array(self.array, dtype=dtype, copy=copy))
 
-    # Other libraries: the array API's namespace and exchange of memory.
+    # Other libraries: the array API's namespace, and exchange of memory.
 
     def __array_namespace__(self, *, api_version=None):
-        """The module of the array API's functions on tensors."""
+        """The module with the array API's functions on tensors."""
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f"the namespace is that of the array API 2024.12, not {api_version!r}")
         return import_module(NAMESPACE)
 
     @property
     def device(self):
-        """Where the array is: "cpu"."""
+        """The device of the array: "cpu"."""
         return CPU
 
     def to_device(self, device, /, *, stream=None):
-        """This tensor, which is on the one device that there is."""
+        """This tensor: there is only one device."""
         if device != "cpu":
             raise ValueError(f"tensors are on the device 'cpu', got {device!r}")
         return self
@@ -149,7 +149,7 @@ cdef class ArrayTensor(PyTorchTensor):
     def __dlpack_device__(self):
         return (<object> self.array).__dlpack_device__()
 
-    # NumPy's functions, and its operators with an array on the left, are calls of ours.
+    # NumPy's functions, and its operators with an array on the left, call our operators.
 
     __array_ufunc__ = UniversalCalls()
 
@@ -216,7 +216,7 @@ cdef class ArrayTensor(PyTorchTensor):
             if self.flags & VIEW:
                 check_view(self)
             name = None if self.grad_fn_ is None else type(self.grad_fn_).__name__
-        except RuntimeError:  # a write to the base makes a history that this view cannot have
+        except RuntimeError:  # a write to the base gives this view a history that it cannot have
             name = "Invalid"
         if name is not None:
             parts.append(f"grad_fn=<{name}>")
@@ -228,7 +228,7 @@ cdef class ArrayTensor(PyTorchTensor):
         return f"tensor({', '.join(parts)})"
 
     def _repr_html_(self):
-        from html import escape  # no import of gradspec should wait for it
+        from html import escape  # not imported with gradspec
 
         about = f"{'&times;'.join(map(str, self.shape)) or 'number'} {self.dtype}"
         return f"<div><small>Tensor {about}</small><pre>{escape(repr(self))}</pre></div>"
@@ -236,7 +236,7 @@ cdef class ArrayTensor(PyTorchTensor):
     # Other memory.
 
     def set_(self, source):
-        """Take the memory, the shape and the dtype of `source`, in place; both look at it from then on.
+        """Take the memory, the shape and the dtype of `source`, in place; both share the memory from then on.
 
         Parameters
         ----------
@@ -245,12 +245,12 @@ cdef class ArrayTensor(PyTorchTensor):
         Returns
         -------
         Tensor
-            This one.
+            This tensor.
 
         Raises
         ------
         RuntimeError
-            Where a gradient could pass: set it under `no_grad`.
+            If a gradient could flow: call it under `no_grad`.
         """
         cdef TensorBase other
         if not isinstance(source, TensorBase):
@@ -264,7 +264,7 @@ cdef class ArrayTensor(PyTorchTensor):
         return self
 
     def resize_(self, *shape):
-        """Take another shape, in place: as many of the elements, in C order, as fit; what is new is zero.
+        """Change the shape, in place: as many elements as fit are kept, in C order; new elements are zero.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ cdef class ArrayTensor(PyTorchTensor):
         Returns
         -------
         Tensor
-            This one.
+            This tensor.
 
         Raises
         ------
@@ -305,14 +305,14 @@ cdef class ArrayTensor(PyTorchTensor):
 
     def __deepcopy__(self, memo):
         _, arguments = self.__reduce_ex__(4)
-        from copy import deepcopy  # no import of gradspec should wait for it
+        from copy import deepcopy  # not imported with gradspec
 
         memo[id(self)] = other = rebuild(arguments[0], *deepcopy(arguments[1:], memo))
         return other
 
 
 cdef inline object left(TensorBase tensor, str method, object value):
-    """A value on its way out to NumPy and Python: listeners know of it."""
+    """Report to listeners a value that leaves for NumPy or Python, and return it."""
     cdef ThreadState* state = thread_state()
     if state.flags & LISTENING:
         note_event(state, "left", method, (tensor,), value)
@@ -320,7 +320,7 @@ cdef inline object left(TensorBase tensor, str method, object value):
 
 
 cdef str history_of(TensorBase tensor):
-    """What its values alone would lose, in words; None where nothing is lost."""
+    """The reason why the values alone lose something, in words; None if nothing is lost."""
     if tensor.flags & REQUIRES_GRAD and not thread_state().flags & GRAD_DISABLED:
         return "requires grad"
     if tensor.flags & TANGENT and levels_of((tensor,)):
@@ -329,7 +329,7 @@ cdef str history_of(TensorBase tensor):
 
 
 cdef object number(ArrayTensor tensor, str function):
-    """The only element, for what makes a plain number of it without having said `item`."""
+    """The only element, for a conversion to a number other than `item`, with a warning if history is lost."""
     cdef object value = tensor.item()
     cdef str reason = history_of(tensor)
     if reason is not None:
@@ -345,14 +345,14 @@ cdef int take_memory(TensorBase tensor, ndarray array, bint needs_grad, str op) 
     check_inplace(state, tensor, False, op)
     begin_write(state, tensor, False)
     tensor.replace_array(array)
-    if tensor.flags & VIEW:  # of nothing any more
+    if tensor.flags & VIEW:  # no longer a view
         tensor.flags &= ~<unsigned int> VIEW
         tensor.counter = None
     return 0
 
 
 def rebuild(type cls, ndarray array, requires_grad, grad, attributes):
-    """A leaf from its parts: what pickle and deepcopy call."""
+    """A leaf from its parts; called by pickle and deepcopy."""
     cdef TensorBase tensor = cls.__new__(cls)
     tensor.array = array
     tensor.grad_ = grad

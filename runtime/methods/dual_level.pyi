@@ -4,7 +4,7 @@ from gradspec import Tensor
 
 class UnpackedDualTensor(NamedTuple):
     primal: Tensor
-    tangent: Tensor | Any  # None where there is none
+    tangent: Tensor | Any  # None if absent
 
 class dual_level:
     def __enter__(self) -> int: ...

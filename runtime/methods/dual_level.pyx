@@ -1,6 +1,6 @@
-"""Dual levels as users call them, and the way in and out of forward mode: make_dual and unpack_dual.
+"""Dual levels: enter and exit forward mode, and the user functions make_dual and unpack_dual.
 
-Owns what opens and closes a level, and the checks of what users pass.  Knows no formulas.
+Opens and closes levels, and checks the users' arguments.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from ..support cimport capi as cnp
 from ..support.dispatch import ops
 from ..support.errors import NotBatched
 from ..core.forward_ad import formulas
-from ..core.told cimport tell_of_copy
+from ..core.non_operator_events cimport tell_of_copy
 from ..core.forward_ad cimport (
     DualLevel, ForwardGrad, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of,
 )
@@ -24,17 +24,17 @@ UnpackedDualTensor = named("UnpackedDualTensor", "primal", "tangent", module=__n
 
 
 def enter_dual_level():
-    """Open a dual level inside those that are open, and return its index, counted from 0.
+    """Open a dual level inside of the open ones, and return its index, counted from 0.
 
     Returns
     -------
     int
     """
-    return enter(0) - 1  # inside, 0 says that none is open
+    return enter(0) - 1  # in `enter`, 0 means that no level is open
 
 
 cdef int enter(Py_ssize_t batch) except -1:
-    """Open a level, and return its index, counted from 1."""
+    """Open a level and return its index, counted from 1."""
     cdef DualLevel level = DualLevel.__new__(DualLevel)
     cdef list levels = thread_objects().dual_levels
     level.index, level.batch = len(levels) + 1, batch
@@ -45,12 +45,12 @@ cdef int enter(Py_ssize_t batch) except -1:
 
 
 def exit_dual_level(*, level=None):
-    """Leave the innermost dual level; its tangents vanish.
+    """Leave the innermost dual level and drop its tangents.
 
     Parameters
     ----------
     level : int, optional
-        Must be the innermost one.
+        Index to check: it must be the innermost level.
     """
     cdef list levels = thread_objects().dual_levels
     if not levels:
@@ -78,15 +78,15 @@ class dual_level:
 
 
 class batched_level(dual_level):
-    """A dual level at which each tensor has many tangents: rows of the tensor's shape along a leading axis.
+    """A dual level with many tangents for each tensor: rows of the tensor's shape along a leading axis.
 
-    For the passes that push many tangents at once.  `make_dual` and `unpack_dual` do not look at such a level: what calls them
-    there is told to run for one tangent after the other.
+    For passes that propagate many tangents at once.  `make_dual` and `unpack_dual` refuse such a level: they raise
+    NotBatched, and their caller then runs once for each tangent.
 
     Parameters
     ----------
     batch : int
-        How many, 1 at least.
+        Number of tangents, at least 1.
     """
 
     def __init__(self, batch):
@@ -117,11 +117,11 @@ class batched_level(dual_level):
 
 
 class formula_level(dual_level):
-    """A dual level at which no tangent is computed: the jvp formula of the operator that is called is found instead."""
+    """A dual level that computes no tangents: it finds the jvp formula of the called operator instead."""
 
     def __enter__(self):
         self.flags = thread_state().flags & FORWARD_DISABLED
-        self.level = enter(-2) - 1  # no batch, and not the mark of an error
+        self.level = enter(-2) - 1  # neither a batch nor the code of an error
         thread_state().flags &= ~<unsigned int> FORWARD_DISABLED
         return self
 
@@ -131,7 +131,7 @@ class formula_level(dual_level):
         thread_state().flags |= <unsigned int> self.flags
 
     def carrying(self, value):
-        """An operand, or several, with some tangent at this level; with those of others, unless they are turned off."""
+        """An operand, or several, with some tangent at this level; its other tangents are kept unless forward mode was off."""
         cdef TensorBase dual
         if type(value) is tuple or type(value) is list:
             return type(value)([self.carrying(item) for item in value])
@@ -144,12 +144,12 @@ class formula_level(dual_level):
         return dual
 
     def found(self):
-        """What is called with outputs, inputs and tangents, and has `outputs` and `inputs`; None where there is no derivative."""
+        """The Formula, called with outputs, inputs and tangents, which has `outputs` and `inputs`; None without a derivative."""
         return formulas.get(thread_objects().dual_levels[self.level])
 
 
 def innermost_level():
-    """How many dual levels are open.
+    """Number of open dual levels.
 
     Returns
     -------
@@ -159,12 +159,12 @@ def innermost_level():
 
 
 def is_dual(TensorBase tensor):
-    """Whether a tensor has a tangent at any level that is open.
+    """Whether a tensor has a tangent at any open level.
 
     Parameters
     ----------
     tensor : Tensor
-        No row of a vmap: the batch has the tangent.
+        Not a row of a vmap: the batch has the tangent.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def make_dual(primal, tangent, *, level=None):
     Parameters
     ----------
     primal, tangent : Tensor
-        Of one shape, floating point or complex.
+        Tensors of the same shape, floating point or complex.
     level : int, optional
         The innermost open level by default.
 
@@ -234,7 +234,7 @@ def make_dual(primal, tangent, *, level=None):
 
 
 cdef TensorBase laid_out_as(TensorBase tangent, TensorBase primal):
-    """The tangent itself where its memory is laid out as the primal's: views of the one are then views of the other."""
+    """The tangent itself if it has the primal's memory layout, else a copy in it: views of one are then views of the other."""
     cdef TensorBase copy
     cdef int i
     for i in range(primal.array.ndim):
@@ -251,7 +251,7 @@ cdef TensorBase laid_out_as(TensorBase tangent, TensorBase primal):
 
 
 def unpack_dual(tensor, *, level=None):
-    """Primal and tangent of a tensor at a level; the tangent is None where it has none.
+    """Primal and tangent of a tensor at a level; the tangent is None if there is none.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The warning before a plain number or an ndarray is made of a tensor whose history it cannot hold.
+"""Lost history: warn before a number or an ndarray without the tensor's history is returned.
 
-Owns the words, which line of the user they name, the innermost one outside of installed packages, and which libraries only show
-or store what they are given.  Knows no tensors.
+Finds the user's line to name: the innermost one outside of installed packages.  Knows the libraries that only show or store their
+arguments.
 """
 
 import functools
@@ -13,19 +13,19 @@ import warnings
 
 @functools.cache
 def installed():
-    """Where what the user did not write lies."""
-    import sysconfig  # no import of gradspec should wait for it
+    """Paths of installed packages: code that the user did not write."""
+    import sysconfig  # not imported with gradspec
 
     places = os.path.dirname(os.path.dirname(__file__)), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
     return (*(os.path.join(place, "") for place in places), "<frozen ")
 
 
-# What these ask for leaves for a picture or a file: it is not computed with, so that no gradient is missed.
+# These libraries take values for a picture or a file: nothing is computed from them, so no gradient is missing.
 SHOWING = frozenset(("matplotlib", "seaborn", "plotly", "bokeh", "h5py", "zarr"))
 
 
 def users_frame():
-    """The innermost frame that runs code of the user's; the outermost where there is none, as in a thread of a library's."""
+    """The innermost frame with user code; the outermost frame if there is none, as in a thread of a library."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(installed()):
         frame = frame.f_back
@@ -33,14 +33,14 @@ def users_frame():
 
 
 def line_of(frame):
-    """The line as it is written; empty where the source is not at hand, or is not the user's."""
+    """The text of the line; empty if the source is unavailable, or is not the user's."""
     if frame.f_code.co_filename.startswith(installed()):
         return ""
     return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
 
 
 def warn_of_number(function, reason):
-    """Say, once for each line of the user's, which the warning shows, that a number loses what a tensor has."""
+    """Warn, once for each line of the user's, that a number loses the tensor's gradient; the warning shows the line."""
     library = who_asks()
     if library in SHOWING:
         return warn_of_picture(library, reason)
@@ -52,7 +52,7 @@ def warn_of_number(function, reason):
 
 
 def let_out(reason):
-    """Something asks for an ndarray that is not `numpy()`: an error, or a warning where it only shows or stores what it gets."""
+    """Handle a request for an ndarray other than `numpy()`: an error, or a warning if the library only shows or stores it."""
     library = who_asks()
     if library in SHOWING:
         return warn_of_picture(library, reason)
@@ -79,7 +79,7 @@ def warn_at_users_line(message):
 
 
 def who_asks():
-    """The top package of the innermost frame that is neither ours nor NumPy's."""
+    """The top package of the innermost frame outside of gradspec and NumPy."""
     frame = sys._getframe(1)
     while frame is not None:
         package = (frame.f_globals.get("__name__") or "").partition(".")[0]

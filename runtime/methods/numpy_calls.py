@@ -1,14 +1,14 @@
-"""NumPy's calls on tensors, beyond what operator and function have in common.
+"""NumPy's calls on tensors: map parameters to operators, beyond the arguments that both share.
 
-Owns how a parameter of a call is passed to the operator, served otherwise (`numpy_parameters`), or refused by name.  A function
-without an operator, or one that would drop a gradient, raises a clear error; if nothing is lost it returns its value.  Imported
-by the first call of NumPy's on a tensor.
+Passes a parameter of a call to the operator, serves it differently (`numpy_parameters`), or refuses it by name.  A function
+without an operator raises a clear error if it would drop a gradient; if nothing is lost it returns its value.  Imported by the
+first call of a NumPy function on a tensor.
 """
 
 import numpy as np
 
+from ..core.conversion import asarray
 from ..core.events import current_mapping
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..generated.numpy_table import FUNCTIONS, UNIVERSAL
 from ..support.dispatch import ops
@@ -20,11 +20,11 @@ WAY_OUT = ("an operator of your own is a gradspec.autograd.Function: forward com
 
 
 class Unserved(TypeError):
-    """The operator cannot do what NumPy's function is asked to."""
+    """The operator cannot do what the call of NumPy's function requires."""
 
 
 class Call:
-    """A function of NumPy's whose signature has something that its operator has not, while its arguments are sorted out."""
+    """A call of a NumPy function with parameters that its operator lacks: sorts the arguments and calls the operator."""
 
     def __init__(self, function, row):
         operator, self.public_name, self.required, self.leading, keywords, parameters, self.by_place, self.defaults, given = row
@@ -46,7 +46,7 @@ class Call:
                 self.arguments[target] = value
             elif value is not None and not (name in self.defaults and same(value, self.defaults[name])):
                 lacking[name] = value
-        for name, serve in SERVED.items():  # in this order: what is cast is then masked, what is computed is written last
+        for name, serve in SERVED.items():  # in this order: operands are cast, then masked; results are written last
             if name in lacking:
                 self.lacking = lacking
                 if serve(self, lacking.get(name)) is NotImplemented:
@@ -64,11 +64,11 @@ class Call:
 
     @property
     def first(self):
-        """The name of the operand, or of the list of them."""
+        """The name of the operand, or of the list of operands."""
         return next(iter(self.targets.values()))
 
     def change(self, alter):
-        """Put something else in the place of each operand."""
+        """Replace each operand."""
         value = self.arguments[self.first]
         listed = isinstance(value, (list, tuple))
         self.arguments[self.first] = [alter(item) for item in value] if listed else alter(value)
@@ -82,12 +82,12 @@ ROWS = {dotted(name): row for name, row in FUNCTIONS.items() if dotted(name) is 
 
 
 def short_calls():
-    """Function -> operator, how many arguments it needs, how many are the same by place, and which keywords."""
+    """Function -> operator, number of required arguments, number of shared positional arguments, and shared keywords."""
     return {f: (getattr(ops, row[0]), row[2], row[3], frozenset(row[4].split())) for f, row in ROWS.items() if f not in WRITTEN}
 
 
 def call_function(function, arguments, keywords):
-    """A call of NumPy's that has more to it than its operator's arguments."""
+    """Call a NumPy function with more than its operator's arguments."""
     if function in READING and (mapping := current_mapping()) is not None:
         found = by_rows(mapping, function, arguments, keywords)
         if found is not NotImplemented:
@@ -110,14 +110,14 @@ def call_function(function, arguments, keywords):
         return served(call, arguments, keywords)
     except Unserved as refusal:
         return without_operator(function, arguments, keywords, refusal=refusal)
-    except ValueError as refusal:  # of what NumPy does by default, as the further vectors of svd
+    except ValueError as refusal:  # for a default of NumPy's, such as the further vectors of svd
         if not call.given:
             raise
         return without_operator(function, arguments, keywords, refusal=refusal)
 
 
 def by_rows(mapping, function, arguments, keywords):
-    """The call for each row of a vmap, whose numbers are at hand there; NotImplemented where nothing is a batch."""
+    """Run the call for each row of a vmap, which has the row's numbers; NotImplemented if no argument is a batch."""
 
     def row(*given):
         result = call_function(function, given[: len(arguments)], dict(zip(keywords, given[len(arguments) :])))
@@ -127,7 +127,7 @@ def by_rows(mapping, function, arguments, keywords):
 
 
 def call_method(name, tensor, keywords):
-    """The function of that name, which an older NumPy may not have."""
+    """Call the NumPy function with this name, which an older NumPy may lack."""
     function = dotted(name)
     if function is None:
         return served(Call(np.copy, FUNCTIONS[name]), (tensor,), keywords)
@@ -135,7 +135,7 @@ def call_method(name, tensor, keywords):
 
 
 def served(call, arguments, keywords):
-    """The call of the operator, with all that NumPy's call says."""
+    """Call the operator, with all parameters of NumPy's call."""
     if not call.targets or call.leading > len(call.targets):  # any number of operands
         lacking = {name: value for name, value in keywords.items() if name not in call.keywords and value is not None}
         out = lacking.pop("out", None)
@@ -146,8 +146,8 @@ def served(call, arguments, keywords):
     return call(arguments, keywords)
 
 
-# Functions that are written out: those that write into their first argument, as assignments to it, and those of several
-# operators.
+# Functions that are implemented here: those that write into their first argument, as assignments to it, and those that need
+# several operators.
 
 
 def copyto(dst, src, casting="same_kind", where=True):
@@ -155,13 +155,13 @@ def copyto(dst, src, casting="same_kind", where=True):
     if where is not True:
         src = ops.where(where, src, dst)
     extra = src.ndim - np.ndim(dst)
-    if extra > 0 and set(src.shape[:extra]) == {1}:  # as assignment does, which drops them
+    if extra > 0 and set(src.shape[:extra]) == {1}:  # like assignment, drop leading axes of length 1
         src = ops.reshape(src, src.shape[extra:])
     write_into(dst, ops.broadcast_to(src, np.shape(dst)), "np.copyto")
 
 
 def repeated(values, count):
-    """`count` elements, from the first again where there are fewer."""
+    """`count` elements; shorter values are repeated."""
     values = ops.reshape(asarray(values), (-1,))
     return ops.take(values, np.arange(count) % values.size, 0)
 
@@ -200,7 +200,7 @@ def put_along_axis(arr, indices, values, axis):
 
 
 def assign(function, target, index, values):
-    """A recorded write into a tensor; an array takes what has no history."""
+    """A recorded write into a tensor; an array only accepts values without a history."""
     if isinstance(target, TensorBase):
         target[index] = values
     else:
@@ -214,7 +214,7 @@ WRITTEN = {
 }  # fmt: skip
 
 
-# Of these, those that choose by the numbers themselves: which elements a function gets, what the rank is.
+# Written functions that depend on the numbers themselves, for a choice of elements or a rank.
 
 READING = {
     np.choose, np.geomspace, np.histogram, np.linalg.lstsq, np.piecewise, np.place, np.put, np.put_along_axis, np.putmask,
@@ -222,24 +222,24 @@ READING = {
 }  # fmt: skip
 
 
-# Functions that ask for the shape or the dtype alone: no number is read.  A row of a vmap has none, and in a compiled function a
-# number that is read is a branch.
+# Functions that only read the shape or the dtype, not the numbers.  A row of a vmap has no numbers, and in a compiled function
+# reading a number is a branch.
 
 FORMAL = {np.common_type, np.iscomplexobj, np.isrealobj, np.ndim, np.result_type, np.shape, np.size}
 
 
 def outline(value):
-    """An array of the shape and dtype of a tensor, of one number everywhere."""
+    """An array with the shape and dtype of a tensor, whose elements share one zero."""
     if not isinstance(value, TensorBase):
         return value
     return np.ndarray(value.shape, value.dtype, bytes(value.dtype.itemsize), 0, (0,) * value.ndim)
 
 
-# What has no operator.
+# Functions without an operator.
 
 
 def without_operator(function, arguments, keywords, name="", refusal=None):
-    """The function of the values, where nothing is lost: of tensors without a history, or where numbers are all integers."""
+    """Call the function on values, if nothing is lost: the tensors have no history, or the result contains only integers."""
     lost, name = [], name or named(function)
     try:
         plain = arrays_in(arguments, lost), arrays_in(keywords, lost)
@@ -271,9 +271,9 @@ def nearest(name):
 
 
 def arrays_in(value, lost, read_only=False):
-    """Arrays that nothing can be written to in the place of tensors, and with `read_only` of arrays.
+    """Replace tensors, and with `read_only` also arrays, by read-only arrays.
 
-    `lost` gets the tensors whose history their values lose.
+    Tensors whose values lose their history are appended to `lost`.
     """
     if isinstance(value, TensorBase):
         if holds_history(value):
@@ -293,7 +293,7 @@ def arrays_in(value, lost, read_only=False):
 
 
 def has_fractions(result):
-    """Whether there is a number in it that is no integer: one that could have a gradient."""
+    """Whether the result contains a number that is not an integer, which could have a gradient."""
     if isinstance(result, (tuple, list)):
         return any(has_fractions(item) for item in result)
     if isinstance(result, (float, complex)):

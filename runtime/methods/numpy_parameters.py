@@ -1,7 +1,7 @@
-"""The parameters of NumPy's functions that operators lack: `dtype`, `out`, `where`, `initial`, `ddof`, `order` and their kind.
+"""NumPy's parameters that operators lack: `dtype`, `out`, `where`, `initial`, `ddof`, `order` and others.
 
-Owns how each of them changes a call: other operands, another operator, a step on the result.  A parameter without a meaning for
-tensors answers NotImplemented.  Knows a call by its fields, and nothing of its origin.
+Maps each of them to a change of the call: different operands, a different operator, or a step on the result.  A parameter without
+a meaning for tensors answers NotImplemented.
 """
 
 import functools
@@ -9,14 +9,14 @@ import sys
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..generated.numpy_table import SPECIAL, UNIVERSAL
 from ..support.dispatch import ops
 
 
 def dotted(name):
-    """The function that a dotted name is in this NumPy; None in one that has it not."""
+    """The object that a dotted name means in this NumPy version; None if it is missing."""
     found = np
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -25,7 +25,7 @@ def dotted(name):
 
 def named(function):
     """np.linalg.svd or scipy.special.erf, for messages."""
-    if isinstance(function, np.ufunc):  # which does not say where it comes from
+    if isinstance(function, np.ufunc):  # a ufunc does not name its module
         return f"np.{function.__name__}" if dotted(function.__name__) is function else f"scipy.special.{function.__name__}"
     module = getattr(function, "__module__", None) or "numpy"
     name = f"{module}.{function.__name__}".removeprefix("numpy.")
@@ -39,7 +39,7 @@ def universal_operators():
 
 
 def scipy_operator(function):
-    """The operator of one of SciPy's universal functions: that of the same name in gradspec.special, if there is one."""
+    """The operator of a universal function of SciPy: the one with the same name in gradspec.special, if there is one."""
     scipy_special = sys.modules.get("scipy.special")
     known = function.__name__ in SPECIAL and getattr(scipy_special, function.__name__, None) is function
     return getattr(ops, SPECIAL[function.__name__]) if known else None
@@ -48,7 +48,7 @@ def scipy_operator(function):
 def cast(call, dtype):
     casting = call.lacking.get("casting", "same_kind")
     call.change(lambda x: converted(x, dtype, casting, named(call.function)))
-    if np.dtype(dtype).kind in "iub":  # sums and products wrap round, in wide integers cut afterwards as in narrow ones
+    if np.dtype(dtype).kind in "iub":  # sums and products wrap round: casting wide results gives the narrow ones
         call.after.append(lambda y: y if y.dtype == dtype else ops.astype(y, dtype))
 
 
@@ -60,7 +60,7 @@ def converted(x, dtype, casting, where):
 
 
 def mask_operand(call, mask):
-    """`where=` of a reduction: what is masked is the identity of what is computed."""
+    """`where=` of a reduction: masked elements are replaced by the identity of the reduction."""
     if call.function in MOMENTS:
         call.operator = MOMENTS[call.function]
         call.arguments["mask"] = mask
@@ -75,7 +75,7 @@ def mask_operand(call, mask):
 
 
 def of_upper_triangle(call, value):
-    """The adjoint of what the operator makes of the adjoint, whose lower triangle it reads."""
+    """Take the adjoint of the operator's result for the adjoint operand, as the operator reads the lower triangle."""
     if value:
         call.change(ops.mH)
         call.after.append(ops.mH)
@@ -94,7 +94,7 @@ def written(call, out):
 
 
 def reordered(call, order):
-    """Memory has no order that a tensor promises; of "F" only the order of the elements in `reshape` and `ravel` is seen."""
+    """Tensors promise no memory order; "F" only matters for the order of the elements in `reshape` and `ravel`."""
     if order not in ("C", "K", "A", "F") or call.function in (np.sort, np.argsort):
         return NotImplemented
     if order == "F" and call.function in (np.reshape, np.ravel):
@@ -113,7 +113,7 @@ def copied(call, copy):
 
 
 def in_mode(call, mode):
-    """`mode=` of qr, whose Q has no unique derivative where it has more columns than the matrix, and of take."""
+    """`mode=` of qr, whose Q has no unique derivative if it has more columns than the matrix, and of take."""
     if call.function is np.linalg.qr and mode == "r":
         call.after.append(lambda y: y[1])
     elif call.function is np.linalg.qr:
@@ -130,7 +130,7 @@ def in_mode(call, mode):
 
 
 def around(call, name, value):
-    """`prepend=` and `append=`: what stands before and after the operand."""
+    """`prepend=` and `append=`: values before and after the operand."""
     x, axis = asarray(call.arguments[call.first]), call.arguments.get("axis", -1)
     value = asarray(value)
     if value.ndim == 0:
@@ -146,7 +146,7 @@ def without_vectors(call, value):
 
 
 def ignored(call, value):
-    """What makes no difference to the values: where they stand, how they are sorted, the way that a product goes."""
+    """Parameters that do not change the values: placement in memory, kind of sorting, order of a product."""
 
 
 def harmless(*values):
@@ -154,7 +154,7 @@ def harmless(*values):
 
 
 SERVED = {
-    "casting": ignored,  # read beside dtype
+    "casting": ignored,  # read with dtype
     "dtype": cast,
     "where": mask_operand,
     "initial": with_initial,
@@ -169,7 +169,7 @@ SERVED = {
     "deg": lambda call, value: call.after.append(ops.rad2deg) if value else None,
     "compute_uv": without_vectors,
     "sorter": lambda call, value: call.change(lambda x: ops.take(x, value)),
-    "kind": ignored,  # ours is stable, which is all that any of them promises
+    "kind": ignored,  # our sort is stable, which satisfies every kind
     "optimize": ignored,
     "hermitian": ignored,
     "subok": ignored,
@@ -179,7 +179,7 @@ SERVED = {
 
 
 def write_into(out, result, where, mask=True):
-    """The result in `out`, which is recorded where `out` is a tensor, and has to lose nothing where it is an array."""
+    """Write the result into `out`: recorded if `out` is a tensor; if it is an array, nothing may be lost."""
     out = out[0] if isinstance(out, tuple) else out
     result = asarray(result)
     if isinstance(out, TensorBase):
@@ -209,7 +209,7 @@ def values_of(mask):
     return mask.detach().numpy() if isinstance(mask, TensorBase) else np.asarray(mask)
 
 
-# Reductions: what NumPy's functions reduce with, and what `where=` makes of moments.
+# Reductions: the ufuncs of NumPy's functions, and moments with `where=`.
 
 REDUCTIONS = {
     np.sum: np.add, np.prod: np.multiply, np.max: np.maximum, np.amax: np.maximum, np.min: np.minimum, np.amin: np.minimum,

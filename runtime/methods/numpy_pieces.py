@@ -1,13 +1,12 @@
-"""NumPy's functions that are made of several operators: choices by lists, blocks in lists, functions that call back or return
-parts.
+"""NumPy's functions that need several operators: choices by lists, blocks, and functions with callbacks or several results.
 
-Owns their calls as compositions of operators.  A function with one operator is data (`generated.numpy_table`); a function that
-writes into its argument is in `numpy_calls`.
+Composes them from operators.  A function with one operator is data (`generated.numpy_table`); a function that writes into its
+argument is in `numpy_calls`.
 """
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .numpy_parameters import values_of, write_into
@@ -55,7 +54,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 
 def at_least(operator):
-    """One array becomes one tensor, several a tuple."""
+    """A function of several arrays: one array gives one tensor, several give a tuple."""
 
     def call(*arrays):
         results = tuple(operator(array) for array in arrays)
@@ -76,7 +75,7 @@ def depth_of(arrays):
 
 
 def collect(arrays, leaves, depth, level):
-    """The arrays in nested lists, in order."""
+    """Append the arrays in nested lists to `leaves`, in order."""
     if isinstance(arrays, tuple):
         raise TypeError("np.block: only lists can be used to arrange blocks, not tuples")
     if isinstance(arrays, list):
@@ -122,7 +121,7 @@ def einsum(*operands, out=None, optimize=False):
 
 
 def lettered(operands):
-    """The form with letters of a call whose operands are each followed by the numbers of its axes."""
+    """The call with a string of letters, for operands that are each followed by their axis numbers."""
     if isinstance(operands[0], str):
         return operands
     lists, last = operands[1::2], operands[-1] if len(operands) % 2 else None
@@ -149,7 +148,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 def histogram(a, bins=10, range=None, density=None, weights=None):
     if isinstance(bins, str):
         return NotImplemented
-    if np.ndim(bins):  # the edges themselves: what lies between them is counted, and has no gradient
+    if np.ndim(bins):  # the edges themselves: the counts between them have no gradient
         if weights is not None or density:
             return NotImplemented
         return asarray(np.histogram(values_of(a), values_of(bins))[0]), asarray(bins)
@@ -208,14 +207,14 @@ STATISTICS = {"maximum": ops.max, "mean": ops.mean, "median": ops.median, "minim
 
 
 def ramp(edge, end, width, axis):
-    """`width` equal steps from a number towards the edge, which is not reached."""
+    """`width` equal steps from a number towards the edge, which is not included."""
     share = np.reshape(np.arange(width) / max(width, 1), [-1 if i == axis else 1 for i in range(edge.ndim)])
     share = share.astype(np.real(np.ones(0, edge.dtype)).dtype, copy=False)
     return ops.add(ops.multiply(1 - share, ops.astype(end, edge.dtype)), ops.multiply(share, edge))
 
 
 def running(scan, start):
-    """The array API's sums or products up to each element, which may begin with that of none."""
+    """The array API's cumulative sums or products, which may start with the empty one."""
 
     def call(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
         x = asarray(x) if dtype is None else ops.astype(x, dtype)

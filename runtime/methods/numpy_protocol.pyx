@@ -1,7 +1,7 @@
-"""NumPy's protocols: `np.sin(x)` and `np.sum(x, axis=0)` of a tensor are calls of its operators.
+"""NumPy's protocols: map calls such as `np.sin(x)` and `np.sum(x, axis=0)` on tensors to operators.
 
-Owns the short way, on which all arguments mean the same to both; whatever else there is, and the first call of all, is up to
-`numpy_calls` and `numpy_universal`.  Knows no function by name.
+Handles the fast path, when the arguments mean the same for the function and the operator.  All other calls, and the first call of
+all, go to `numpy_calls` and `numpy_universal`.
 """
 
 from types import MethodType
@@ -18,22 +18,22 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject*, PyObject**, size_t, PyObject*)
 
 cdef enum:
-    MOST = 8                    # arguments of a call that is made in place
+    MOST = 8                    # arguments of a call without a new tuple
 
 cdef dict universal = None      # universal function -> operator
 cdef dict functions = None      # function -> NumpyCall
-# Modules that no import of gradspec waits for.
+# Modules that are imported by the first call, not with gradspec.
 cdef object numpy_calls = None
 cdef object numpy_universal = None
 
 
 cdef class NumpyCall:
-    """A function whose first arguments, and some keywords, are those of an operator."""
+    """A function that shares its first arguments, and some keywords, with an operator."""
 
     cdef object operator
     cdef Py_ssize_t required, leading
     cdef frozenset keywords
-    cdef tuple places       # the operator's parameters that take a place
+    cdef tuple places       # the operator's positional parameters
 
 
 cdef int load() except -1:
@@ -50,12 +50,12 @@ cdef int load() except -1:
         found[function] = call
     numpy_calls, numpy_universal = calls, methods
     functions = found
-    universal = numpy_parameters.universal_operators()  # last: what other threads look at
+    universal = numpy_parameters.universal_operators()  # last: other threads test it
     return 0
 
 
 cdef object call_universal(PyObject* self, PyObject* arguments, PyObject* keywords):
-    """What `__array_ufunc__` answers: of a tensor, the function, its method, and the inputs, in the tuple that NumPy made."""
+    """`__array_ufunc__`: the arguments are the tensor, the function, its method and the inputs, in the tuple that NumPy built."""
     cdef tuple given = <tuple> arguments
     cdef Py_ssize_t count = PyTuple_GET_SIZE(given) - 3
     cdef PyObject* operator
@@ -72,7 +72,7 @@ cdef object call_universal(PyObject* self, PyObject* arguments, PyObject* keywor
 
 
 cdef class UniversalCalls:
-    """`__array_ufunc__` as NumPy calls it, which finds it in the class: the tuple of all arguments goes through as it is."""
+    """`__array_ufunc__` as a class attribute for NumPy: the tuple of all arguments is passed on unchanged."""
 
     def __get__(self, tensor, owner):
         return self if tensor is None else MethodType(self, tensor)
@@ -82,7 +82,7 @@ cdef class UniversalCalls:
 
 
 cdef object call_function(object function, tuple arguments, dict keywords):
-    """What `__array_function__` answers."""
+    """`__array_function__`."""
     cdef NumpyCall call
     cdef PyObject* given[MOST]
     cdef PyObject* name_
@@ -95,7 +95,7 @@ cdef object call_function(object function, tuple arguments, dict keywords):
         if not keywords:
             return PyObject_Vectorcall(<PyObject*> call.operator, (<PyTupleObject*> arguments).ob_item, len(arguments), NULL)
         if PyDict_Size(keywords) == 1 and len(arguments) < min(MOST, len(call.places)):
-            # `axis=0` after the array, as most people write: without a tuple of names.
+            # `axis=0` after the array, the usual form: without a tuple of names.
             PyDict_Next(keywords, &place, &name_, &value)
             if <object> name_ == call.places[len(arguments)] and <object> name_ in call.keywords:
                 for i in range(len(arguments)):
@@ -111,9 +111,9 @@ cdef object call_function(object function, tuple arguments, dict keywords):
 
 
 cdef object call_method(str name, object tensor, dict keywords, dict beside):
-    """A method, or a function, with a parameter of NumPy's that its operator lacks: NumPy's function of that name.
+    """Call NumPy's function for a method or function with a parameter of NumPy's that its operator lacks.
 
-    Of those parameters None is what nobody gave: NumPy may take it for something else, as for a mask without a place.
+    In `beside`, None means that the parameter was not passed; it is dropped, as None may mean something else to NumPy.
     """
     if universal is None:
         load()

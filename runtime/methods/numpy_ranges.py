@@ -1,19 +1,19 @@
-"""NumPy's functions that make arrays of numbers, where the numbers are tensors: ranges, and one value everywhere.
+"""NumPy's functions for ranges and constant arrays, when their numbers are tensors.
 
-Owns their results as compositions of operators, which differentiate in the numbers that they are made of.
+Composes them from operators, which differentiate with respect to these numbers.
 """
 
 import math
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..support.dispatch import ops
 from .numpy_parameters import values_of
 
 
 def arange(start, stop=None, step=1, *, dtype=None):
-    """The count follows from the values; it has no derivative, nor has where the range ends."""
+    """The number of elements depends on the values; neither it nor the end of the range has a derivative."""
     if stop is None:
         start, stop = 0, start
     start, stop, step = (asarray(value) for value in (start, stop, step))
@@ -33,7 +33,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     steps = np.arange(num, dtype=real).reshape((num,) + (1,) * span.ndim)
     step = ops.divide(span, count) if count > 0 else ops.multiply(span, np.nan)
     y = ops.add(ops.multiply(steps, step if count > 0 else span), start)
-    if endpoint and num > 1:  # not what rounding makes of it
+    if endpoint and num > 1:  # exact, without rounding
         last = ops.broadcast_to(ops.astype(asarray(stop), span.dtype), (1, *span.shape))
         y = ops.concat((ops.narrow(y, 0, 0, num - 1), last), 0)
     if dtype is not None and np.dtype(dtype).kind in "iu":
@@ -43,7 +43,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def inexact(value):
-    """A number as it is, which no array's dtype gives way to; an array of fractions."""
+    """A Python number unchanged, as it does not change an array's dtype; an array as floating point."""
     return value if isinstance(value, (int, float, complex)) else ops.multiply(value, 1.0)
 
 

@@ -1,11 +1,11 @@
 """NumPy's universal functions on tensors: calls with `out=`, `where=` or `dtype=`; reduce, accumulate, reduceat, outer, at.
 
-Owns these methods, in operators, and the few functions that are two operators.  `numpy_protocol` handles plain calls.
+Implements these methods with operators, and the few functions that are two operators.  `numpy_protocol` handles plain calls.
 """
 
 import numpy as np
 
-from ..core.operand import asarray
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .numpy_calls import call_function, without_operator
@@ -49,7 +49,7 @@ def call_universal(function, method, inputs, keywords):
 
 
 def computed_where(operator, inputs, mask, out):
-    """`out` with the elements of the mask computed, and nothing computed of the others, whose gradients might be NaN."""
+    """`out` with the elements of the mask computed; the other elements are not computed, as their gradients might be NaN."""
     shape, mask = np.shape(out), np.broadcast_to(values_of(mask), np.shape(out))
     chosen = [ops.getitem(ops.broadcast_to(x, shape), mask) for x in inputs]
     return ops.index_put(asarray(out), mask, operator(*chosen))
@@ -60,7 +60,7 @@ COMPOSED = {
     np.rint: lambda x: ops.round(x),
     np.float_power: lambda a, b: float_power(a, b),
     np.ldexp: lambda x, n: ops.multiply(x, ops.pow(2.0, n)),
-    # Of later versions than the oldest that gradspec runs with.
+    # Functions of newer NumPy versions than the oldest supported one.
     getattr(np, "matvec", None): lambda a, b: ops.matvec(a, b),
     getattr(np, "vecmat", None): lambda a, b: ops.vecmat(a, b),
 }
@@ -129,7 +129,7 @@ def outer(function, a, b, **keywords):
 
 
 def at(function, x, index, *value):
-    """In place, each of the repeated indices in its turn: those that come for the n-th time are written together."""
+    """In place, with repeated indices applied in turn: all n-th occurrences of indices are written together."""
     if not isinstance(x, TensorBase):
         if any(isinstance(v, TensorBase) and holds_history(v) for v in value):
             write_into(x, value[0], f"np.{function.__name__}.at")

@@ -1,4 +1,4 @@
-"""PyTorchTensor: what PyTorch asks of a tensor's array, under its names."""
+"""PyTorchTensor: PyTorch's names for the properties of a tensor's array."""
 
 from ..core.tensor cimport TensorBase
 

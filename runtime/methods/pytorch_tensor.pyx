@@ -1,8 +1,8 @@
-"""PyTorchTensor: what PyTorch asks of a tensor's array, under its names.
+"""PyTorchTensor: PyTorch's names for the properties of a tensor's array.
 
-Owns the spellings that NumPy has not: axes, elements and memory counted in elements, conversions named after dtypes, `to`, and
-the products that SciPy's linear operators have; and the two methods that mean one thing in NumPy and another in PyTorch.  A layer
-of methods between TensorBase and ArrayTensor; what it says is what the array says.
+Defines the names that NumPy lacks: axes, elements and memory counted in elements, conversions named after dtypes, `to`, and the
+products of SciPy's linear operators.  Also defines the two methods that differ between NumPy and PyTorch.  A layer of methods
+between TensorBase and ArrayTensor; the values come from the array.
 """
 
 import operator
@@ -11,16 +11,16 @@ import numpy as np
 
 from ..support.capi cimport PyArray_NDIM
 from ..support.dispatch import ops
-from ..support.hints cimport answer_calls
+from ..support.error_hints cimport answer_calls
 from ..core.leaf_gradient cimport grad_dtype_of, set_grad_dtype
-from ..core.operand import tensor
+from ..core.conversion import tensor
 from ..core.tensor cimport TensorBase
 
 answer_calls()
 
 
 cdef object order_of(int ndim, tuple axes):
-    """The order that `transpose(*axes)` asks for: NumPy's, or PyTorch's where two ints name two axes of more."""
+    """The order of axes for `transpose(*axes)`: NumPy's, or PyTorch's exchange if two ints name two of more than two axes."""
     cdef object first, second
     if len(axes) != 2 or ndim < 2:
         return axes[0] if len(axes) == 1 else axes or None
@@ -37,20 +37,20 @@ cdef object order_of(int ndim, tuple axes):
 
 
 cdef class PyTorchTensor(TensorBase):
-    """A tensor as PyTorch's users ask about it."""
+    """A tensor with PyTorch's attributes and methods."""
 
     @property
     def grad_dtype(self):
-        """The dtype that the gradient of a leaf has: the tensor's own unless another was set, None for whatever arrives.
+        """The dtype of a leaf's gradient: the tensor's own dtype by default, None for any dtype.
 
         The engine casts gradients to it, for `.grad`, the hooks of the leaf and `autograd.grad` alike.  It can be set while
-        `.grad` is None or has that dtype; views, detached tensors and results have dtypes of their own.
+        `.grad` is None or has that dtype; views, detached tensors and results have their own `grad_dtype`.
 
         Raises
         ------
         RuntimeError
-            On a tensor that is no leaf, for a dtype that is neither floating point nor complex, and for a real one where
-            the tensor is complex.
+            On a non-leaf, for a dtype that is neither floating point nor complex, and for a real dtype if the tensor is
+            complex.
         """
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
@@ -81,7 +81,7 @@ cdef class PyTorchTensor(TensorBase):
         return (<object> self.array).itemsize
 
     def stride(self, dim=None):
-        """How many elements lie between neighbours along each axis, or along one; `strides` counts bytes.
+        """Number of elements between neighbours along each axis, or along one; `strides` counts bytes.
 
         Parameters
         ----------
@@ -101,23 +101,23 @@ cdef class PyTorchTensor(TensorBase):
         return (<object> self.array).flags.c_contiguous
 
     def storage_offset(self):
-        """How many elements lie before the first one in the memory that a view shares with its base."""
+        """Number of elements before the first one in the memory that a view shares with its base."""
         cdef object array = self.array, owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         return (array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // array.itemsize
 
     def unfold(self, dimension, size, step):
-        """Windows of `size` elements, `step` apart along an axis, along a last axis; a view, read-only where they overlap."""
+        """Windows of `size` elements, `step` apart along an axis, as a new last axis; a view, read-only if windows overlap."""
         return self.windows(dimension, size, step)
 
     def transpose(self, *axes, **named):
-        """A view with the axes in the given order, reversed where none is given; two ints exchange two axes, as in PyTorch.
+        """A view with the axes in the given order, reversed by default; two ints exchange two axes, as in PyTorch.
 
         Parameters
         ----------
         *axes : int, or one tuple of int
-            The order of all axes.  Of a tensor of three axes or more, two ints are the axes that change places.
+            The order of all axes.  For three or more axes, two ints are the axes to exchange.
         **named
             `axes`, or PyTorch's `dim0` and `dim1`.
 
@@ -148,11 +148,11 @@ cdef class PyTorchTensor(TensorBase):
         Parameters
         ----------
         repeats : int or sequence of int
-            How often, one number or one for each.
+            Number of repetitions, one for all or one for each.
         *further
-            Nothing: a second number is an axis in NumPy and a number of copies in PyTorch.
+            Not allowed: a second number is an axis in NumPy and a number of copies in PyTorch.
         axis : int, optional
-            Axis along which to repeat; the tensor is flattened when it is None.
+            Axis along which to repeat; by default the tensor is flattened.
 
         Returns
         -------
@@ -176,9 +176,9 @@ cdef class PyTorchTensor(TensorBase):
         Parameters
         ----------
         repeats : int or sequence of int
-            How often, one number or one for each.
+            Number of repetitions, one for all or one for each.
         axis : int, optional
-            Axis along which to repeat; the tensor is flattened when it is None.
+            Axis along which to repeat; by default the tensor is flattened.
 
         Returns
         -------
@@ -187,7 +187,7 @@ cdef class PyTorchTensor(TensorBase):
         return ops.repeat(self, repeats, axis)
 
     def matvec(self, x):
-        """`self @ x`: by this name SciPy's linear solvers, and `least_squares`, know a matrix."""
+        """`self @ x`: the name by which SciPy's linear solvers, and `least_squares`, recognise a matrix."""
         return self @ x
 
     def rmatvec(self, x):
@@ -200,15 +200,15 @@ cdef class PyTorchTensor(TensorBase):
         return False
 
     def is_floating_point(self):
-        """Whether the dtype is one of real floating-point numbers."""
+        """Whether the dtype is a real floating-point dtype."""
         return (<object> self.array).dtype.kind == "f"
 
     def is_complex(self):
-        """Whether the dtype is one of complex numbers."""
+        """Whether the dtype is complex."""
         return (<object> self.array).dtype.kind == "c"
 
     def type_as(self, other):
-        """The tensor in the dtype of another one; itself where it has that.
+        """The tensor in the dtype of `other`; the tensor itself if it already has that dtype.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ cdef class PyTorchTensor(TensorBase):
         return (<object> self.array).dtype.kind in "ifc"
 
     def new_tensor(self, data, dtype=None, requires_grad=False):
-        """A new leaf with a copy of `data`, of the dtype of this tensor where none is given.
+        """A new leaf with a copy of `data`, by default in the dtype of this tensor.
 
         Parameters
         ----------
@@ -270,22 +270,22 @@ cdef class PyTorchTensor(TensorBase):
         return ops.astype(self, dtype)
 
     def cpu(self):
-        """The tensor itself: all are in memory."""
+        """The tensor itself: all tensors are in memory."""
         return self
 
     def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False):
-        """The tensor in another dtype; the tensor itself where it has that already.
+        """The tensor in the given dtype; the tensor itself if it already has that dtype.
 
         Parameters
         ----------
         *args
-            A dtype, or a tensor whose dtype is meant, or "cpu", where all tensors are.
+            A dtype, a tensor with the wanted dtype, or "cpu", the only device.
         dtype : dtype, optional
         device : str, optional
         copy : bool
-            Whether the result is a copy in any case.
+            Whether the result is always a copy.
         non_blocking : bool
-            Nothing: there is no other place to copy from.
+            Ignored: there is no other device to copy from.
 
         Returns
         -------

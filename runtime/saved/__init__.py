@@ -1,1 +1,1 @@
-"""Saved values of nodes, and the effect of views and writes on them."""
+"""Saved values of nodes, and how views and writes affect them."""

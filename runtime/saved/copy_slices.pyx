@@ -1,11 +1,11 @@
 # cython: boundscheck=False, wraparound=False
-"""CopySlices: a base after a recorded write to one of its views.
+"""CopySlices: the history of a base after a recorded write to one of its views.
 
-Owns `rebase`, which makes a written value's history and tangents those of the tensor that it was written to.  A write to a
-view is one to its base: of the base's gradient the part under the view goes to the value, and the rest to what the base was
-before.  The same step, on tangents, carries the value's tangent into that of the base.  Views of the base that were taken
-before follow it when they are used: `refresh`.  What got its first history by being written to is told to who asks, and a
-history of which nothing can be wanted any more is cut.
+Defines `rebase`, which gives a written tensor the history and the tangents of the value.  A write to a view is a write to its
+base.  The part of the base's gradient under the view goes to the value, and the rest to the base's old state.  The same step, on
+tangents, puts the value's tangent into the base's tangent.  Earlier views of the base follow it when they are next used
+(`refresh`).  `first_histories` collects the tensors that get their first history by a write, and `cut_history` drops a history
+for good.
 """
 
 from cpython.dict cimport PyDict_GetItem
@@ -21,7 +21,7 @@ from ..support.capi cimport (
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyThreadState_GetDict, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
-from ..core.told cimport tell_of_copy, tell_of_write
+from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, push_linear, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
 from ..core.node cimport Node, Wanted
@@ -33,7 +33,7 @@ from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, r
 cnp.import_array()
 
 cdef class OfView(Node):
-    """What knows the steps from a base to one of its views."""
+    """A node with the steps from a base to one of its views."""
 
     cdef int set_layout(self, ndarray base) except -1:
         if not PyArray_FLAGS(base) & NPY_ARRAY_C_CONTIGUOUS:
@@ -44,7 +44,7 @@ cdef class OfView(Node):
 
 
 cdef class AsStridedBackward(OfView):
-    """A view of a base that was written to since the view was taken."""
+    """A view of a base that was written to after the view was taken."""
 
     cdef object apply(self, object grad, Wanted wanted):
         cdef ndarray whole = np.zeros(self.shape, self.dtype) if self.layout is None else np.zeros_like(self.layout, self.dtype)
@@ -56,12 +56,12 @@ cdef class AsStridedBackward(OfView):
 
 
 cdef class CopySlices(OfView):
-    """The base, with a value in the place of one of its views."""
+    """The base, with a value in place of one of its views."""
 
     cdef object apply(self, object grad, Wanted wanted):
         cdef ndarray whole = grad, part, value_grad = None
         cdef int owned = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | (NPY_ARRAY_C_CONTIGUOUS if self.layout is None else 0)
-        # The engine's name for it and this one: nobody else sees the gradient, so it is written to.
+        # The only references are the engine's and `whole`: no other code sees the gradient, so it may be overwritten.
         if not (self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned
                 and (self.layout is None or (<object> whole).strides == self.layout.strides)):
             whole = laid_out(grad, self.layout)
@@ -75,7 +75,7 @@ cdef class CopySlices(OfView):
     cdef object apply_recorded(self, object grad, Wanted wanted):
         cdef TensorBase value_grad = replayed(self.steps, self.stop, in_order(grad, self.layout)) if wanted & 2 else None
         if value_grad is not None and not PyArray_FLAGS(value_grad.array) & NPY_ARRAY_C_CONTIGUOUS:
-            value_grad = ops.contiguous(value_grad)  # as the copy of `apply`: a later sum adds in the same order
+            value_grad = ops.contiguous(value_grad)  # like the copy in `apply`, so that a later sum adds in the same order
         return put(grad, None, self.steps, self.stop, self.layout) if wanted & 1 else None, value_grad
 
 
@@ -90,7 +90,7 @@ cdef int link(ThreadState* state, TensorBase base, object value, ViewStep steps,
 
 
 cdef ndarray laid_out(ndarray array, object layout):
-    """A copy in the memory order of `layout`, C order where it is None: what is a view of the one is a view of the other."""
+    """A copy in the memory order of `layout`, or C order if it is None: the steps then give views of it, as of the original."""
     cdef ndarray copy
     if layout is None:
         return np.array(array, order="C")
@@ -100,7 +100,7 @@ cdef ndarray laid_out(ndarray array, object layout):
 
 
 cdef TensorBase in_order(TensorBase base, object layout):
-    """`laid_out`, recorded, where `base` is not so already: not every operator of a step makes a copy where it gives no view."""
+    """`base` in the order of `layout`, recorded if it changes: some view operators do not copy if no view exists."""
     cdef TensorBase turned
     if layout is None:
         if PyArray_FLAGS(base.array) & NPY_ARRAY_C_CONTIGUOUS:
@@ -112,7 +112,7 @@ cdef TensorBase in_order(TensorBase base, object layout):
 
 
 cdef TensorBase put(TensorBase base, TensorBase value, ViewStep steps, ViewStep stop, object layout):
-    """A copy of `base` with `value`, zeros where it is None, in the place of the view that the steps lead to."""
+    """A copy of `base` with `value`, or zeros if it is None, in place of the view at the end of the steps."""
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = wrap(tell_of_copy(base.array, laid_out(base.array, layout)))
     cdef ndarray part = written.array if steps is stop else array_view(steps, stop, written.array)
@@ -132,7 +132,7 @@ cdef tuple put_tangent(tuple outputs, tuple inputs, tuple tangents):
 
 
 cdef int rebase(ThreadState* state, TensorBase target, TensorBase value, bint recording) except -1:
-    """Make the history and the tangents of `value`, whose numbers `target` holds by now, those of `target`."""
+    """Give `target`, which already has the numbers of `value`, its history and its tangents."""
     if recording:
         rebase_history(state, target, value)
     if state.flags & DUAL and not state.flags & FORWARD_DISABLED and (has_tangent(target) or has_tangent(value)):
@@ -141,7 +141,7 @@ cdef int rebase(ThreadState* state, TensorBase target, TensorBase value, bint re
 
 
 cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value) except -1:
-    """The history: of a view's base, which all of its views then follow."""
+    """Update the history of a view's base, which all of its views then follow."""
     cdef TensorBase base = base_of(target)
     cdef TensorBase written = value
     if value.grad_fn_ is None and not base.flags & REQUIRES_GRAD:
@@ -155,12 +155,12 @@ cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value)
     target.counter.rebased += 1
     target.counter.histories += 1
     if target is not base and (target.flags & RETAINS_GRAD or state.flags & REPLAY_VIEWS):
-        check_view(target)  # what it retains is the gradient of what it is by now; the mode of the write holds for it
+        check_view(target)  # it retains the gradient of its new value; the mode of the write applies to it
     return 0
 
 
 cdef class CutHistory(Node):
-    """Where a history was cut that nobody can differentiate any more: no gradient goes on."""
+    """The end of a history that was cut because no gradient will be needed there: it passes no gradient on."""
 
     cdef object apply(self, object grad, Wanted wanted):
         return None
@@ -170,7 +170,7 @@ cdef class CutHistory(Node):
 
 
 class first_histories:
-    """A context manager that yields a list: weak references to the tensors that get a history inside by being written to."""
+    """A context manager that yields a list: weak references to the tensors that get their first history inside by a write."""
 
     def __enter__(self):
         state = <dict> PyThreadState_GetDict()
@@ -190,13 +190,13 @@ cpdef int note_first(TensorBase base) except -1:
 
 
 def cut_history(TensorBase tensor, bint released):
-    """Forget how a tensor was computed, which is not a view.
+    """Drop the history of a tensor that is not a view.
 
     Parameters
     ----------
     tensor : Tensor
     released : bool
-        No graph that holds the tensor is needed any more: it may stop requiring grad.
+        Whether no graph that references the tensor is needed any more: it may stop requiring grad.
     """
     cdef CutHistory node
     if released:
@@ -210,7 +210,7 @@ def cut_history(TensorBase tensor, bint released):
 
 
 cdef int rebase_tangents(TensorBase target, TensorBase value) except -1:
-    """The tangents: of the tensor whose tangents a view shares."""
+    """Update the tangents of the tensor that shares them with a view."""
     cdef TensorBase dual = dual_base_of(target), written
     if dual is target:
         take_tangents(target, value)
@@ -223,7 +223,7 @@ cdef int rebase_tangents(TensorBase target, TensorBase value) except -1:
 
 
 cdef int refresh(TensorBase view) except -1:
-    """Give a view the history and the tangents that its base has by now."""
+    """Give a view the current history and tangents of its base."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int flags = state.flags
     cdef TensorExtra extra = view.extra
@@ -233,15 +233,15 @@ cdef int refresh(TensorBase view) except -1:
     cdef bint lost = not base.flags & REQUIRES_GRAD and view.grad_fn_ is not None and extra.histories != view.counter.histories
     if history and extra.creation > PLAIN:
         refuse(view, "", "its base or another view of its base has been")
-    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
+    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # replaying the steps checks these counts
     state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
     try:
         if history:
             adopt(view, taken_again(state, view, base, flags))
-        elif lost:  # with the base's, whose last write it does not know
+        elif lost:  # the base lost its history, so the view's is outdated
             view.grad_fn_, view.output_nr_ = None, 0
             view.flags &= ~<unsigned int> REQUIRES_GRAD
-        elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # a leaf of which that was asked since
+        elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # the base is a leaf that requires grad since then
             view.flags |= REQUIRES_GRAD
         if tangents:
             state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
@@ -253,7 +253,7 @@ cdef int refresh(TensorBase view) except -1:
 
 
 cdef TensorBase taken_again(ThreadState* state, TensorBase view, TensorBase base, unsigned int modes):
-    """What has the history of a view that is taken of the base as it is."""
+    """A tensor with the history of the view, taken from the current base."""
     cdef TensorBase fresh = base.alias_with_history()
     state.flags |= FORWARD_DISABLED
     if view.extra.steps is None:
@@ -262,7 +262,7 @@ cdef TensorBase taken_again(ThreadState* state, TensorBase view, TensorBase base
 
 
 cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -1:
-    """Give an alias of a view a history beside the view's own, whose hooks are not for what is written there."""
+    """Give an alias of a view its own history, separate from the view's: the view's hooks do not apply to a written value."""
     cdef unsigned int flags = state.flags
     cdef TensorBase fresh
     state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
@@ -275,12 +275,12 @@ cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -
 
 
 cdef bint in_one_step(unsigned int flags, TensorBase view) noexcept:
-    """Whether the steps may be taken as one; what is repeated in memory has to go them one by one."""
+    """Whether the steps may be replaced by one; arrays with repeated memory need the steps one by one."""
     return not flags & REPLAY_VIEWS and PyArray_FLAGS(view.array) & NPY_ARRAY_WRITEABLE
 
 
 cdef TensorBase as_strided(ThreadState* state, TensorBase view, TensorBase base):
-    """The array of a view as one look at its base, however many steps there were."""
+    """The array of a view as a single strided view of its base, however many steps there were."""
     cdef AsStridedBackward node = AsStridedBackward.__new__(AsStridedBackward)
     cdef TensorBase fresh = wrap(view.array)
     node.steps = view.extra.steps

@@ -1,8 +1,8 @@
-"""In-place writes and `out=`: from the operator that computes a value to the one that stores it."""
+"""In-place writes and `out=`: check the write, keep the old value if a formula needs it, and write."""
 
 from ..support.capi cimport ndarray
 from ..core.grad_mode cimport ThreadState
-from ..kernels.program.ufunc cimport Ufunc
+from ..kernels.fusion_engine.ufunc cimport Ufunc
 from ..core.node cimport Node
 from ..core.tensor cimport TensorBase
 
@@ -13,7 +13,7 @@ cdef enum:
 ctypedef object (*Unary)(object)
 ctypedef object (*Binary)(object, object)
 
-# Bit i of `readers`: the gradient of operand i is computed from the value that the write destroys.  Any bit: tangents too.
+# Bit i of `readers`: the gradient of operand i depends on the value that the write destroys.  With any bit set, tangents do too.
 cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int readers, str op)
 cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, unsigned int readers, str op)
 cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op)

@@ -1,8 +1,8 @@
-"""In-place writes and `out=`: what is refused, what is kept of the old value, and the write itself.
+"""In-place writes and `out=`: check the write, keep the old value if a formula needs it, and write.
 
-Owns the way of a value into memory that exists.  While nothing is recorded a ufunc computes right into it; otherwise the
-operator runs on the tensor as it was, and the target takes its value, its history and its tangents.  Knows operators as
-functions that it is handed.
+Defines how a value is stored in existing memory.  If nothing is recorded, a ufunc computes directly into it.  Otherwise the
+operator runs on the old value, and the target takes the result's value, history and tangents.  Operators are passed in as
+functions.
 """
 
 from libc.string cimport memmove
@@ -15,14 +15,14 @@ from ..support.capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray,
 )
 from .copy_slices cimport pass_by, rebase
-from ..core.told cimport tell_of_copy, tell_of_write
+from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from ..kernels.loops.plain cimport is_plain, same_shape
-from ..kernels.program.ufunc cimport EVERY, Ufunc
+from ..kernels.fusion_engine.ufunc cimport EVERY, Ufunc
 from ..core.node cimport Node
-from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
-from .snapshot cimport begin_write
+from ..core.conversion cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
+from .copy_on_write cimport begin_write
 from ..core.tensor cimport (
     INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap,
 )
@@ -32,7 +32,7 @@ from .view cimport ViewStep, adopt, check_inplace, replayed
 cnp.import_array()
 
 cdef inline object operand(Ufunc ufunc, int i, object value, str op):
-    """Operand `i` as the operator takes it; an error names `op`."""
+    """Operand `i` converted for the operator; an error names `op`."""
     if ufunc.claim == EVERY:
         return as_operand(value, op, ufunc.operands[i])
     if ufunc.claim == REALS:
@@ -41,7 +41,7 @@ cdef inline object operand(Ufunc ufunc, int i, object value, str op):
 
 
 cdef TensorBase write(ThreadState* state, Ufunc ufunc, TensorBase target, tuple operands, str op):
-    """Compute into the target, of which nothing is recorded."""
+    """Compute into the target; nothing is recorded."""
     begin_write(state, target, False)
     try:
         ufunc.into(operands, target.array, op)
@@ -77,7 +77,7 @@ cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, uns
 
 
 cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op):
-    """What an in-place operator computes from: the target, or what it was where a graph or tangents hold on to that."""
+    """The operand that an in-place operator reads: the target, or its old value if a graph or tangents need it."""
     cdef ThreadState* state = thread_state()
     cdef TensorBase written = writable(target, op)
     cdef bint recording = any_needs_grad(state, operands)
@@ -88,7 +88,7 @@ cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int read
 
 
 cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) except -1:
-    """Whether somebody will ask for the value that is written over."""
+    """Whether a graph or a tangent will read the value that is overwritten."""
     cdef Py_ssize_t i
     if readers and state.flags & DUAL:
         return True
@@ -99,7 +99,7 @@ cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) exce
 
 
 cdef TensorBase writable(object target, str op):
-    """The target of an in-place operator, or an error that says what cannot be written to."""
+    """The target of an in-place operator; an error says why it cannot be written to."""
     cdef TensorBase tensor = place(target, op)
     if tensor.flags & INFERENCE_TENSOR:
         check_inplace(thread_state(), tensor, False, op)
@@ -107,7 +107,7 @@ cdef TensorBase writable(object target, str op):
 
 
 cdef TensorBase place(object target, str op):
-    """A tensor whose memory may be written to."""
+    """The target as a tensor with writable memory."""
     cdef TensorBase tensor
     if not isinstance(target, TensorBase):
         raise TypeError(f"{op}: the first argument is written to and must be a Tensor, got {type(target).__name__}")
@@ -118,7 +118,7 @@ cdef TensorBase place(object target, str op):
 
 
 cdef TensorBase value_before(TensorBase target, bint copy):
-    """The target as it was: with its history, and its own memory where the formula needs the old values."""
+    """The target's old value: with its history, and its own memory if the formula needs the old values."""
     cdef TensorBase old = target.alias_with_history()
     if target.flags & VIEW and target.grad_fn_ is not None and (
             target.grad_fn_.hooks is not None or target.extra.creation == PURE_VIEW):
@@ -144,7 +144,7 @@ cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
 
 
 cdef TensorBase written_value(TensorBase target, Node node):
-    """What a kernel has written into the target, as the output of `node`, if there is one."""
+    """The value that a kernel has written into the target, as the output of `node`, if there is one."""
     cdef TensorBase value = wrap(target.array)
     if node is not None:
         set_history(value, node, 0)
@@ -152,7 +152,7 @@ cdef TensorBase written_value(TensorBase target, Node node):
 
 
 cdef bint is_alike(ndarray target, ndarray value) noexcept:
-    """Whether both are of one shape and one dtype."""
+    """Whether both have the same shape and dtype."""
     return PyArray_TYPE(target) == PyArray_TYPE(value) and same_shape(target, value)
 
 
@@ -177,7 +177,7 @@ cdef int check_fit(ndarray target, ndarray value, str op) except -1:
 
 
 cdef TensorBase before_view(object target, str op):
-    """What an in-place view operator looks at: the target as it was, which its views go on to be views of."""
+    """The operand of an in-place view operator: the target's old state, which remains the base of existing views."""
     cdef ThreadState* state = thread_state()
     cdef TensorBase tensor, source
     if not isinstance(target, TensorBase):
@@ -194,7 +194,7 @@ cdef TensorBase before_view(object target, str op):
 
 
 cdef TensorBase recorded_look(ThreadState* state, TensorBase target, TensorBase view):
-    """The last step to `view`, which no mode of the thread has recorded: no value changes by it, and the target has a history."""
+    """Record the last step to `view`, if the thread's modes did not: its values are unchanged, and the target has a history."""
     cdef unsigned int flags = state.flags
     cdef ViewStep last = view.extra.steps
     state.flags = flags & ~<unsigned int> (GRAD_DISABLED | INFERENCE) | FORWARD_DISABLED
@@ -205,9 +205,9 @@ cdef TensorBase recorded_look(ThreadState* state, TensorBase target, TensorBase 
 
 
 cdef TensorBase become_view(TensorBase target, TensorBase view):
-    """Give the target the array, the history and the place among views of `view`, taken of what it was.
+    """Give the target the array, the history and the view metadata of `view`, which was taken from the target's old state.
 
-    Where the target was made stays as it is: the mode here says nothing about a later write to it.
+    The target's `creation` is unchanged: the current mode does not decide about later writes to it.
     """
     cdef ThreadState* state = thread_state()
     cdef TensorExtra extra
@@ -220,12 +220,12 @@ cdef TensorBase become_view(TensorBase target, TensorBase view):
     target.replace_array(view.array)
     if look.grad_fn_ is not None:
         adopt(target, look)
-    if shared:  # tensors that look at the target follow what it was
+    if shared:  # tensors that are views of the target follow its old state
         extra = target.ensure_extra()
         extra.hidden = extra.hidden or not target.flags & VIEW
         extra.base, extra.steps, extra.creation = view.extra.base, view.extra.steps, creation
         extra.dual_base, extra.owns_tangents = view.extra.dual_base, view.extra.owns_tangents
-        if not target.flags & VIEW and target.grad_fn_ is None:  # a leaf: what it was has no gradient any more
+        if not target.flags & VIEW and target.grad_fn_ is None:  # a leaf: its old state has no gradient any more
             extra.base.grad_fn_ = None
             extra.base.flags &= ~<unsigned int> REQUIRES_GRAD
         target.flags |= VIEW
@@ -261,7 +261,7 @@ cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differe
 
 
 cdef TensorBase prepare_out(object out, tuple operands, str op):
-    """`out` as a tensor that the result of a differentiable operator can be stored in."""
+    """`out` as a tensor that can store the result of a differentiable operator."""
     cdef ThreadState* state = thread_state()
     cdef TensorBase target = place(out, op)
     refuse_out(state, target, any_needs_grad(state, operands), op)
@@ -271,7 +271,7 @@ cdef TensorBase prepare_out(object out, tuple operands, str op):
 
 
 cdef int refuse_out(ThreadState* state, TensorBase target, bint recording, str op) except -1:
-    """`out=` has no history: refuse it where one would be needed."""
+    """`out=` has no history: refuse it if one would be needed."""
     if recording or (target.flags & REQUIRES_GRAD and not state.flags & GRAD_DISABLED):
         raise RuntimeError(f"{op}: functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad. Use the result instead of out=, or no_grad().")

@@ -1,13 +1,10 @@
-"""Modes while the steps of a view are taken again, and while a pack hook runs.
-
-Owns which of a thread's flags are put back afterwards.
-"""
+"""Modes: change a thread's flags while view steps are replayed or a pack hook runs, and restore them."""
 
 from ..core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 
 
 cdef inline void put_back(ThreadState* state, unsigned int flags) noexcept:
-    """Whether to record, and how, as `flags` have it; that no vmap is open any more an operator may have found in between."""
+    """Restore recording and its modes from `flags`; other flags keep their present value, as a vmap may have closed since."""
     cdef unsigned int modes = GRAD_DISABLED | FORWARD_DISABLED | INFERENCE
     state.flags = state.flags & ~modes | flags & modes
 

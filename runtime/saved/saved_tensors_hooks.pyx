@@ -1,6 +1,6 @@
-"""The hooks that every saved tensor goes through inside a block, and the block that refuses them.
+"""Saved-tensor hooks: the blocks that apply hooks to every saved tensor, or that refuse such hooks.
 
-Owns the stack of such hooks, one for each thread.  Knows no nodes.
+Holds one stack of hooks for each thread.
 """
 
 from ..core.grad_mode cimport SAVED_HOOKS, ThreadObjects, thread_objects, thread_state
@@ -14,7 +14,7 @@ class saved_tensors_hooks:
     pack_hook : callable
         Gets a tensor, returns anything.
     unpack_hook : callable
-        Gets what `pack_hook` returned, returns a tensor with the same values.
+        Takes the result of `pack_hook`, returns a tensor with the same values.
     """
 
     def __init__(self, pack_hook, unpack_hook):
@@ -41,7 +41,7 @@ class disable_saved_tensors_hooks:
     Parameters
     ----------
     error_message : str
-        What the RuntimeError says.
+        Message of the RuntimeError.
     """
 
     def __init__(self, error_message):

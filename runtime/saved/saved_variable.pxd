@@ -1,26 +1,26 @@
-"""SavedVariable: a value that backward needs, as it was when it was saved."""
+"""SavedVariable: a value that backward needs, as of the time when it was saved."""
 
 from libc.stdint cimport uint32_t
 
 from ..support.capi cimport ndarray
 from ..core.grad_mode cimport SAVED_HOOKS, ThreadState
 from ..core.node cimport Node
-from .snapshot cimport Snapshot
+from .copy_on_write cimport Snapshot
 from ..core.tensor cimport FOREIGN, INFERENCE_TENSOR, REPLACED, SAVED, TensorBase, TensorExtra, VersionCounter, is_tensor
 
 cdef enum:
     RARE = INFERENCE_TENSOR | REPLACED | FOREIGN
-    HAD_HISTORY = 0x80000000    # beside a version: the tensor was no leaf when it was saved
+    HAD_HISTORY = 0x80000000    # set in a version word: the tensor was not a leaf when it was saved
 
 cdef class SavedVariable:
     cdef ndarray array              # None once packed by a hook
     cdef VersionCounter counter
     cdef uint32_t version
-    cdef TensorBase variable        # the tensor itself; None for an output, which would hold its own node
+    cdef TensorBase variable        # the tensor itself; None for an output, which would reference its own node
     cdef TensorExtra extra          # an output's tangents
     cdef Snapshot keeper            # has the value once a recorded write has changed the array
-    cdef ndarray copy               # the value itself, of a view of a buffer that is being written to
-    cdef Node grad_fn               # of an input, where the tensor itself may not have it any more
+    cdef ndarray copy               # the value itself, for a view of a buffer that is being filled
+    cdef Node grad_fn               # of an input, in case the tensor itself loses it
     cdef int output_nr
     cdef bint is_output
     cdef bint requires_grad
@@ -34,7 +34,7 @@ cdef class SavedVariable:
 
 cdef class SavedList:
     cdef type kind          # list or tuple
-    cdef tuple parts        # pairs of what was saved and its version
+    cdef tuple parts        # pairs of a saved value and its version
 
 cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version)
 cdef SavedVariable save_output(TensorBase value)
@@ -49,7 +49,7 @@ cdef bint holds_arrays(object saved) noexcept
 cdef bint is_packed(object saved) except -1
 
 cdef inline object save_input(ThreadState* state, object value, uint32_t* version):
-    """What to keep of an input: the tensor and its version, or the Python number."""
+    """Save an input: the tensor and its version, or the Python number."""
     cdef TensorBase tensor
     if is_tensor(value):
         tensor = <TensorBase> value
@@ -61,5 +61,5 @@ cdef inline object save_input(ThreadState* state, object value, uint32_t* versio
     return value
 
 cdef inline object save_index(ThreadState* state, object index, uint32_t* version):
-    """What to keep of an index or a mask: its arrays as inputs are kept, integers and slices as they are."""
+    """Save an index or a mask: arrays as inputs are saved, integers and slices unchanged."""
     return index if type(index) is int or type(index) is slice else slow_index(state, index, version)

@@ -1,8 +1,7 @@
-"""SavedVariable: a value that backward needs, as it was when it was saved.
+"""SavedVariable: a value that backward needs, as of the time when it was saved.
 
-Owns the version check, pack and unpack hooks, and the rule that a saved output never holds its own node.  An input that
-no hook touches is kept as the tensor itself beside a version number; only the other cases need an object of this class.
-Knows nothing of the engine.
+Defines the version check, the pack and unpack hooks, and the rule that a saved output never references its own node.  An input
+without hooks is saved as the tensor itself with a version number; only the other cases need an object of this class.
 """
 
 from cpython.ref cimport PyObject
@@ -14,12 +13,12 @@ from ..support cimport capi as cnp
 from ..support.capi cimport ndarray
 from ..core cimport node as node_module
 from ..core.accumulate_grad cimport grad_accumulator
-from ..core.told cimport tell_of_copy
+from ..core.non_operator_events cimport tell_of_copy
 from ..core.forward_ad cimport take_tangents
 from ..core.grad_mode cimport DUAL, REFUSE_MUTATION, SAVED_HOOKS, ThreadState, thread_objects, thread_state
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node
-from .snapshot cimport Snapshot, present_snapshot
+from .copy_on_write cimport Snapshot, present_snapshot
 from ..core.tensor cimport (
     FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter, is_tensor, wrap,
 )
@@ -40,13 +39,13 @@ cdef class SavedVariable:
 
     @property
     def data(self):
-        """What is kept: what the pack hook gave, else the tensor, of an output one without a history."""
+        """The kept object: the pack hook's result if there is one, else the tensor; a saved output is wrapped without history."""
         if self.unpack_hook is not None:
             return self.packed
         return wrap(self.array) if self.variable is None and self.array is not None else self.variable
 
     def register_hooks(self, pack_hook=None, unpack_hook=None):
-        """Replace the saved tensor by `pack_hook(tensor)` now, and by `unpack_hook` of that when it is needed.
+        """Replace the saved tensor by `pack_hook(tensor)` now; `unpack_hook` restores it when it is needed.
 
         Parameters
         ----------
@@ -75,11 +74,11 @@ cdef class SavedVariable:
                                "pack hook can not be modified by in-place operations")
         self.unpack_hook = unpack_hook
         if self.variable is not None and (self.grad_fn is not None or not self.requires_grad):
-            self.variable = None  # a leaf has to stay: its AccumulateGrad is found through it
+            self.variable = None  # a leaf has to stay: it leads to its AccumulateGrad
         self.array = self.copy = self.keeper = None
 
     cdef TensorBase unpacked(self):
-        """What the unpack hook gives."""
+        """The result of the unpack hook."""
         value = self.unpack_hook(self.packed)
         if not isinstance(value, TensorBase):
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got {type(value).__name__}")
@@ -96,17 +95,17 @@ cdef SavedVariable pack_variable(TensorBase value):
     return saved
 
 
-# Up to how many elements an ndarray is copied when it is saved: beside a recorded operator that costs little.
+# An ndarray of at most this many elements is copied when it is saved: cheap beside a recorded operator.
 cdef enum:
     COPIED = 4096
 
 
 cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version):
-    """`save_input` where the tensor and its version may not be enough: under hooks, or of a buffer that was shared or written to.
+    """`save_input` if the tensor and its version may not suffice: under hooks, or for a shared or overwritten buffer.
 
-    Of version 0 and of leaves the tensor itself is kept.  Of a later version, which the next recorded write may end, a node
-    holds the Snapshot as well; and of a view of a buffer that recorded writes fill step by step the value: a snapshot of the
-    whole buffer for each step would cost the square of its size.
+    Version 0, and leaves, are saved as the tensor itself.  A later version, which the next recorded write may end, is saved
+    with a Snapshot as well.  A view of a buffer that recorded writes fill step by step is saved as a copy of its value.  A
+    snapshot of the whole buffer for each step would cost the square of its size.
     """
     cdef SavedVariable saved
     if value.flags & INFERENCE_TENSOR:
@@ -138,13 +137,13 @@ cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version)
 
 
 cdef SavedVariable save_output(TensorBase value):
-    """A saved output: the array without the tensor, whose grad_fn would close a circle."""
+    """A saved output: the array without the tensor, whose grad_fn would close a reference cycle."""
     cdef SavedVariable saved = SavedVariable.__new__(SavedVariable)
     saved.array, saved.is_output = value.array, True
     saved.output_nr, saved.requires_grad = value.output_nr_, True
     saved.counter = value.shared_counter()
     saved.version = saved.counter.value
-    saved.extra = value.ensure_extra() if thread_state().flags & DUAL else value.extra  # tangents arrive after this
+    saved.extra = value.ensure_extra() if thread_state().flags & DUAL else value.extra  # tangents are set after this
     saved.counter.saved = True
     if saved.version:
         saved.keeper = present_snapshot(saved.counter)
@@ -159,7 +158,7 @@ cdef class SavedList:
 
 
 cdef SavedList save_inputs(ThreadState* state, tuple values):
-    """What `save_input` keeps of each of a list of arrays."""
+    """`save_input` for each item of a list of arrays."""
     cdef uint32_t version
     cdef SavedList saved = SavedList.__new__(SavedList)
     cdef list parts = []
@@ -172,14 +171,14 @@ cdef SavedList save_inputs(ThreadState* state, tuple values):
 
 
 cdef object slow_index(ThreadState* state, object index, uint32_t* version):
-    """`save_index` for writable values: a tensor is saved as an input, an array, a list or a number as a copy."""
+    """`save_index` for mutable values: a tensor is saved like an input; an array, a list or a number is copied."""
     cdef uint32_t part_version
     cdef SavedList saved
     cdef list parts
     if is_tensor(index):
         if cnp.PyArray_NDIM((<TensorBase> index).array) > 0:
             return save_input(state, index, version)
-        index = (<TensorBase> index).array  # a number, as it is when nobody listens: what is written later changes none
+        index = (<TensorBase> index).array  # a number, as without listeners: later writes do not change it
     if isinstance(index, ndarray):
         return save_input(state, wrap(tell_of_copy(index, (<ndarray> index).copy())), version)
     if type(index) is not list and not (type(index) is tuple and is_mutable(<tuple> index)):
@@ -195,7 +194,7 @@ cdef object slow_index(ThreadState* state, object index, uint32_t* version):
 
 
 cdef bint is_mutable(tuple index) noexcept:
-    """Whether some part of an index may be written to."""
+    """Whether some part of an index is mutable."""
     for part in index:
         if isinstance(part, (ndarray, TensorBase, list)) or type(part) is tuple and is_mutable(<tuple> part):
             return True
@@ -203,7 +202,7 @@ cdef bint is_mutable(tuple index) noexcept:
 
 
 cdef bint holds_arrays(object saved) noexcept:
-    """Whether a saved index is to be freed with the rest; integers and slices stay, as an axis does."""
+    """Whether a saved index is freed with the other saved values; integers and slices stay, like an axis."""
     return isinstance(saved, (TensorBase, SavedVariable, SavedList))
 
 
@@ -224,7 +223,7 @@ cdef int check_detached(Node node, TensorBase tensor, str name) except -1:
 
 
 cdef ndarray kept_array(Node node, VersionCounter counter, Snapshot keeper, ndarray array, uint32_t then, str name):
-    """What a saved array held, from the snapshot that the recorded write took which changed it."""
+    """The old value of a saved array, from the snapshot taken by the recorded write that changed it."""
     cdef Snapshot snapshot = keeper if keeper is not None else counter.first if then == 0 else None
     cdef ndarray found = None
     if snapshot is not None and snapshot.array is not None:
@@ -235,13 +234,13 @@ cdef ndarray kept_array(Node node, VersionCounter counter, Snapshot keeper, ndar
 
 
 cdef bint is_unchanged(TensorBase tensor, uint32_t then) noexcept:
-    """Whether a tensor is what a node saved; the rest of the version word says whether it had a history then."""
+    """Whether a tensor is unchanged since a node saved it; a bit of the version word says whether it had a history then."""
     return (tensor.version() | (then & HAD_HISTORY)) == then and not tensor.flags & REPLACED and not (
         then & HAD_HISTORY and tensor.grad_fn_ is None)
 
 
 cdef ndarray tensor_before(Node node, TensorBase tensor, uint32_t then, str name):
-    """The array of a saved tensor as it was."""
+    """The array of a saved tensor, as of saving."""
     cdef uint32_t version = then & ~<uint32_t> HAD_HISTORY
     if tensor.flags & REPLACED:
         refuse_changed(node, tensor.version(), version, name)
@@ -251,7 +250,7 @@ cdef ndarray tensor_before(Node node, TensorBase tensor, uint32_t then, str name
 
 
 cdef ndarray variable_array(Node node, SavedVariable variable, str name):
-    """The array of a SavedVariable as it was."""
+    """The array of a SavedVariable, as of saving."""
     if variable.unpack_hook is not None:
         return variable.unpacked().array
     if variable.variable is not None and variable.had_history:
@@ -314,7 +313,7 @@ cdef object saved_tensor(Node node, object saved, uint32_t version, str name):
 
 
 cdef TensorBase variable_tensor(Node node, SavedVariable variable, str name):
-    """A SavedVariable as a tensor at its place in the graph."""
+    """A SavedVariable as a tensor with its history."""
     cdef TensorBase tensor, unpacked
     cdef bint packed = variable.unpack_hook is not None
     if packed:
@@ -330,7 +329,7 @@ cdef TensorBase variable_tensor(Node node, SavedVariable variable, str name):
             tensor.counter = variable.counter
     tensor.output_nr_ = variable.output_nr
     tensor.grad_fn_ = node if variable.is_output else variable.grad_fn
-    if node.tracked:  # which may come to hold this tensor, in an attribute or a hook
+    if node.tracked:  # the node may come to reference this tensor, by an attribute or a hook
         tensor.track()
     if variable.requires_grad:
         tensor.flags |= REQUIRES_GRAD
@@ -343,7 +342,7 @@ cdef TensorBase variable_tensor(Node node, SavedVariable variable, str name):
 
 
 cdef object as_variable(Node node, object saved, uint32_t version):
-    """A saved field as a SavedVariable, which hooks can be registered on."""
+    """A saved field as a SavedVariable, which accepts hooks."""
     cdef SavedVariable variable
     if saved is None and node.released:
         return freed(node, "it")
@@ -364,7 +363,7 @@ cdef object as_variable(Node node, object saved, uint32_t version):
 
 
 cdef SavedList raw_list(Node node, SavedList saved):
-    """`as_variable` for each part, which stays as that."""
+    """`as_variable` for each part; the parts are replaced for good."""
     cdef list parts = []
     for item, version in saved.parts:
         parts.append((as_variable(node, item, version), version))
@@ -373,7 +372,7 @@ cdef SavedList raw_list(Node node, SavedList saved):
 
 
 cdef bint is_packed(object saved) except -1:
-    """Whether something of a saved field is with an unpack hook."""
+    """Whether some part of a saved field has an unpack hook."""
     if isinstance(saved, SavedVariable):
         return (<SavedVariable> saved).unpack_hook is not None
     if isinstance(saved, SavedList):
@@ -382,12 +381,12 @@ cdef bint is_packed(object saved) except -1:
 
 
 cdef object read_saved(Node node, str name, bint raw):
-    """`node._saved_x`, or `node._raw_saved_x`, on which hooks can be registered; a list of tensors is a tuple."""
+    """`node._saved_x`, or `node._raw_saved_x`, which accepts hooks; a list of tensors is returned as a tuple."""
     if name not in type(node).saves:
         raise AttributeError(f"{type(node).__name__} saves no {name!r}; it saves {', '.join(type(node).saves) or 'nothing'}")
     field = f"saved_{name}"
     saved, version = getattr(node, field), getattr(node, f"version_{name}", None)
-    if version is None:  # no tensor: an axis, a shape
+    if version is None:  # not a tensor: an axis, a shape
         return saved
     if raw:
         saved = as_variable(node, saved, version)

@@ -1,4 +1,4 @@
-"""Views: where they came from, and how they follow a base that was written to."""
+"""Views: track shared memory, and update a view's history after writes to its base."""
 
 from ..support.capi cimport ndarray
 from ..core.grad_mode cimport ThreadState
@@ -7,8 +7,8 @@ from ..core.tensor cimport TensorBase
 cdef class ViewStep:
     cdef void* operator     # the wrapper that took the view: `operator(source, *statics)`
     cdef tuple statics
-    cdef int index          # which of a list of views; -1 where there is one
-    cdef ViewStep previous  # how the source came from the base; None where it is the base
+    cdef int index          # position in a list of views; -1 for a single view
+    cdef ViewStep previous  # the step that computed the source; None if the source is the base
 
 cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1
 cdef int attach_views(list views, object operand, void* operator, tuple statics) except -1

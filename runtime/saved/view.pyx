@@ -1,8 +1,8 @@
-"""Views: who shares memory with whom, and whose history a view has.
+"""Views: track shared memory, and update a view's history after writes to its base.
 
-Owns base and view metadata, the steps that lead from a base to a view, and what follows from them: a view whose base was
-written to takes its history and its tangents from the base again, by the same steps, when somebody asks.  A write to a view that
-cannot be replayed from its base is refused.
+Holds the metadata of bases and views, and the steps that lead from a base to a view.  A view of a base that was written to takes
+its history and its tangents from the base again, by the same steps, on its next use.  A write to a view that cannot be replayed
+from its base is refused.
 """
 
 cimport cython
@@ -34,7 +34,7 @@ cdef object owner_of(ndarray array):
 @cython.freelist(64)
 @cython.no_gc
 cdef class ViewStep:
-    """One view operator and its arguments: the way from what was viewed to the view, to be gone again from another base."""
+    """One view operator and its arguments: a step from the viewed tensor to the view, replayable on a different base."""
 
     def __dealloc__(self):
         cdef ViewStep step = self.previous
@@ -46,14 +46,14 @@ cdef class ViewStep:
 
 
 cdef int attach_alias(TensorBase view, object operand) except -1:
-    """Note that `view` shares the memory of `operand`, if it really does; 1 says so."""
+    """Record that `view` shares the memory of `operand`, if it really does; returns 1 in this case."""
     cdef unsigned int modes
     cdef TensorExtra extra, before = None
     cdef TensorBase source
     if not isinstance(operand, TensorBase):  # a Python number
         return 0
     source = operand
-    if view.flags & source.flags & INFERENCE_TENSOR:  # no version, no history: nothing to keep track of
+    if view.flags & source.flags & INFERENCE_TENSOR:  # no version, no history: nothing to track
         return 0
     if view.array is not source.array and owner_of(view.array) is not owner_of(source.array):
         return 0
@@ -74,13 +74,13 @@ cdef int attach_alias(TensorBase view, object operand) except -1:
     modes = thread_state().flags
     if modes & (GRAD_DISABLED | INFERENCE):
         extra.creation = IN_INFERENCE if modes & INFERENCE else IN_NO_GRAD
-        if source.flags & REQUIRES_GRAD and is_inexact(view.array):  # so that a recorded write to it is seen, and refused
+        if source.flags & REQUIRES_GRAD and is_inexact(view.array):  # so that a recorded write to it is detected, and refused
             view.flags |= REQUIRES_GRAD
     return 1
 
 
 cdef int attach_dual(TensorBase view, TensorBase operand) except -1:
-    """`attach_alias` for a tensor with tangents of its own: a write to one does not reach the tangents of the other."""
+    """`attach_alias` for a tensor with its own tangents: a write to one does not change the tangents of the other."""
     if attach_alias(view, operand):
         view.extra.owns_tangents, view.extra.dual_base = True, None
     return 0
@@ -91,14 +91,14 @@ cdef inline bint is_array_of(object operand, ndarray array) noexcept:
 
 
 cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1:
-    """Note that `operator(operand, *statics)` gave `view`, if the two really share memory."""
+    """Record that `view` is `operator(operand, *statics)`, if the two really share memory."""
     if PyArray_FLAGS(view.array) & NPY_ARRAY_OWNDATA and not is_array_of(operand, view.array):
         return 0
     return attach_step(view, operand, operator, statics, -1)
 
 
 cdef int attach_views(list views, object operand, void* operator, tuple statics) except -1:
-    """`attach_view` for an operator that gives a list of views."""
+    """`attach_view` for an operator that returns a list of views."""
     cdef int i
     for i in range(len(views)):
         attach_step(views[i], operand, operator, statics, i)
@@ -106,7 +106,7 @@ cdef int attach_views(list views, object operand, void* operator, tuple statics)
 
 
 cdef object normal(object value):
-    """A tensor among the arguments of a step, as a tensor that may be saved when the step is gone again."""
+    """An argument of a step; an inference tensor is replaced by a tensor that may be saved when the step is replayed."""
     if not isinstance(value, TensorBase) or not (<TensorBase> value).flags & INFERENCE_TENSOR:
         return value
     cdef TensorBase tensor = wrap((<TensorBase> value).array)
@@ -132,9 +132,10 @@ cdef int attach_step(TensorBase view, object operand, void* operator, tuple stat
 
 
 cdef object assigned(TensorBase target, object value):
-    """What `target[index] = value` assigns: as in NumPy, an element overwritten since it was read is as it was read.
+    """The value for `target[index] = value`: an element that was overwritten since it was read has its value of that time.
 
-    So `x[i], x[j] = x[j], x[i]` swaps.  But x[i] is a view, which shows what its memory holds: one with a name is refused.
+    This agrees with NumPy, so `x[i], x[j] = x[j], x[i]` swaps.  But x[i] is a view, which shows its memory: one with a name is
+    refused.
     """
     cdef TensorBase view, read
     cdef ndarray array
@@ -159,13 +160,13 @@ cdef object assigned(TensorBase target, object value):
 
 
 cdef object take(ViewStep step, object source):
-    """What the operator of a step gives for another source."""
+    """Apply the operator of a step to a different source."""
     cdef object result = call_wrapper(step.operator, (source, *step.statics))
     return result if step.index < 0 else result[step.index]
 
 
 cdef object replayed(ViewStep last, ViewStep stop, object base):
-    """The view that the steps up to `last`, from behind `stop`, take of `base`: recorded where `base` needs a gradient."""
+    """Apply the steps after `stop`, up to `last`, to `base`: recorded if `base` needs a gradient."""
     cdef list steps = []
     while last is not stop:
         steps.append(last)
@@ -176,7 +177,7 @@ cdef object replayed(ViewStep last, ViewStep stop, object base):
 
 
 cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base):
-    """The same on arrays."""
+    """`replayed` on arrays."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int flags = state.flags
     cdef TensorBase view
@@ -191,14 +192,14 @@ cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base):
 
 
 def replay(TensorBase view, TensorBase base):
-    """Take of `base` the view that `view` is of its own base.
+    """Take from `base` the view that `view` is of its own base.
 
     Parameters
     ----------
     view : Tensor
-        Made by operators that share memory.
+        A tensor computed by operators that share memory.
     base : Tensor
-        Of the shape and dtype of the view's base.
+        A tensor with the shape and dtype of the view's base.
 
     Returns
     -------
@@ -210,19 +211,19 @@ def replay(TensorBase view, TensorBase base):
 
 
 cdef TensorBase base_of(TensorBase tensor):
-    """What a tensor is a view of, itself where it is none.  A base that an in-place view operator changed is a view itself."""
+    """The base of a view, found recursively, as an in-place view operator can make a base a view; else the tensor itself."""
     if not tensor.flags & VIEW:
         return tensor
     return base_of(tensor.extra.base)
 
 
 cdef ViewStep steps_of(TensorBase tensor):
-    """The steps from its base to a tensor; None where it is its own."""
+    """The last step from its base to a tensor; None if it is its own base."""
     return tensor.extra.steps if tensor.flags & VIEW else None
 
 
 cdef TensorBase dual_base_of(TensorBase view):
-    """The tensor whose tangents are also those of `view`."""
+    """The tensor that shares its tangents with `view`."""
     cdef TensorExtra extra = view.extra
     if not view.flags & VIEW or extra.owns_tangents:
         return view
@@ -230,7 +231,7 @@ cdef TensorBase dual_base_of(TensorBase view):
 
 
 cdef int adopt(TensorBase target, TensorBase value) except -1:
-    """Make the history of `value` that of `target`."""
+    """Give `target` the history of `value`."""
     cdef object keeper
     if target.flags & RETAINS_GRAD and target.grad_fn_ is not None:
         keeper = target.grad_fn_.ensure_hooks().retains_grad.pop(target.output_nr_, None)
@@ -250,7 +251,7 @@ cdef dict AMBIGUOUS = {
 
 
 cdef int refuse(TensorBase view, str op, str written) except -1:
-    """The write makes a history that the view cannot have."""
+    """Raise an error: the write would give the view a history that it cannot have."""
     cdef Creation creation = view.extra.creation
     cdef str made = "A view was created in", output
     prefix = f"{op}: " if op else ""
@@ -274,7 +275,7 @@ cdef int refuse(TensorBase view, str op, str written) except -1:
 
 
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1:
-    """Refuse the in-place writes whose gradients would be wrong; before anything has changed."""
+    """Refuse in-place writes that would have wrong gradients; called before anything has changed."""
     if target.flags & INFERENCE_TENSOR and not state.flags & INFERENCE:
         raise RuntimeError(f"{op}: Inplace update to inference tensor outside InferenceMode is not allowed. clone() it first, "
                            "or write inside inference_mode.")

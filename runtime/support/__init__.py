@@ -1,1 +1,1 @@
-"""What everything else stands on: NumPy's C interface, errors, late binding of operators, how modules are found."""
+"""Base layer: NumPy's C interface, errors, late binding of operators, the loading of modules."""

@@ -1,7 +1,7 @@
-"""NumPy's and Python's C declarations, once for every module.
+"""C declarations of NumPy and Python, shared by all modules.
 
-Of NumPy's, all that we use: a module that cimports NumPy's own header looks up fifteen of its types when it is imported, and
-we have a hundred modules.  What Cython's header of Python lacks or spells otherwise.
+NumPy's part contains only the names in use: a module that cimports NumPy's own header looks up fifteen of its types at import,
+and there are a hundred modules.  Python's part contains names that Cython's own header lacks or declares differently.
 """
 
 from cpython.ref cimport PyObject
@@ -55,7 +55,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
         cdef inline npy_intp size(self) noexcept nogil:
             cdef npy_intp count = 1
             cdef int i
-            for i in range(PyArray_NDIM(self)):  # as PyArray_SIZE, without a call into NumPy
+            for i in range(PyArray_NDIM(self)):  # like PyArray_SIZE, without a call into NumPy
                 count *= PyArray_DIMS(self)[i]
             return count
 
@@ -87,5 +87,5 @@ cdef extern from "numpy/arrayobject.h" nogil:
     int _import_array() except -1
 
 cdef inline int import_array() except -1:
-    """To be called by a module that calls into NumPy, before it does."""
+    """Initialise NumPy's C interface; a module must call it before any other call into NumPy."""
     return _import_array()

@@ -1,4 +1,4 @@
-/* A clock that only goes forward, in nanoseconds. */
+/* A monotonic clock, in nanoseconds. */
 #ifndef GRADSPEC_CLOCK_H
 #define GRADSPEC_CLOCK_H
 

@@ -1,6 +1,6 @@
-"""Dtypes and constants under the names that the Array API gives them, and PyTorch's for the same dtypes.
+"""Dtypes and constants under the Array API's names, and PyTorch's names of the same dtypes.
 
-A dtype here is NumPy's dtype object, as `x.dtype` is, and compares, hashes and prints like it.
+A dtype here is NumPy's dtype object, like `x.dtype`, and compares, hashes and prints in the same way.
 """
 
 import math
@@ -21,7 +21,7 @@ float64 = np.dtype(np.float64)
 complex64 = np.dtype(np.complex64)
 complex128 = np.dtype(np.complex128)
 
-# PyTorch's other names of these.
+# PyTorch's other names.
 float16 = half = np.dtype(np.float16)
 short, int, long = int16, int32, int64
 float, double = float32, float64

@@ -1,6 +1,6 @@
-"""Devices: the one that there is, and what a program that may run on others asks of those before it uses them.
+"""Devices: the CPU, and answers to programs that check for other devices before they use them.
 
-Owns the names that such programs begin with, so that they need no other beginning here; what uses another device is refused.
+Defines the names that such programs use at the start, so that they run unchanged; any use of another device is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class device(str):
     Parameters
     ----------
     type : str or device
-        "cpu", perhaps with a number behind a colon.
+        "cpu", optionally with a colon and a number.
     index : int, optional
 
     Attributes
@@ -64,12 +64,12 @@ CPU = device()
 
 
 def get_default_device() -> device:
-    """The device on which tensors are made."""
+    """The device of new tensors."""
     return CPU
 
 
 def set_default_device(device: Any) -> None:
-    """Nothing, for "cpu" and None.
+    """Do nothing, for "cpu" and None.
 
     Raises
     ------
@@ -81,9 +81,9 @@ def set_default_device(device: Any) -> None:
 
 
 class Absent:
-    """A kind of device that is not here.
+    """A kind of device that does not exist here.
 
-    What asks whether it is there, or says how it should compute, is answered; what uses it is refused.
+    Queries of its availability and settings of its computation are answered; any use is refused.
     """
 
     def __init__(self, name: str, **parts: Any) -> None:
@@ -101,12 +101,12 @@ class Absent:
         return 0
 
     def manual_seed(self, seed: int) -> None:
-        """Nothing: `gs.manual_seed` seeds what draws here."""
+        """Do nothing: `gs.manual_seed` seeds the generator of this library."""
 
     manual_seed_all = manual_seed
 
     def empty_cache(self) -> None:
-        """Nothing: `gs.empty_cache` gives back the memory that is kept here."""
+        """Do nothing: `gs.empty_cache` frees the memory that this library caches."""
 
     def __repr__(self) -> str:
         return f"<gs.{self._name}: not available>"

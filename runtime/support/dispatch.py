@@ -1,13 +1,13 @@
-"""The operators by name, for layers below them that compute on tensors.
+"""Dispatch: the operators by name, for lower layers that compute on tensors.
 
-Owns the namespace `ops`: the generated wrappers enter themselves when they are imported, and formulas that run while a graph is
-recorded call them from here.  Imports nothing of the package before somebody asks, so every layer may use it.
+Holds the namespace `ops`: the generated wrappers register themselves at import, and formulas that run while a graph is recorded
+call them from here.  Imports nothing of the package at import time, so every layer may use it.
 """
 
 class Operators:
     """Every operator's wrapper as an attribute, under its Python name."""
 
-    _captured_ = None  # no state of a user's: compiled functions guard nothing of it
+    _captured_ = None  # not state of the user's: compiled functions need no guards on it
 
     def __getattr__(self, name):
         raise AttributeError(f"no operator named {name!r}; is it in derivatives.yaml, and gradspec fully imported?")
@@ -21,7 +21,7 @@ _WRAPPERS: set = set()
 
 
 def operators_of(place):
-    """The operators of another package, which the library's own formulas do not see, by the module in which they stand."""
+    """The operators of another package, by the name of their module; the library's own formulas do not use them."""
     return _OF_PACKAGES.setdefault(place, Operators())
 
 
@@ -31,9 +31,9 @@ def is_operator(item):
 
 
 def register(namespace, place=""):
-    """Enter all wrappers of a module: a mapping of name to function.
+    """Register all wrappers of a module: a mapping of name to function.
 
-    Those of another package have their dotted names here, as events have them, which is no name of a formula.
+    Wrappers of another package are registered under dotted names, as in events; formulas do not use these names.
     """
     _WRAPPERS.update(namespace.values())
     if place:

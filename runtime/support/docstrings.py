@@ -1,7 +1,6 @@
-"""Docstrings of the public functions: numpydoc's sections around the lines that `generated/docs` has of each.
+"""Docstrings of public functions: numpydoc sections around the texts of each function from `generated/docs`.
 
-Owns the headings, their order, and the lines that many functions share.  Knows nothing of types and formulas: the generator
-words them.
+Defines the headings, their order, and the texts that many functions share.
 """
 
 from .dispatch import ops
@@ -11,13 +10,13 @@ LEAF = "requires_grad : bool, default False\n    Whether the result is a leaf th
 
 
 def describe(texts):
-    """Give each operator, by its name in `ops`, its docstring."""
+    """Set the docstring of each operator, given by its name in `ops`."""
     for name, text in texts.items():
         getattr(ops, name).__doc__ = text
 
 
 def docstring(summary, parameters="", notes="", examples="", returns="y : Tensor", references=""):
-    """A docstring after numpydoc; each argument but the summary is the section of its name."""
+    """A numpydoc docstring; each argument except the summary is the section with its name."""
     text = summary
     if parameters:
         text += "\n\nParameters\n----------\n" + parameters

@@ -1,16 +1,16 @@
 """einops on tensors: `einops.rearrange(x, "b c h w -> b (c h) w")`.
 
-Owns the backend, a subclass of einops' own, for which einops looks, and the finder that makes it when einops is imported: either
-import may come first, and a program without einops has no backend.  Imports nothing of the package.
+Defines the backend, a subclass of einops' own class, and a finder that creates the backend when einops is imported.  Either
+library may be imported first, and a program without einops has no backend.  Imports nothing of the package.
 """
 
 import sys
 
-BACKENDS = "einops._backends"  # the module that has the base class, whose subclasses einops searches
+BACKENDS = "einops._backends"  # the module with the base class; einops searches its subclasses
 
 
 class AfterEinops:
-    """A finder that finds einops' module as the others do, and has it run `make_backend` once it is there."""
+    """A finder that finds einops' module by the other finders, and runs `make_backend` after its import."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -30,7 +30,7 @@ class AfterEinops:
 
 
 def offer_backend():
-    """Make the backend where einops has been imported, else when it is."""
+    """Create the backend: now if einops has been imported, else when it is."""
     if BACKENDS in sys.modules:
         make_backend(sys.modules[BACKENDS])
     elif AfterEinops not in sys.meta_path:
@@ -38,7 +38,7 @@ def offer_backend():
 
 
 def make_backend(module):
-    """Define the backend: NumPy's, whose functions take tensors."""
+    """Define the backend: NumPy's backend, as NumPy's functions take tensors."""
     base = getattr(module, "NumpyBackend", None)
     if base is None or hasattr(module, "GradspecBackend"):
         return
@@ -58,4 +58,4 @@ def make_backend(module):
         def arange(self, start, stop):
             return self.from_numpy(self.np.arange(start, stop))
 
-    module.GradspecBackend = GradspecBackend  # a class holds no more than weak references to what inherits from it
+    module.GradspecBackend = GradspecBackend  # a class only holds weak references to its subclasses

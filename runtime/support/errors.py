@@ -1,12 +1,9 @@
-"""Errors of the library and the words they share.
-
-Owns the exception classes and the sentences that several modules raise.  Knows no tensors and no graphs.
-"""
+"""Errors: exception classes, and the wording that several modules share."""
 
 import numbers
 import types
 
-# What operators take beside arrays: an attribute that one of these lacks is a mistake of the caller's.
+# Non-array arguments of operators: a missing attribute of such a value is the caller's mistake.
 NO_ARRAYS = (numbers.Number, list, tuple, slice, types.NoneType, types.EllipsisType)
 
 
@@ -15,7 +12,7 @@ class GradcheckError(RuntimeError, AssertionError):
 
 
 class CallTypeError(TypeError, RuntimeError):
-    """What a function that is differentiated, or its caller, gave is of a wrong type: a RuntimeError in PyTorch."""
+    """A wrong type, from a differentiated function or its caller: a RuntimeError in PyTorch."""
 
 
 class CallValueError(ValueError, RuntimeError):
@@ -23,26 +20,27 @@ class CallValueError(ValueError, RuntimeError):
 
 
 class NotBatched(Exception):
-    """What a function does cannot be done for many tangents at once: it is to be run for one after the other."""
+    """A function cannot run for many tangents at once: the caller runs it once for each tangent."""
 
 
 def explain(error, op, /, **arguments):
-    """An error of the type of `error`, or the nearest above it, that also names the operator and shows its arguments.
+    """An error of the type of `error`, or its nearest base class, that also names the operator and shows its arguments.
 
-    An error that a composite's inner operator has explained is explained again as the composite's own, which names the inner one
-    if users know it.
+    If an inner operator of a composite has already explained an error, the composite explains it again, and names the
+    inner operator if it is public.
 
     Parameters
     ----------
     error : Exception
-        What NumPy or a kernel raised.
+        The exception of NumPy or a kernel.
     op : str
         The operator's public name.
     **arguments
         The operator's arguments, arrays shown by shape and dtype.
+    The operator's arguments; arrays are shown by shape and dtype.
     """
     if type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
-        return error  # what a user's hook raised
+        return error  # the exception of a user's hook
     cause = error
     shown = ", ".join(f"{name}={describe(value)}" for name, value in arguments.items())
     reason, inner = getattr(error, "explained", (str(error), ""))
@@ -54,21 +52,21 @@ def explain(error, op, /, **arguments):
         try:
             explained = kind(message if kind is type(error) else f"{message} [{type(error).__name__}]")
             break
-        except TypeError:  # an exception whose constructor wants more than a message: its base may do
+        except TypeError:  # the constructor needs more than a message: try the base class
             continue
     explained.__cause__ = cause.__cause__
     explained.explained = reason, inner or (op if not op.startswith("_") else "")
     return explained.with_traceback(cause.__traceback__)
 
 
-# What a call that fails like this means in PyTorch: operator, words of the reason, what to write.
+# Calls with a different meaning in PyTorch: operator, words of the reason, suggestion.
 MEANT = (
     ("permute_dims", "axes don't match array", "give the order of all axes; PyTorch's x.transpose(i, j) is x.swapaxes(i, j)"),
 )
 
 
 def meant(op, reason):
-    """What to write, as the end of a message; empty where nothing is known."""
+    """The suggestion, as the end of a message; empty if there is none."""
     return next((f"; {answer}" for name, words, answer in MEANT if name == op and words in reason), "")
 
 

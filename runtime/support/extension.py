@@ -1,20 +1,20 @@
-"""Extensions that hold many compiled modules each: one file is loaded for all modules of a folder, which keeps an import short.
+"""Shared extensions: load all compiled modules of a folder from one file, which speeds up the import.
 
-Owns how such a module is found.  A folder's `modules.txt` lists the modules; the build links them into one extension, `modules`,
-and the folder's `__init__` offers the names to `SharedExtensions`, a finder on `sys.meta_path`.  For an offered name the finder
-answers with the file of the extension, where CPython's own loader looks up `PyInit_<last part of the name>`: so each module is
-initialised when it is first imported, as if it had a file of its own.  Imports nothing of the package.
+A folder's `modules.txt` lists the modules; the build links them into one extension, `modules`.  The folder's `__init__`
+registers the names with `SharedExtensions`, a finder on `sys.meta_path`.  For a registered name the finder returns the
+extension's file, and CPython's own loader calls `PyInit_<last part of the name>` in it.  So each module is initialised when it
+is first imported, as if it had its own file.  Imports nothing of the package.
 """
 
 import os.path
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
-EXTENSION = "modules"  # the file of a folder, beside its `__init__`
+EXTENSION = "modules"  # the file in a folder, beside its `__init__`
 
 
 class SharedExtensions:
-    """Finds the modules that were offered, in the files that they share."""
+    """Finds registered modules in their shared files."""
 
     files: dict[str, str] = {}
 
@@ -34,9 +34,9 @@ def find(name, path):
 
 
 def offer(package):
-    """Let each module that the package's `modules.txt` lists be imported from its shared extension.
+    """Register each module in the package's `modules.txt` for import from its shared extension.
 
-    A line is a name below the package, with dots, and words for the build. The build reads the same file.
+    A line is a dotted name below the package, followed by words for the build, which reads the same file.
     """
     extension, path = f"{package}.{EXTENSION}", sys.modules[package].__path__
     with open(os.path.join(os.path.dirname(sys.modules[package].__file__), f"{EXTENSION}.txt")) as file:

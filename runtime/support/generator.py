@@ -1,11 +1,11 @@
-"""The generator that random operators draw from.
+"""Generators: the source of random numbers for random operators.
 
-Owns the default generator, which all threads share, and the values that users may pass instead.  Knows no tensors.
+Holds the default generator, which all threads share, and checks the values that users may pass instead.
 """
 
 import functools
 import os
-from _thread import RLock  # `threading` is imported by programs that have threads
+from _thread import RLock  # only programs with threads import `threading`
 from importlib import import_module
 from typing import Any
 
@@ -13,28 +13,28 @@ import numpy as np
 
 
 class Holder:
-    """Something that random operators draw from by way of the NumPy generator that it holds."""
+    """An object with a NumPy generator that random operators draw from."""
 
     def __init__(self, generator: "np.random.Generator") -> None:
         self.generator = generator
 
 
-_default: "np.random.Generator | None" = None  # made when it is first asked for
+_default: "np.random.Generator | None" = None  # created on first use
 _making = RLock()
-_held: list[Any] = []  # by a fork
+_held: list[Any] = []  # locks held during a fork
 
 
 @functools.cache
 def numpy_random() -> Any:
-    """NumPy's random numbers, which are imported when they are first used.
+    """NumPy's module of random numbers, imported on first use.
 
-    `np.random` is not for that: NumPy binds the name late, and of two threads that ask at once one may end in a recursion.
+    `np.random` itself is unsafe here: NumPy binds the name late, and if two threads ask at once, one may end in a recursion.
     """
     return import_module("numpy.random")
 
 
 def _wait_for_draws() -> None:
-    """Hold the default generator while the process is forked: in the child nobody would let go of what another thread holds."""
+    """Lock the default generator during a fork: in the child, a lock held by another thread would never be released."""
     _making.acquire()
     if _default is not None:
         _default.bit_generator.lock.acquire()
@@ -52,12 +52,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def manual_seed(seed: int) -> "np.random.Generator":
-    """Start the default generator anew: from here on the same calls draw the same numbers.
+    """Restart the default generator: from here on the same calls draw the same numbers.
 
     Parameters
     ----------
     seed : int
-        Whatever `numpy.random.default_rng` takes as a seed.
+        Any seed that `numpy.random.default_rng` takes.
 
     Returns
     -------
@@ -74,13 +74,13 @@ def manual_seed(seed: int) -> "np.random.Generator":
 def as_generator(value, op: str, argument: str) -> "np.random.Generator":
     """The generator that a random operator draws from.
 
-    None is the default generator.  A generator is used, and moved on.  An int is a seed, as it is for
-    `numpy.random.default_rng`: each call with it draws the same numbers.
+    None is the default generator.  A generator is used, and advanced.  An int is a seed, as for `numpy.random.default_rng`:
+    each call with it draws the same numbers.
     """
     global _default
     if value is None:
         if _default is None:
-            with _making:  # another thread may have made it, or have set one that is seeded
+            with _making:  # another thread may have created it, or have set a seeded one
                 if _default is None:
                     _default = numpy_random().default_rng()
         return _default

@@ -1,7 +1,4 @@
-"""Handles of registered hooks.
-
-Owns the removal of a hook from the dictionary that holds it.  Does not know what hooks are called with.
-"""
+"""Handles of registered hooks, which remove a hook from its dictionary."""
 
 import itertools
 
@@ -9,12 +6,12 @@ _ids = itertools.count()
 
 
 class RemovableHandle:
-    """Removes a hook again; also a context manager that removes it on exit.
+    """Removes a hook; as a context manager, on exit.
 
     Parameters
     ----------
     hooks : dict
-        The dictionary that holds the hooks, in the order in which they run.
+        The dictionary of the hooks, in execution order.
     hook : callable
         Added to `hooks` under the handle's `id`.
     """
@@ -27,7 +24,7 @@ class RemovableHandle:
         hooks[self.id] = hook
 
     def remove(self):
-        """Forget the hook; removing it twice is fine."""
+        """Remove the hook; a second call has no effect."""
         self._hooks.pop(self.id, None)
 
     def __enter__(self):

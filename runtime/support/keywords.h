@@ -1,5 +1,5 @@
-/* How a compiled function reads its keywords, by the tables of gradspec.support.keywords: Cython's calls of __Pyx_ParseKeywords(__pyx_kwds,
- * ...) come here; the declaration and the definition of that name start with another word, PyObject, and stay. */
+/* Read the keywords of a compiled function by the tables of gradspec.support.keywords.  The macro redirects Cython's calls of
+ * __Pyx_ParseKeywords(__pyx_kwds, ...); its declaration and definition begin with a different word, PyObject, and are unchanged. */
 #ifndef CYTHON_UNUSED
 #define CYTHON_UNUSED
 #endif
@@ -16,13 +16,13 @@
          ? __Pyx_ParseKeywords(kwds, kwvalues, names, others, values, given, count, function, ignored)                      \
          : gradspec_read(kwds, kwvalues, names, values, given, count, function))
 
-static PyObject *gradspec_renamed, *gradspec_converted, *gradspec_idle, *gradspec_unlike; /* the tables; none before answer_calls() */
+static PyObject *gradspec_renamed, *gradspec_converted, *gradspec_idle, *gradspec_unlike; /* the tables; NULL before answer_calls() */
 
 static inline int gradspec_same(PyObject *one, PyObject *other) {
     return one == other || (PyUnicode_GET_LENGTH(one) == PyUnicode_GET_LENGTH(other) && PyUnicode_Compare(one, other) == 0);
 }
 
-/* Where a parameter stands of that name or, with `beside`, only where there is that one too; -1 where it does not. */
+/* Position of the parameter with that name, or -1; with `beside`, only if that parameter exists too. */
 static Py_ssize_t gradspec_place(PyObject *name, PyObject *beside, PyObject **const names[]) {
     Py_ssize_t place = -1;
     int found = beside == NULL || beside == Py_None;
@@ -44,7 +44,7 @@ static Py_ssize_t gradspec_meant(PyObject *key, PyObject **const names[]) {
     return -1;
 }
 
-/* Whether a keyword with that value says nothing. */
+/* Whether a keyword with that value has no effect. */
 static int gradspec_is_idle(PyObject *key, PyObject *value) {
     PyObject *idle = gradspec_idle ? PyDict_GetItemWithError(gradspec_idle, key) : NULL;
     for (Py_ssize_t i = 0; idle && i < PyTuple_GET_SIZE(idle); i++) {
@@ -55,7 +55,7 @@ static int gradspec_is_idle(PyObject *key, PyObject *value) {
     return 0;
 }
 
-/* Refuse PyTorch's spelling of a call that means something else there. */
+/* Refuse PyTorch's spelling of a call that has a different meaning there. */
 static int gradspec_check_unlike(const char *function, PyObject **const names[], PyObject *values[]) {
     PyObject *unlike = gradspec_unlike ? PyDict_GetItemString(gradspec_unlike, function) : NULL;
     if (unlike == NULL) return 0;
@@ -65,8 +65,8 @@ static int gradspec_check_unlike(const char *function, PyObject **const names[],
     return -1;
 }
 
-/* The keywords from the first on that is none of the function's own by its address.  Each value is set once: of two keywords that
- * mean one parameter, or of one that a positional argument has, the second is refused. */
+/* Read the keywords from the first one that does not match a name of the function by its address.  Each value is set once: a
+ * second keyword for the same parameter, or a keyword for a positional argument, is refused. */
 static Py_NO_INLINE int gradspec_read_rest(PyObject *kwds, PyObject *const *kwvalues, PyObject **const names[], PyObject *values[],
                                            Py_ssize_t at, Py_ssize_t count, const char *function) {
     int renamed = 0;

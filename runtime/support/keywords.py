@@ -1,8 +1,8 @@
-"""Keywords of other libraries, where a parameter here means the same: `dim=` for `axis=`, `keepdim=` for `keepdims=`.
+"""Keywords: accept other libraries' names of parameters, such as `dim=` for `axis=` and `keepdim=` for `keepdims=`.
 
-Owns the table of renamed keywords, the keywords that say nothing here, and how a call with such keywords is read.  `keywords.h`
-reads the same tables in compiled functions, when a keyword is none of the function's own: other calls pay nothing.  Knows no
-operators: the spec says which of them differ from PyTorch's of the same name (`unlike`).
+Holds the tables of renamed keywords and of keywords without effect here, and reads calls with such keywords.  `keywords.h` uses
+the same tables in compiled functions, when a keyword is not one of the function's own: other calls have no overhead.  The spec
+marks operators that differ from PyTorch's operator of the same name (`unlike`).
 """
 
 import sys
@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 
 from .dispatch import ops
 
-# PyTorch's keywords, and NumPy's where they differ: the parameters of ours that may be meant, the first of which that there is.
-# `axis1:offset` is meant only where there is an `offset` as well: `dim1` is the first axis of diagonal, the second of swapaxes.
+# PyTorch's keywords, and NumPy's if they differ, with the parameters that they may mean; the first existing parameter is used.
+# `axis1:offset` is used only if there is an `offset` as well: `dim1` is the first axis of diagonal, but the second of swapaxes.
 _RENAMED = {
     "dim": "axis axes", "dims": "axis axes reps", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis1:offset axis2",
     "dim2": "axis2", "start_dim": "start_axis", "end_dim": "end_axis", "size": "shape", "diagonal": "k", "offset": "k",
@@ -35,10 +35,10 @@ RENAMED = {
     for name, meanings in _RENAMED.items()
 }
 
-# What becomes of a renamed keyword's value, where the parameter is of another type.
+# Conversions of a renamed keyword's value, if the parameter has a different type.
 CONVERTED = {"unbiased": int}
 
-# Keywords with values that change nothing here.
+# Keywords with values that have no effect here.
 IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
     "memory_format": (None, "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"), "reduce": (None,),
@@ -49,17 +49,17 @@ IDLE = {
     "prepend": (None,), "append": (None,), "hard": (False,), "mode": ("reduced",),
 }  # fmt: skip
 
-# Operators that differ from PyTorch's of the same name: the argument that decides it, if there is one, and what to write.
+# Operators that differ from PyTorch's of the same name: the argument that resolves the difference, if any, and the suggestion.
 UNLIKE: dict[str, tuple[str, str]] = {}
 
 
 def differ(operators: dict[str, tuple[str, str]]) -> None:
-    """Enter what a module's operators do otherwise than PyTorch's."""
+    """Register the operators of a module that differ from PyTorch's."""
     UNLIKE.update(operators)
 
 
 def meant(name: str, known: Collection[str]) -> str | None:
-    """The parameter that another library's keyword means, of those that are known."""
+    """The known parameter that another library's keyword means."""
     for parameter, beside in RENAMED.get(name, ()):
         if parameter in known and (beside is None or beside in known):
             return parameter
@@ -67,24 +67,24 @@ def meant(name: str, known: Collection[str]) -> str | None:
 
 
 def multiplied(value: object, factor: object) -> object:
-    """An argument times what a keyword says: `b` of `add(a, b, alpha=2)`; of two numbers a number, which no dtype follows."""
+    """An argument times a keyword's value, such as `b` of `add(a, b, alpha=2)`; two numbers give a weakly typed number."""
     if isinstance(value, (int, float, complex)) and isinstance(factor, (int, float, complex)):
         return factor * value
     return ops.multiply(value, factor)
 
 
 def converted(value: object, dtype: object) -> object:
-    """An argument in the dtype that a keyword says: `x` of `softmax(x, dtype=gs.float32)`."""
+    """An argument cast to a keyword's dtype, such as `x` of `softmax(x, dtype=gs.float32)`."""
     return ops.astype(value, dtype)
 
 
 def is_idle(name: str, value: object) -> bool:
-    """Whether a keyword with this value changes nothing."""
+    """Whether a keyword with this value has no effect."""
     return any(value is one or isinstance(value, str) and value == one for one in IDLE.get(name, ()))
 
 
 def renamed(keywords: Mapping[str, object], known: Collection[str], function: str) -> dict[str, object]:
-    """The keywords of a call under the names of the parameters; what is unknown stays.
+    """The keywords of a call under the names of the parameters; unknown ones are unchanged.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def renamed(keywords: Mapping[str, object], known: Collection[str], function: st
     known : collection of str
         The parameters.
     function : str
-        Its name, for the error where two keywords mean one parameter.
+        Name of the function, for the error if two keywords mean one parameter.
 
     Returns
     -------

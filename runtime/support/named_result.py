@@ -1,13 +1,13 @@
-"""Results of several arrays: tuples whose items have names as well, as NumPy's and PyTorch's have.
+"""Named results: tuples whose items have names, as in NumPy and PyTorch.
 
-Owns the class.  `collections.namedtuple` would do, but for the time that it takes to make each class.
+Replaces `collections.namedtuple`, which takes longer to create a class.
 """
 
 from operator import itemgetter
 
 
 class NamedResult(tuple):
-    """A tuple whose items are attributes, too."""
+    """A tuple whose items are also attributes."""
 
     __slots__ = ()
     _fields: tuple = ()

@@ -1,6 +1,6 @@
-"""What programs say of how PyTorch should compute: in which precision, in which layout, the same from run to run.
+"""PyTorch's settings for precision, memory layout and determinism, accepted without effect; half precision is refused.
 
-Owns the names, so that such programs need no other lines here: what is so already says nothing, and half precision is refused.
+Defines the names, so that programs with such settings run unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = [
     "use_deterministic_algorithms",
 ]  # fmt: skip
 
-# Layouts, as a `memory_format=` names them: a layout is NumPy's to choose, and no value depends on it.
+# Layouts, as values of `memory_format=`: NumPy chooses the layout, and no value depends on it.
 preserve_format, contiguous_format, channels_last, channels_last_3d = (
     "preserve_format", "contiguous_format", "channels_last", "channels_last_3d",
 )  # fmt: skip
@@ -26,19 +26,19 @@ PRECISIONS = ("highest", "high", "medium")
 
 
 def _enabled(name: str, device_type: str, enabled: bool) -> bool:
-    """Whether half precision is wanted where there could be any: on another device there is none, as PyTorch says without one."""
+    """Whether half precision is requested on the CPU; for any other device warn that it does not exist, as PyTorch does."""
     if enabled and str(device_type) != "cpu":
         warnings.warn(f"{name} is enabled for {str(device_type)!r}, but there is no such device.  Disabling.", stacklevel=4)
     return bool(enabled) and str(device_type) == "cpu"
 
 
 class autocast:
-    """A block, or a function, that says whether PyTorch may compute in half precision.
+    """A block, or a function, that allows or forbids half precision in PyTorch.
 
     Parameters
     ----------
     device_type : str
-        On another one than "cpu" nothing is changed, with a warning where it is enabled.
+        For a device other than "cpu" it has no effect, with a warning if it is enabled.
     dtype : dtype, optional
     enabled : bool
     cache_enabled : bool, optional
@@ -46,7 +46,7 @@ class autocast:
     Raises
     ------
     RuntimeError
-        Where it is enabled on "cpu": products in half precision are not there.
+        If it is enabled on "cpu": there are no products in half precision.
     """
 
     def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
@@ -69,20 +69,20 @@ class autocast:
 
 
 class GradScaler:
-    """The scale of losses in half precision, which is 1.
+    """The scale of losses in half precision, which is always 1.
 
     Parameters
     ----------
     device : str
-        On another one than "cpu" nothing is scaled, with a warning where it is enabled.
+        For a device other than "cpu" it has no effect, with a warning if it is enabled.
     init_scale, growth_factor, backoff_factor, growth_interval
-        Nothing.
+        Ignored.
     enabled : bool
 
     Raises
     ------
     RuntimeError
-        Where it is enabled on "cpu": there are no gradients in half precision that would underflow.
+        If it is enabled on "cpu": there are no gradients in half precision that could underflow.
     """
 
     def __init__(self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
@@ -91,18 +91,18 @@ class GradScaler:
             raise RuntimeError("GradScaler: nothing is computed in half precision here; write enabled=False, or leave it out")
 
     def scale(self, outputs: Any) -> Any:
-        """The outputs themselves."""
+        """Return the outputs unchanged."""
         return outputs
 
     def unscale_(self, optimizer: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """A step of the optimiser."""
+        """Run a step of the optimiser."""
         return optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: Any = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def get_scale(self) -> float:
         """1.0."""
@@ -117,7 +117,7 @@ class GradScaler:
         return {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class amp:
@@ -127,7 +127,7 @@ class amp:
 
 
 class _OfAbsent:
-    """`gs.cuda.amp`, whose names are those of `gs.amp` without a device."""
+    """`gs.cuda.amp`, with the names of `gs.amp` without a device."""
 
     autocast, GradScaler = functools.partial(autocast, "cuda"), functools.partial(GradScaler, "cuda")
 
@@ -141,19 +141,19 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Nothing: products of single precision are of single precision.
+    """Do nothing: products in single precision are computed in single precision.
 
     Parameters
     ----------
     precision : {"highest", "high", "medium"}
-        How much less PyTorch may take.
+        Precision that PyTorch may reduce to.
     """
     if precision not in PRECISIONS:
         raise ValueError(f"set_float32_matmul_precision: precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
 
 
 def get_float32_matmul_precision() -> str:
-    """How precise products of single precision are.
+    """The precision of products in single precision.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Nothing: results are the same from run to run.
+    """Do nothing: results are the same from run to run.
 
     Parameters
     ----------

@@ -1,17 +1,16 @@
-"""Nests: tensors inside tuples, lists, dictionaries, dataclasses and values of registered classes, to any depth.
+"""Pytrees: flatten and rebuild tuples, lists, dictionaries, dataclasses and registered classes, to any depth.
 
-Owns how a nest is taken apart into its leaves and put together again around others, and which classes are nests.  Knows nothing
-of what a leaf is.
+Decides which classes are pytrees, and defines their parts.  A leaf may be anything.
 """
 
 LEAF = None  # the form of a leaf
-KINDS = {}  # registered class -> how a value is taken apart, and how one is made: see `parts`
-LEAVES = set()  # classes whose values are leaves, as far as they have been met
-MANY = 256  # of them: classes come and go
+KINDS = {}  # registered class -> its functions to take a value apart and to build one: see `parts`
+LEAVES = set()  # classes of leaves seen so far
+MANY = 256  # maximal size of LEAVES: classes come and go
 
 
 class Taken:
-    """What stands in a form for a value of a class of its own: all of it but its parts."""
+    """A value of a dataclass or registered class in a form: everything except its parts."""
 
     __slots__ = ("cls", "make", "rest")
 
@@ -31,46 +30,46 @@ class Attribute(str):
     __slots__ = ()
 
 
-def flatten(nest):
-    """The leaves of a nest, in order, and its form.
+def flatten(tree):
+    """The leaves of a pytree, in order, and its form.
 
     Parameters
     ----------
-    nest : object
-        Tuples, lists, dictionaries, dataclasses and values of registered classes are taken apart; anything else is a leaf.
+    tree : object
+        Tuples, lists, dictionaries, dataclasses and values of registered classes are flattened; anything else is a leaf.
 
     Returns
     -------
     leaves : list
     form
-        What `rebuild` wants.
+        The argument of `rebuild`.
     """
     leaves = []
-    return leaves, _flatten(nest, leaves)
+    return leaves, _flatten(tree, leaves)
 
 
-def _flatten(nest, leaves):
-    found = None if type(nest) in LEAVES else parts(nest)
+def _flatten(tree, leaves):
+    found = None if type(tree) in LEAVES else parts(tree)
     if found is None:
-        leaves.append(nest)
+        leaves.append(tree)
         return LEAF
     like, keys, items = found
     return like, keys, [_flatten(item, leaves) for item in items]
 
 
-def parts(nest):
-    """What of a nest is no part of it, the keys of the parts (None where they are counted), and the parts; None for a leaf."""
-    cls = type(nest)
+def parts(tree):
+    """A pytree without its parts, the keys of the parts (None if they are numbered), and the parts; None for a leaf."""
+    cls = type(tree)
     if cls in KINDS:
         apart, make = KINDS[cls]
-        keys, items, rest = apart(nest)
+        keys, items, rest = apart(tree)
         return Taken(cls, make, rest), keys, items
-    if isinstance(nest, dict):
-        return nest, list(nest), [nest[key] for key in nest]
-    if isinstance(nest, (tuple, list)):
-        return nest, None, nest
+    if isinstance(tree, dict):
+        return tree, list(tree), [tree[key] for key in tree]
+    if isinstance(tree, (tuple, list)):
+        return tree, None, tree
     if hasattr(cls, "__dataclass_fields__"):
-        keys, items, rest = apart_dataclass(nest)
+        keys, items, rest = apart_dataclass(tree)
         return Taken(cls, made_dataclass, rest), keys, items
     if len(LEAVES) >= MANY:
         LEAVES.clear()
@@ -78,16 +77,19 @@ def parts(nest):
     return None
 
 
-def apart_dataclass(nest):
-    """The fields of a dataclass.  What is no number is no part: None, strings, bools, functions and classes, and fields that are
-    marked: `field(metadata={"static": True})`."""
-    from dataclasses import fields  # no import of gradspec should wait for it
+def apart_dataclass(tree):
+    """The fields of a dataclass: parts and static fields.
 
-    keys, items, rest = [], [], [type(nest)]
-    for field in fields(nest):
-        if not hasattr(nest, field.name):
+    None, strings, bools, functions and classes are static, unless marked by `field(metadata={"static": False})`; other fields are
+    static if marked by `field(metadata={"static": True})`.
+    """
+    from dataclasses import fields  # not imported with gradspec
+
+    keys, items, rest = [], [], [type(tree)]
+    for field in fields(tree):
+        if not hasattr(tree, field.name):
             continue
-        value = getattr(nest, field.name)
+        value = getattr(tree, field.name)
         static = field.metadata.get("static")
         constant = value is None or isinstance(value, (str, bytes, bool)) or callable(value) and parts(value) is None
         if constant if static is None else static:
@@ -99,16 +101,16 @@ def apart_dataclass(nest):
 
 
 def made_dataclass(rest, keys, items):
-    """A dataclass of these fields; its `__init__` is not called."""
+    """A dataclass with these fields; its `__init__` is not called."""
     cls, *static = rest
-    nest = cls.__new__(cls)
+    tree = cls.__new__(cls)
     for name, value in (*static, *zip(keys, items)):
-        object.__setattr__(nest, name, value)  # the class may be frozen
-    return nest
+        object.__setattr__(tree, name, value)  # the class may be frozen
+    return tree
 
 
 def rebuild(form, leaves):
-    """The nest of a form around other leaves."""
+    """The pytree with the given form and leaves."""
     return _rebuild(form, iter(leaves))
 
 
@@ -120,16 +122,16 @@ def _rebuild(form, leaves):
     if type(like) is Taken:
         return like.make(like.rest, keys, items)
     if keys is not None:
-        from copy import copy  # no import of gradspec should wait for it
+        from copy import copy  # not imported with gradspec
 
-        nest = {} if type(like) is dict else copy(like)
-        nest.update(zip(keys, items))
-        return nest
+        tree = {} if type(like) is dict else copy(like)
+        tree.update(zip(keys, items))
+        return tree
     return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
 
 
 def without_leaves(form):
-    """The same form, which holds nothing of the nest that it was taken from."""
+    """The same form without references to the flattened pytree."""
     if form is LEAF:
         return LEAF
     like, keys, forms = form
@@ -139,7 +141,7 @@ def without_leaves(form):
 
 
 def places(form, place=""):
-    """How to get at each leaf, as one would write it: `[0]['weight']`, `.weight`."""
+    """The path to each leaf, as in code: `[0]['weight']`, `.weight`."""
     if form is LEAF:
         return [place]
     _, keys, forms = form
@@ -147,12 +149,12 @@ def places(form, place=""):
 
 
 def steps(keys, items):
-    """How to get at each part, as one would write it."""
+    """The path to each part, as in code."""
     return [f".{key}" if type(key) is Attribute else f"[{key!r}]" for key in (range(len(items)) if keys is None else keys)]
 
 
 def alike(form, other):
-    """Whether two forms have the same places; a list is as good as a tuple."""
+    """Whether two forms have the same places; lists and tuples count as equal."""
     if form is LEAF or other is LEAF:
         return form is other
     found = paired(form, other)
@@ -162,7 +164,7 @@ def alike(form, other):
 
 
 def paired(first, other):
-    """The parts of another nest (or of a form) in the places of those of the first; None where it has other places."""
+    """The parts of the other pytree (or form) in the order of the first one's places; None if the places differ."""
     (like, keys, items), (other_like, other_keys, other_items) = first, other
     if Taken in (type(like), type(other_like)) and getattr(like, "cls", 0) is not getattr(other_like, "cls", 1):
         return None

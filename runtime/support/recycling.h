@@ -1,11 +1,11 @@
-/* Objects that died and become the next of their type. Each module that includes this has stores of its own. */
+/* Freed objects, reused for new ones of the same type. Each module that includes this file has its own stores. */
 #ifndef GRADSPEC_RECYCLING_H
 #define GRADSPEC_RECYCLING_H
 
 #include <Python.h>
 #include <string.h>
 
-/* Blanks: of one type, without references, unknown to the collector, their fields as those of a new object. */
+/* Blanks: objects of one type, without references, untracked by the collector, with the fields of a new object. */
 #ifdef __SANITIZE_ADDRESS__
 enum { GRADSPEC_BLANKS = 0 };
 #else
@@ -27,8 +27,8 @@ static inline int gradspec_has_weakrefs(PyObject *self) {
     return *(PyObject **) ((char *) self + Py_TYPE(self)->tp_weaklistoffset) != NULL;
 }
 
-/* A class that only adds methods: made from its base's freelist, torn down by `dealloc`, with no call for each class
-   between. */
+/* A class that only adds methods: allocated from its base's freelist, freed by `dealloc`, without a call for each class
+   in between. */
 static newfunc gradspec_base_new = NULL;
 static destructor gradspec_base_dealloc = NULL;
 static inline void gradspec_adopt(PyTypeObject *type, PyTypeObject *base, destructor dealloc) {
@@ -42,10 +42,10 @@ static inline PyObject *gradspec_new(PyTypeObject *type, PyObject *empty) {
     return self;
 }
 
-/* Memory of objects by size: for a family of classes that inherit tp_alloc and tp_free from one base.  The collector
-   learns of such an object when somebody tracks it; of one of a class in Python at once. */
-/* Classes of sizes, 8 bytes apart, and bytes kept of all: a graph of 200 000 nodes, whose memory the system would else take
-   back and hand out anew, page by page, at every step. */
+/* Memory of objects by size, for a family of classes that inherit tp_alloc and tp_free from one base.  Such an object is
+   untracked until it is tracked explicitly; an object of a class defined in Python is tracked immediately. */
+/* Number of size classes, 8 bytes apart, and maximal bytes kept in all: enough for a graph of 200 000 nodes.  Otherwise the
+   system would reclaim and return this memory, page by page, at every step. */
 enum { GRADSPEC_SIZES = 64, GRADSPEC_MOST = 1 << 26 };
 typedef struct gradspec_spare { PyObject head; struct gradspec_spare *next; } gradspec_spare;
 static gradspec_spare *gradspec_spares[GRADSPEC_SIZES];

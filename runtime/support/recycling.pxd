@@ -1,6 +1,6 @@
-"""Objects that died and become the next of their type: without an allocation, or the count of the cyclic collector.
+"""Recycling: reuse freed objects for new ones of the same type, without an allocation or a count of the cyclic collector.
 
-Each module that cimports this has stores of its own.  Under AddressSanitizer every object is new.
+Each module that cimports this file has its own stores.  Under AddressSanitizer every object is new.
 """
 
 from cpython.object cimport PyTypeObject

@@ -1,13 +1,13 @@
-"""Room: memory of C that grows as it is filled.
+"""Room: C buffers that grow on demand.
 
-Owns by how much: twice as many items each time, so that the copies cost no more than the items do.
+The capacity doubles each time, so the total cost of copies is proportional to the number of items.
 """
 
 from libc.stdlib cimport realloc
 
 
 cdef inline void* more(void* block, Py_ssize_t* room, size_t size, Py_ssize_t least) except NULL:
-    """The block with room for twice as many items of `size` bytes, `least` of them at first."""
+    """The block, reallocated for twice as many items of `size` bytes, and for at least `least` of them."""
     cdef Py_ssize_t wanted = max(least, 2 * room[0])
     cdef void* grown = realloc(block, wanted * size)
     if grown == NULL:

@@ -1,7 +1,7 @@
-"""SciPy's sparse arrays beside tensors: who asks a tensor for an ndarray, and where an operator between the two goes.
+"""SciPy's sparse arrays with tensors: have SciPy leave an operator to its right operand, a tensor.
 
-Owns the way by which SciPy leaves an operator to its right operand: one that becomes an ndarray of one object is none that it
-knows.  `gradspec.sparse` stands far above, and is imported when there is something for it.
+If an operand converts to an ndarray with a single object, SciPy does not recognise it and returns NotImplemented.
+`gradspec.sparse` is a higher layer, and is imported when such an operand occurs.
 """
 
 import sys
@@ -11,12 +11,12 @@ import numpy as np
 
 ABOVE = __name__.partition(".")[0] + ".sparse.foreign"
 OPERATORS = frozenset(("__matmul__", "__rmatmul__", "__mul__", "__rmul__", "__truediv__"))
-# The methods of SciPy that ask for an ndarray and leave the operator alone where they get one object.
+# SciPy's methods that request an ndarray, and that return NotImplemented for an array with a single object.
 ASKING = frozenset(("_matmul_dispatch", "_multiply_2d_with_broadcasting", "_divide"))
 
 
 def of_operator(op, a, b):
-    """What an operator gives for a tensor and something that is no operand: NotImplemented, but of SciPy's arrays."""
+    """The result of an operator on a tensor and a value that is not an operand: NotImplemented, except for SciPy's arrays."""
     if is_scipys(a) or is_scipys(b):
         return import_module(ABOVE).of_operator(op, a, b)
     return NotImplemented
@@ -27,7 +27,7 @@ def is_scipys(value):
 
 
 def left_by_scipy(tensor):
-    """An ndarray with the tensor as its one object, where an operator of SciPy's asks for an ndarray; else None."""
+    """An ndarray with the tensor as its single object, if an operator of SciPy's requests an ndarray; else None."""
     frame = sys._getframe(1)
     if frame.f_code.co_name not in ASKING:
         return None

@@ -10,12 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from codegen.analysed import analysed  # noqa: E402
 from codegen.errors import SpecErrors  # noqa: E402
 from codegen.package import Package  # noqa: E402
 from codegen.rules.analyze import analyze  # noqa: E402
 from codegen.spec.model import Spec  # noqa: E402
 from codegen.spec.reader import read_text  # noqa: E402
+from codegen.spec_cache import analysed  # noqa: E402
 from codegen.verify.check import check  # noqa: E402
 
 # An entry under test follows this header: its first line is line 12 of the file.

@@ -23,15 +23,15 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from codegen.analysed import analysed
 from codegen.errors import ErrorList, SpecErrors
 from codegen.package import Package
 from codegen.rules.analyze import analyze
+from codegen.spec.cache_format import uncollected
 from codegen.spec.library import Library, read_library
 from codegen.spec.limits import memory
 from codegen.spec.model import Spec
-from codegen.spec.packed import uncollected
 from codegen.spec.reader import FOLDER, read_text
+from codegen.spec_cache import analysed
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
 from codegen.write.files import render

@@ -2,7 +2,7 @@
 
     python -m tests.codegen.kept_mutants    try the mutants of every entry that the table does not have, and write it; some minutes
 
-Owns by what an entry is found: all that its check rests on (`codegen.verify.passed`: texts, kernels, the generator, versions) and what is
+Owns by what an entry is found: all that its check rests on (`codegen.verify.result_cache`: texts, kernels, the generator, versions) and what is
 listed of it in equivalent_mutants.yaml.  So where any of these is another, its mutants are tried.  `KEPT=none` in the environment
 tries all.
 """
@@ -20,11 +20,11 @@ from pathlib import Path
 
 import yaml
 
-from codegen.analysed import analysed
 from codegen.package import Package
 from codegen.spec.model import Op, Spec
+from codegen.spec_cache import analysed
 from codegen.verify.mutate import survivors
-from codegen.verify.passed import Passed
+from codegen.verify.result_cache import Passed
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_suffix(".txt")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import analysed
 from codegen.package import Package
+from codegen.spec_cache import analysed
 from codegen.write.batches import Batches
 from codegen.write.programs import Elementwise
 from tests.asked import each

@@ -78,9 +78,9 @@ def test_what_stands_twice_in_one_entry(small):
 def test_each_name_of_the_library_is_its_operators():
     """`gs.special.expm1` computes what the entry does that claims it; a function written by hand around one names it."""
     import gradspec as gs
-    from codegen.analysed import analysed
     from codegen.package import Package
     from codegen.spec.library import read_library
+    from codegen.spec_cache import analysed
 
     around, count = read_library(ROOT).around, 0
     for op in analysed(Package(ROOT)).ops.values():

@@ -11,12 +11,12 @@ import pytest
 
 from codegen import build
 from codegen.__main__ import UNPROVED, main
-from codegen.analysed import analysed
 from codegen.package import Package
 from codegen.progress import Progress
 from codegen.rules.analyze import analyze
 from codegen.skeleton import FORMS, skeleton
 from codegen.spec.reader import read_text
+from codegen.spec_cache import analysed
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\
@@ -378,7 +378,7 @@ def test_the_build_folder_is_that_of_the_editable_install():
 
 def test_headers_are_laid_out_before_a_build(tmp_path):
     """One that is new, or gone, since the build was configured; what is there already is left alone."""
-    for name in ("stage_headers.py", "runtime/core/node.pxd", "runtime/kernels/loops/memory.pxd", "generated/functions/views.pxd"):
+    for name in ("buildtools/stage_headers.py", "runtime/core/node.pxd", "runtime/kernels/loops/memory.pxd", "generated/functions/views.pxd"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
     stage = tmp_path / "build" / "headers"

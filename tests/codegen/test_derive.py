@@ -6,7 +6,7 @@ import pytest
 
 from codegen.rules.derive import tangents_in
 from codegen.spec.model import Spec
-from codegen.write.spelling import Spelling
+from codegen.write.printer import Spelling
 from tests.asked import each
 
 

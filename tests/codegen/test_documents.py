@@ -8,7 +8,7 @@ import yaml
 
 from codegen.errors import SpecError, SpecErrors
 from codegen.spec.documents import _REFUSED, _Loader, _Quick, check_characters, documents
-from codegen.spec.texts import decode
+from codegen.spec.source_files import decode
 
 
 def place(error: SpecError) -> tuple[str, int, int]:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import analysed
 from codegen.errors import ErrorList
 from codegen.package import Package
 from codegen.spec.model import FORMS
+from codegen.spec_cache import analysed
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
 from codegen.write.files import render_family

@@ -18,7 +18,7 @@ from codegen.spec.formula import parse_formula
 from codegen.spec.library import read_library
 from codegen.spec.model import Text
 from codegen.verify.evaluate import OF_NODE
-from codegen.write.spelling import Spelling
+from codegen.write.printer import Spelling
 from tests.asked import each
 
 ENTRY = """\

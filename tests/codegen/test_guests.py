@@ -16,13 +16,13 @@ import pytest
 
 from codegen import packages, starter
 from codegen.__main__ import _check, main
-from codegen.analysed import analysed
 from codegen.errors import SpecErrors
 from codegen.package import Package
 from codegen.packages import NoPackage, package_at
 from codegen.rules.calls import ops_of
 from codegen.spec.model import Family, Spec
 from codegen.spec.table import GRAMMAR, table
+from codegen.spec_cache import analysed
 from codegen.write import guests
 from tests.asked import each
 

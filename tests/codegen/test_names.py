@@ -173,7 +173,7 @@ def test_arguments_may_be_called_like_variables_of_the_generated_code(small, tmp
         path = source / "generated" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    subprocess.run([sys.executable, ROOT / "stage_headers.py", source, tmp_path / "headers"], check=True)
+    subprocess.run([sys.executable, ROOT / "buildtools/stage_headers.py", source, tmp_path / "headers"], check=True)
     for folder in ("functions", "variable_type"):
         done = subprocess.run(
             [sys.executable, "-m", "cython", "-3", "-I", tmp_path / "headers", "--module-name", f"gradspec.generated.{folder}.tested",

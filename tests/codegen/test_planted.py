@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from codegen.analysed import analysed
 from codegen.errors import ErrorList
 from codegen.package import Package
+from codegen.spec_cache import analysed
 from codegen.verify import numeric
 from codegen.verify.case import Report, dtypes_of, make_sample
 from codegen.verify.check import quiet

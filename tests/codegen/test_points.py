@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import analysed
 from codegen.errors import ErrorList
 from codegen.package import Package
+from codegen.spec_cache import analysed
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
 

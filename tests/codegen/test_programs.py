@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.analysed import analysed
 from codegen.package import Package
+from codegen.spec_cache import analysed
 from codegen.write.wrapper import OpText
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gradspec.codegen.analysed import analysed
 from gradspec.codegen.package import Package
+from gradspec.codegen.spec_cache import analysed
 from tests.later import later
 
 prove = later("gradspec.codegen.verify.prove", "sympy is not installed", needs="sympy")

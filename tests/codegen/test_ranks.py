@@ -10,7 +10,7 @@ from codegen.errors import SpecErrors
 from codegen.spec.model import Text
 from codegen.spec.ranks import filled
 from codegen.spec.reader import read_text
-from codegen.spec.texts import entries
+from codegen.spec.source_files import entries
 from tests.asked import each
 
 ENTRY = """\

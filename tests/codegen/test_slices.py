@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.write.spelling import OnTensors, Spelling
+from codegen.write.printer import OnTensors, Spelling
 
 GETITEM = """\
 - op: part(x, Index index) -> y

@@ -7,7 +7,7 @@ import pytest
 
 from codegen.rules.statements import forward_statements, jvp_statements, vjp_statements
 from codegen.verify.evaluate import Evaluator
-from codegen.write.spelling import OnTensors, lines
+from codegen.write.printer import OnTensors, lines
 
 PAIR = """\
 - op: f(x) -> y, z

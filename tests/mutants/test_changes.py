@@ -92,7 +92,7 @@ def test_equivalent_mutants_have_one_reason_and_a_module():
 
 
 def test_a_module_in_cython_is_built_with_the_commands_of_the_build_beside_it(tmp_path):
-    module = ROOT / "runtime/kernels/loops/offers.pyx"
+    module = ROOT / "runtime/kernels/loops/donated_buffer.pyx"
     compiled = Compiled(module)
     assert compiled.extension.parent.name == "kernels"
     built = compiled.extension.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-"""One test a family and question: the question is asked of every sample of its entries, and each answer that is wrong is shown.
+"""One test a family and question: the question is asked of the day's samples of its entries, and each wrong answer is shown.
 
 Owns which entries are asked (`pytest --op NAME`), how a function of one sample becomes a test of the entries of a family, and how
 a failure says what was asked.  Knows no operator by name.
@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from gradspec.generated.op_info import OPS, OpInfo
+from tests import day
 from tests.asked import LEFT_OUT, Asked, indented
 
 from .calls import DOUBLE, Case, samples_of
@@ -28,6 +29,11 @@ chosen: set[str] = set()  # by `--op`; empty means every entry
 
 def everything(_: Any) -> bool:
     return True
+
+
+def is_asked(name: str) -> bool:
+    """Whether a test that asks all samples of an entry asks those of this one: it is chosen, or it is its day."""
+    return name in chosen if chosen else day.is_today(name)
 
 
 class Family(NamedTuple):
@@ -86,7 +92,7 @@ def _test(question: Question, where: Callable[[OpInfo], Any], asked_of: Callable
         wrong, left_out = [], []
         for op in family.ops:
             asked = Asked(op.name, record_property)
-            for given in asked_of(op):
+            for given in day.part(f"{question.__name__} {op.name}", list(asked_of(op))):
                 for combination in itertools.product(*ways.values()):
                     given = {**given, **dict(zip(ways, combination))}
                     wanted = {name: value for name, value in given.items() if name in signature.parameters}

@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from gradspec.codegen.analysed import analysed
 from gradspec.codegen.package import Package
+from gradspec.codegen.spec_cache import analysed
 
 PACKAGE = Package(Path(__file__).parents[2])
 

@@ -16,6 +16,7 @@ from gradspec.support.dispatch import ops
 
 from .calls import REAL, array, flat, in_place_only
 from .questions import of_entries, of_samples
+from .spec import the_spec
 
 
 def strided(a):
@@ -63,23 +64,22 @@ def values_and_gradients(case, leaves):
     return outputs, list(grad(live, leaves, list(map(gs.asarray, weights)), materialize_grads=True)) if live else []
 
 
-# What asks where elements lie in memory; tests/kernels/test_strides.py says what it gives for other layouts.
-BY_MEMORY = {"as_strided", "_layout"}
-# What is refused where the layout has no such view.
-NO_COPY = {"view", "view_as", "view_as_complex"}
-
-
 def close(found, expected, layout):
     assert found.shape == expected.shape
     np.testing.assert_allclose(array(found), array(expected), rtol=1e-12, atol=1e-12, err_msg=layout)
 
 
+def looks_at_memory(case):
+    """Whether the result depends on the layout; tests/runtime/kernels/test_strides.py has its values for other layouts."""
+    return the_spec().ops[case.op.name].vmap == "refused"
+
+
 def refused_for_its_layout(case, error):
-    return case.op.name in NO_COPY and re.search("has no view of shape|do not lie beside each other", str(error))
+    return "memory" in the_spec().ops[case.op.name].breaks and re.search("has no view of shape|do not lie beside each other", str(error))
 
 
 def of_the_inputs(case):
-    if not case.op.inputs or in_place_only(case.op) or case.op.name in BY_MEMORY or not case.is_first or not case.places:
+    if not case.op.inputs or in_place_only(case.op) or looks_at_memory(case) or not case.is_first or not case.places:
         return
     expected, wanted = values_and_gradients(case, case.leaves())
     for layout, laid in LAYOUTS.items():
@@ -104,12 +104,8 @@ def laid_out(value, laid):
     return laid(value) if isinstance(value, np.ndarray) else value
 
 
-# What holds whatever was in its memory.
-UNFILLED = {"empty", "empty_like", "new_empty"}
-
-
 def of_indices_masks_and_whole_numbers(case):
-    if case.op.name in BY_MEMORY | UNFILLED or not case.is_first:
+    if looks_at_memory(case) or not case.is_first:
         return
     floating = dict(case.places)
     if not any(isinstance(value, (np.ndarray, tuple, list)) for name, value in case.arguments().items() if name not in floating):
@@ -168,7 +164,7 @@ def test_layouts_do_not_matter(case, layout):
 
 def test_what_reads_memory_in_its_order_is_found():
     class Case:
-        op = SimpleNamespace(name="in_memory", inputs=("x",))
+        op = SimpleNamespace(name="multiply", inputs=("x",))
         is_first, places, arrays = True, [("x", None)], [np.arange(6.0).reshape(2, 3)]
         leaves = staticmethod(lambda: [gs.asarray(a.copy(), requires_grad=True) for a in Case.arrays])
 

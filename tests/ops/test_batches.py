@@ -11,8 +11,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad
+from gradspec.autograd.flat_derivatives import push
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.autograd.passes import push
 from gradspec.codegen.verify import numeric
 
 from .calls import array

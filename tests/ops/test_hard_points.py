@@ -1,4 +1,5 @@
-"""Every elementwise operator where formulas go wrong: zeros, edges of the domain, the tiny, the huge, infinities and NaN.
+"""Every elementwise operator where formulas go wrong: zeros, edges of the domain, the tiny, the huge, infinities and NaN, and
+where the value leaves the range of numbers, which the derivatives may not leave with it.
 
 Value, both first-order modes and the four second-order pairs are held to mpmath's value and its difference quotients.  What an
 entry states under `kinks:` or `examples:` is held to that by test_stated; here it says that the point is known to be one.
@@ -49,6 +50,33 @@ def edges(op, dtype):
     found = {dtype(float(text)) for source in sources for text in re.findall(r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?", source)}
     near = [np.nextafter(v, dtype(s)) for v in found for s in (-np.inf, np.inf)]
     return [float(v) for v in (*found, *near) if np.isfinite(v)]
+
+
+def seams(op, given, dtype, x):
+    """Where a value leaves the range of the dtype between two of the points, for infinity or for 0, and the numbers beside."""
+    name = op.signature.arrays[0].name
+
+    def kind(values):
+        y = array(getattr(ops, op.name)(**{name: gs.tensor(np.array(values, dtype))}, **given))
+        return np.where(np.isnan(y), 3, np.where(np.isinf(y), 2, y == 0))
+
+    found, points = [], np.unique(x[np.isfinite(x)])
+    kinds = kind(points)
+    for low, high, first, last in zip(points[:-1], points[1:], kinds[:-1], kinds[1:]):
+        if first == last or 3 in (first, last):
+            continue
+        while (middle := _between(low, high)) not in (low, high):
+            low, high = (middle, high) if kind([middle])[0] == first else (low, middle)
+        found += [low, high, low - (high - low) * 64, high + (high - low) * 64]
+    return [float(dtype(v)) for v in found]
+
+
+def _between(low, high):
+    """A number between two others, as many numbers of the dtype on either side."""
+    if low < 0 < high:
+        return low.dtype.type(0)
+    whole = np.array([low + 0.0, high if high else np.negative(np.abs(high))]).view(np.dtype(f"i{low.itemsize}"))
+    return ((whole[:1] + (whole[1:] - whole[:1]) // 2).view(low.dtype))[0]
 
 
 def static(op, source):
@@ -200,9 +228,13 @@ def known_by(op, x, dtype, exact):
 
 
 def lost(op, x, dtype, found, exact):
-    """Whether SciPy, or a square in a rule of what it gives, has no number there where there is one, and says so."""
+    """Whether SciPy, or a square in a rule of what it gives, has no number there where there is one, and says so.
+
+    A slope that is the mean of two of its functions is infinite where the larger one is.
+    """
     within = 1e-18 < abs(x) < 1e18 if dtype is np.float32 else 1e-150 < abs(x) < 1e150
-    return op.family.startswith("special") and not math.isfinite(found) and (not within or math.isinf(exact))
+    beyond = abs(exact) > float(np.finfo(dtype).max) / 2
+    return op.family.startswith("special") and not math.isfinite(found) and (not within or beyond)
 
 
 def faults(op, x, found, exact, dtype, static_kinks, static_values):
@@ -233,9 +265,12 @@ def faults(op, x, found, exact, dtype, static_kinks, static_values):
 @of_hard_points(1, dtype=[np.float64, np.float32])
 def test_one_array(entry, given, dtype):
     x = np.array([*dict.fromkeys([*points(dtype), *edges(entry, dtype)])], dtype)
+    beside = seams(entry, given, dtype, x)
+    x = np.array([*dict.fromkeys([*x.tolist(), *beside])], dtype)
     found = found_at(entry, given, x)
     kinks = stated(entry, [(k.call.source, k.value.source) for k in entry.kinks])
     values = stated(entry, [(e.call.source, e.value.source) for e in entry.examples])
+    values |= {*map(repr, beside)}  # an ulp of the value decides whether it is infinite
     wrongs = []
     for place, point in enumerate(x.tolist()):
         exact = exact_at(entry, given, point)

@@ -9,6 +9,7 @@ from gradspec.methods.numpy_parameters import dotted
 
 from .calls import BY_NAME, REAL, array, flat, in_place_only, samples_of
 from .questions import of_each
+from .spec import the_spec
 
 NAMES = {**{name: op for name, op in UNIVERSAL.items()}, **{name: row[0] for name, row in FUNCTIONS.items()}}
 # What the two may have different ideas of: elements that nobody set, and a basis that is one of many.
@@ -39,9 +40,6 @@ def numpy_call(name, arguments):
     return [keywords.pop(place) for place in places], keywords
 
 
-ORDERED = {"interp": "xp"}  # what NumPy's function wants in order, and does not look at
-
-
 def names_of(op):
     """The functions of NumPy that an operator answers to."""
     return sorted(name for name, own in NAMES.items() if own == op.name)
@@ -49,18 +47,12 @@ def names_of(op):
 
 @of_each(names_of, lambda op: [(name,) for name in names_of(op)], "name")
 def test_as_on_arrays(op, name):
-    function, compared = dotted(name), 0
+    function, compared, different, breaks = dotted(name), 0, 0, the_spec().ops[op.name].breaks
     if function is None:
         pytest.skip(f"this NumPy has no {name}")
     assert not op.inputs or op.samples
     for case in samples_of(op, REAL):
-        for (argument, _), values in zip(case.places, case.arrays):
-            if ORDERED.get(name) == argument:
-                values.sort()
-        plain = case.arguments()
-        if name in ORDERED:
-            plain[ORDERED[name]].sort()
-        call = numpy_call(name, plain)
+        call = numpy_call(name, case.arguments())
         if call is None:
             continue
         try:
@@ -88,6 +80,12 @@ def test_as_on_arrays(op, name):
         if op.family in UNSETTLED:
             assert [np.shape(y) for y in flat(result)] == [np.shape(y) for y in flat(expected)], case.source
             continue
-        for y, wanted in zip(flat(result), flat(expected), strict=True):
-            np.testing.assert_allclose(array(y), wanted, rtol=1e-13, atol=1e-14, err_msg=f"{name}: {case.source}")
-    assert compared or not op.inputs, f"no sample of {op.name} is a call of {name}"
+        try:
+            for y, wanted in zip(flat(result), flat(expected), strict=True):
+                np.testing.assert_allclose(array(y), wanted, rtol=1e-13, atol=1e-14, err_msg=f"{name}: {case.source}")
+        except AssertionError:
+            if "numpy" not in breaks:
+                raise
+            different += 1
+    assert compared > different or not op.inputs, f"no sample of {op.name} is a call of {name}"
+    assert different or "numpy" not in breaks, "all samples agree with NumPy: leave `breaks: numpy` out"

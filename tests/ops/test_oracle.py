@@ -77,12 +77,19 @@ def repeats(places):
     return any(len({*row}) < len(row) for row in rows.tolist())
 
 
+def is_longer(source, indices):
+    """Whether a source goes beyond its indices along some axis."""
+    return any(n > m for n, m in zip(np.shape(source)[::-1], np.shape(indices)[::-1]))
+
+
 # Arguments of samples where only values are compared: PyTorch means something else by them, or its gradient is wrong.
 GRADIENT_OTHERWISE = {
     "cosine_similarity": (lambda given: given["eps"] != 1e-8, "torch's gradient is that of the norm where the norm counts as eps"),
     "index_copy": (lambda given: repeats(given["indices"]), "torch gives each of several sources of one place its gradient"),
     "ldexp": (lambda given: np.min(given["b"]) < 0, "torch's slope at a negative whole exponent is 0"),
     "max_unpool1d": (lambda given: repeats(given["indices"]), "torch gives each of several sources of one place its gradient"),
+    "scatter_add": (lambda given: is_longer(given["source"], given["indices"]), "torch refuses gradients of a source that is longer than its indices"),
+    "scatter_reduce": (lambda given: is_longer(given["source"], given["indices"]), "torch refuses gradients of a source that is longer than its indices"),
 }  # fmt: skip
 
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.lowering import data_movement
+from gradspec.compiler.tracing.traced import same_bits
+from gradspec.compiler.tracing.values import held
 from gradspec.generated.op_info import OPS
-from gradspec.tracing.traced import same_bits
-from gradspec.tracing.values import held
 
 from . import questions
 from .calls import STATIC, samples_of
@@ -48,7 +49,7 @@ def is_over(lowered, op):
 
 @pytest.mark.parametrize("op", [op for op in OPS if op.over], ids=lambda op: op.name)
 def test_results_over_operands(op, monkeypatch):
-    monkeypatch.setattr("gradspec.replay.moves.LARGEST", 0)  # small triangles would be copied as pieces
+    monkeypatch.setattr(data_movement, "LARGEST", 0)  # small triangles would be copied as pieces
     if questions.chosen and op.name not in questions.chosen:
         pytest.skip("not chosen")
     rng, found = np.random.default_rng(0), set()

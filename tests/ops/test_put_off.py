@@ -4,7 +4,7 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import grad
-from gradspec.kernels.program import fusion
+from gradspec.kernels.fusion_engine import fusion
 
 from .questions import of_samples
 

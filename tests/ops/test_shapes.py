@@ -13,7 +13,7 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import grad
-from gradspec.autograd.passes import push
+from gradspec.autograd.flat_derivatives import push
 from gradspec.codegen.errors import ErrorList
 from gradspec.codegen.verify import numeric
 from gradspec.codegen.verify.case import Report, dtypes_of, make_sample

@@ -109,3 +109,24 @@ def test_digamma_beside_its_poles(pole):
         np.testing.assert_allclose(gs.autograd.grad(gs.lgamma(narrow).sum(), narrow)[0].numpy(), exact, rtol)
     edges = gs.digamma(np.array([-1.0, -2.0, 0.0, -0.0, -np.inf, np.inf, np.nan]))
     np.testing.assert_array_equal(edges.numpy(), [np.nan, np.nan, -np.inf, np.inf, np.nan, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("name, exact, ends", [
+    ("rgamma", mp.rgamma, {np.float64: (165, 181), np.float32: (33, 44)}),
+    ("i0", lambda x: mp.besseli(0, x), {np.float64: (700, 720), np.float32: (85, 95)}),
+    ("i1", lambda x: mp.besseli(1, x), {np.float64: (700, 720), np.float32: (85, 95)}),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_functions_reach_the_ends_of_the_range(name, exact, ends, dtype):
+    """Where SciPy's are 0, or infinite, before they have to be; with derivatives that are no more than twice out of range."""
+    x = gs.tensor(np.linspace(*ends[dtype], 81).astype(dtype), requires_grad=True)
+    y = getattr(gs.special, name)(x)
+    (slope,) = gs.autograd.grad(y.sum(), x)
+    limits, points = np.finfo(dtype), [mp.mpf(float(v)) for v in x.detach().numpy()]
+    rtol = 2 * ends[dtype][1] * limits.eps  # what an ulp of the argument moves
+    with np.errstate(over="ignore"):
+        for found, order in ((y.detach().numpy(), 0), (slope.numpy(), 1)):
+            wanted = np.array([float(mp.diff(exact, p, order)) for p in points])
+            near = np.abs(wanted) > limits.max / 2
+            np.testing.assert_allclose(found[~near], wanted[~near].astype(dtype), rtol=rtol, atol=8 * order * float(limits.smallest_subnormal))
+            assert (np.isinf(found[near]) | np.isclose(found[near], wanted[near].astype(dtype), rtol=rtol)).all()

@@ -16,8 +16,8 @@ import warnings
 import numpy as np
 
 import gradspec as gs
-from gradspec.tracing.traced import same_bits
-from gradspec.tracing.values import held
+from gradspec.compiler.tracing.traced import same_bits
+from gradspec.compiler.tracing.values import held
 
 ROOM = 24  # elements of each block of memory
 BLOCKS = 3

@@ -9,8 +9,7 @@ import zipfile
 import numpy as np
 
 from gradspec.generated.op_info import OPS
-
-from .test_pytorch_files import name, number, rebuilt, reference, text
+from tests.runtime.api.test_pytorch_files import name, number, rebuilt, reference, text
 
 SIZES = (0, 1, -1, 2, 3, 7, 9, 255, 2**31, -(2**31), 2**32 + 1, 2**62, 2**63 - 1, -(2**63), 2**64, 10**30)
 WORDS = ("", "x", "NaN", "float64", "float32", "int64", "object", ">f8", "<f4", "|O", "V8", "U3", "save", "load", "exec", "callback", "empty",

@@ -24,10 +24,10 @@ import warnings
 import numpy as np
 
 import gradspec as gs
-from gradspec.tracing.values import held, mapped
+from gradspec.compiler.tracing.values import held, mapped
+from tests.runtime.api.test_pytorch_files import many, name, number, pack, rebuilt, reference, text
 
 from .changed_files import changed
-from .test_pytorch_files import many, name, number, pack, rebuilt, reference, text
 
 READERS = ("gsp", "npz", "pt", "safetensors")
 CHUNK = 250  # cases of a process
@@ -42,7 +42,7 @@ def numbers(*shape, seed=0):
 
 
 def programs():
-    """Functions with calls: together they have every kind of step that a tape has."""
+    """Functions with calls: together they have every kind of step that an executable has."""
     w, b = gs.asarray(numbers(3, 4, seed=1), requires_grad=True), gs.asarray(numbers(4, seed=2), requires_grad=True)
     x = numbers(2, 3)
 

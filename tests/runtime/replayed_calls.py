@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 
 import gradspec as gs
-from gradspec.tracing.values import held
+from gradspec.compiler.tracing.values import held
 
 from .programs import MODES, REFUSED
 from .replayed_programs import compare, function_of

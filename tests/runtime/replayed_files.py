@@ -1,6 +1,6 @@
 """A pytest plugin: the tests of a file with every expression on tensors compiled, and replayed.
 
-    python -m pytest -p tests.runtime.replayed_files tests/runtime/test_view.py
+    python -m pytest -p tests.runtime.replayed_files tests/runtime/saved/test_view.py
 
 The source is rewritten when it is imported.  An expression of operators, indices and methods becomes a function of its names and
 of what is called in it, `(x[1:] * f(w)).sum()` a function of x and f(w), as do `x += 1` and `x[0] = 1`.  Where one of these is a
@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay.saving import laid_out
+from gradspec.compiler.files.serialization import laid_out
 from gradspec.saved.view import replay
 
 LOOKS = {"T", "mT", "real", "imag"}  # attributes that are operators

@@ -16,8 +16,8 @@ import numpy as np
 import gradspec as gs
 from gradspec import trace
 from gradspec.autograd import grad
-from gradspec.tracing.traced import same_bits
-from gradspec.tracing.values import held
+from gradspec.compiler.tracing.traced import same_bits
+from gradspec.compiler.tracing.values import held
 
 from .programs import MODES, REFUSED, Machine, level_of
 

@@ -1,11 +1,8 @@
-"""Modules: gradspec.nn.modules, the classes of `gradspec.nn` under PyTorch's path.
-
-Owns the list of their names.
-"""
+"""Modules: gradspec.nn.modules, the classes of `gradspec.nn` under PyTorch's path."""
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from .activation import (
     CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU,
     RReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softmax2d, Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink,

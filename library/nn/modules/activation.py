@@ -1,6 +1,6 @@
-"""Activations as layers: each calls the function of its name.
+"""Activations as layers: each calls the function with its name.
 
-Owns the table; PReLU and the softmaxes say what differs.
+PReLU has a trained slope, and the softmaxes choose a default axis.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .operator import Operator
 
 
 class CELU(Operator, call=F.celu, shown="alpha"):
-    """x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere."""
+    """x if positive, else alpha * (exp(x / alpha) - 1)."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class ELU(Operator, call=F.elu, shown="alpha"):
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+    """x if positive, else alpha * (exp(x) - 1)."""
 
     alpha: float = 1.0
     inplace: bool = False
@@ -36,19 +36,19 @@ class GELU(Operator, call=F.gelu, shown="approximate"):
 
 
 class GLU(Operator, call=F.glu, shown="dim"):
-    """The first half along an axis times the sigmoid of the second."""
+    """The first half along an axis times the sigmoid of the second half."""
 
     dim: int = -1
 
 
 class Hardshrink(Operator, call=F.hardshrink, shown="*lambd"):
-    """x where it is farther from 0 than lambd, 0 elsewhere."""
+    """x if its modulus is above lambd, else 0."""
 
     lambd: float = 0.5
 
 
 class Hardsigmoid(Operator, call=F.hardsigmoid):
-    """x / 6 + 1/2, cut off at 0 and 1."""
+    """x / 6 + 1/2, clamped to [0, 1]."""
 
     inplace: bool = False
 
@@ -60,7 +60,7 @@ class Hardswish(Operator, call=F.hardswish):
 
 
 class Hardtanh(Operator, call=F.hardtanh, shown="min_val max_val"):
-    """x, cut off at min_val and max_val."""
+    """x, clamped to [min_val, max_val]."""
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -68,7 +68,7 @@ class Hardtanh(Operator, call=F.hardtanh, shown="min_val max_val"):
 
 
 class LeakyReLU(Operator, call=F.leaky_relu, shown="negative_slope"):
-    """x where it is positive, negative_slope * x elsewhere."""
+    """x if positive, else negative_slope * x."""
 
     negative_slope: float = 0.01
     inplace: bool = False
@@ -85,7 +85,7 @@ class Mish(Operator, call=F.mish):
 
 
 class RReLU(Operator, call=F.rrelu, trains=True, shown="lower upper"):
-    """x where it is positive, a random multiple of it elsewhere; the mean of lower and upper where the layer does not train."""
+    """x if positive, else a random multiple of it; in evaluation the multiple is the mean of lower and upper."""
 
     lower: float = 1 / 8
     upper: float = 1 / 3
@@ -93,19 +93,19 @@ class RReLU(Operator, call=F.rrelu, trains=True, shown="lower upper"):
 
 
 class ReLU(Operator, call=F.relu):
-    """x where it is positive, 0 elsewhere."""
+    """x if positive, else 0."""
 
     inplace: bool = False
 
 
 class ReLU6(Operator, call=F.relu6):
-    """x, cut off at 0 and 6."""
+    """x, clamped to [0, 6]."""
 
     inplace: bool = False
 
 
 class SELU(Operator, call=F.selu):
-    """ELU with the two numbers that keep mean and variance."""
+    """ELU with the two constants that preserve mean and variance."""
 
     inplace: bool = False
 
@@ -121,14 +121,14 @@ class Sigmoid(Operator, call=F.sigmoid):
 
 
 class Softplus(Operator, call=F.softplus, shown="beta threshold"):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above the threshold."""
+    """log(1 + exp(beta * x)) / beta; x itself if beta * x is above the threshold."""
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
 class Softshrink(Operator, call=F.softshrink, shown="*lambd"):
-    """x, lambd nearer to 0; 0 where that would go beyond it."""
+    """x moved towards 0 by lambd; 0 if its modulus is at most lambd."""
 
     lambd: float = 0.5
 
@@ -142,11 +142,11 @@ class Tanh(Operator, call=F.tanh):
 
 
 class Tanhshrink(Operator, call=F.tanhshrink):
-    """x less its hyperbolic tangent."""
+    """x minus its hyperbolic tangent."""
 
 
 class Threshold(Operator, call=F.threshold, shown="threshold value"):
-    """x where it is above a threshold, `value` elsewhere."""
+    """x if above a threshold, else `value`."""
 
     threshold: float
     value: float
@@ -154,7 +154,7 @@ class Threshold(Operator, call=F.threshold, shown="threshold value"):
 
 
 class _Softmax(Operator):
-    """What is 1 along an axis in sum; without an axis, PyTorch's rule: axis 0 of 0, 1 and 3 axes, axis 1 of others."""
+    """A softmax along an axis; the default axis is PyTorch's: axis 0 for 0, 1 and 3 axes, axis 1 otherwise."""
 
     def _axis(self, x: Any) -> int:
         dim = getattr(self, "dim", None)
@@ -192,14 +192,14 @@ class Softmax2d(Operator, call=F.softmax):
 
 
 class PReLU(Module):
-    """x where it is positive, a trained multiple of it elsewhere.
+    """x if positive, else a trained multiple of it.
 
     Parameters
     ----------
     num_parameters : int
-        1, or the number of channels, which lie along axis 1.
+        1, or the number of channels, which are along axis 1.
     init : float
-        The slope at the beginning.
+        The initial slope.
     device : str, optional
     dtype : dtype, optional
     """
@@ -211,7 +211,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Begin with the slope `init`."""
+        """Reset the slope to `init`."""
         with gs.no_grad():
             self.weight.fill_(self.init)
 

@@ -1,7 +1,4 @@
-"""AdaptiveLogSoftmaxWithLoss: a softmax over many classes, of which the frequent ones cost least.
-
-Owns the clusters (Grave and others, 2017).
-"""
+"""AdaptiveLogSoftmaxWithLoss: a softmax over many classes that is cheap for the frequent ones (Grave and others, 2017)."""
 
 from __future__ import annotations
 
@@ -18,23 +15,23 @@ from .module import Module
 
 
 class ASMoutput(NamedTuple):
-    """What AdaptiveLogSoftmaxWithLoss gives: the log-probability of each target, and minus their mean."""
+    """The result of AdaptiveLogSoftmaxWithLoss: the log-probability of each target, and minus their mean."""
 
     output: gs.Tensor
     loss: gs.Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-softmax over classes that are sorted by how frequent they are: rare ones stand in clusters, with smaller layers.
+    """Log-softmax over classes in order of decreasing frequency: rare classes are in clusters, with smaller layers.
 
     Parameters
     ----------
     in_features : int
     n_classes : int
     cutoffs : sequence of int
-        Where clusters begin, in rising order: classes below the first are in the head.
+        The first class of each cluster, in ascending order; classes below the first cutoff are in the head.
     div_value : float
-        The layer of each cluster is smaller than that of the one before by this factor.
+        Ratio of the layer sizes of successive clusters.
     head_bias : bool
         Whether the head has a bias.
     """
@@ -62,7 +59,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             self.tail.append(Sequential(first, Linear(size, high - low, bias=False, device=device, dtype=dtype)))
 
     def reset_parameters(self) -> None:
-        """Draw the numbers of all layers anew."""
+        """Reinitialise all layers."""
         self.head.reset_parameters()
         for layers in self.tail:
             for layer in layers:

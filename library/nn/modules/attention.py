@@ -1,6 +1,6 @@
-"""Attention of several heads as a layer.
+"""Multi-head attention as a layer.
 
-Owns MultiheadAttention and its weights; what it computes is the function `multi_head_attention_forward`.
+Defines MultiheadAttention and its weights; the function `multi_head_attention_forward` computes it.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from .module import Module
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads, with its projections.
+    """Multi-head attention with its projections.
 
     Parameters
     ----------
     embed_dim, num_heads : int
-        The components of queries and of the result, and in how many heads they are.
+        Number of components of queries and of the result, and number of heads.
     dropout : float
-        Probability with which a weight is dropped while training.
+        Probability of dropping a weight in training.
     bias : bool
     add_bias_kv : bool
-        Whether there is one more trained key and value.
+        Whether to append a trained key and value.
     add_zero_attn : bool
-        Whether there is one more key and value of zeros.
+        Whether to append a key and value of zeros.
     kdim, vdim : int, optional
-        The components of keys and of values; `embed_dim` by default.
+        Number of components of keys and of values; `embed_dim` by default.
     batch_first : bool
-        Whether arrays are (batch, time, components), and not (time, batch, components).
+        Whether arrays are (batch, time, components) instead of (time, batch, components).
     device : str, optional
     dtype : dtype, optional
 
     Attributes
     ----------
     in_proj_weight : Parameter or None
-        The weights of the three projections above each other; `q_proj_weight`, `k_proj_weight` and `v_proj_weight` where the
-        components differ.
+        The stacked weights of the three projections; if the numbers of components differ, `q_proj_weight`, `k_proj_weight` and
+        `v_proj_weight` replace it.
     out_proj : Linear
     """
 
@@ -96,7 +96,7 @@ class MultiheadAttention(Module):
         need_weights: bool = True,
         attn_mask: gs.Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[gs.Tensor, gs.Tensor | None]:  # fmt: skip
-        """The result and the weights, as `multi_head_attention_forward` gives them."""
+        """The result and the weights, as from `multi_head_attention_forward`."""
         swapped = self.batch_first and query.ndim == 3
         if swapped:
             query, key, value = (gs.swapaxes(x, 0, 1) for x in (query, key, value))

@@ -1,6 +1,6 @@
-"""Containers: modules in sequences and in dictionaries, each of which a module finds.
+"""Containers: modules in sequences and dictionaries, registered as submodules.
 
-Owns Sequential, ModuleList and ModuleDict.
+Defines Sequential, ModuleList and ModuleDict.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def place(index: Any, count: int) -> int:
-    """An index from either end as one from the beginning."""
+    """An index from either end, converted to count from the beginning."""
     found = operator.index(index)
     if not -count <= found < count:
         raise IndexError(f"index {found} is out of range")
@@ -26,7 +26,7 @@ def place(index: Any, count: int) -> int:
 
 
 class _Numbered(Module):
-    """Modules by numbers."""
+    """Modules with numbers as names."""
 
     def _fill(self, modules: Iterable[Module | None]) -> None:
         modules = list(modules)
@@ -66,23 +66,23 @@ class _Numbered(Module):
         self._fill(self._modules.values())
 
     def append(self, module: Module) -> Self:
-        """Add a module behind the others.
+        """Append a module.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Add modules behind the others.
+        """Append several modules.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         if not isinstance(modules, Iterable):
             raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}")
@@ -91,12 +91,12 @@ class _Numbered(Module):
         return self
 
     def insert(self, index: int, module: Module) -> Self:
-        """Add a module before the one at `index`.
+        """Insert a module before the one at `index`.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -108,7 +108,7 @@ class _Numbered(Module):
         return self
 
     def pop(self, index: int) -> Module:
-        """Take a module out.
+        """Remove a module and return it.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules one after the other: each is called with what the one before gives.
+    """Modules in sequence: each is called with the result of its predecessor.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class ModuleList(_Numbered):
         self.extend(modules or ())
 
     def __repr__(self) -> str:
-        """Equal modules that stand behind each other share a line."""
+        """Equal modules in succession share a line."""
         shown: list[tuple[int, int, str]] = []
         for number, module in enumerate(self):
             text = repr(module)
@@ -206,7 +206,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dictionary of modules, in the order in which they came.
+    """A dictionary of modules, in insertion order.
 
     Parameters
     ----------
@@ -236,11 +236,11 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Take all modules out."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Take a module out.
+        """Remove a module and return it.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class ModuleDict(Module):
         return self._modules.values()  # type: ignore[return-value]
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Take modules up, and replace those of the same names.
+        """Insert modules, replacing those with the same names.
 
         Parameters
         ----------

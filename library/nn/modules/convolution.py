@@ -1,6 +1,6 @@
-"""Convolutions as layers, and their transposes.
+"""Convolutions and transposed convolutions as layers.
 
-Owns the padding modes, and the size that a transpose is asked for.
+Handles the padding modes, and the requested output size of a transposed convolution.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _Convolution(Module):
-    """What all convolutions share.
+    """Base of all convolutions.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class _Convolution(Module):
     kernel_size, stride, padding, dilation : int or sequence of int
         One number for all axes, or one for each; `padding` may be 'same' or 'valid'.
     groups : int
-        In how many groups channels are connected.
+        Number of groups of connected channels.
     bias : bool
     padding_mode : {'zeros', 'reflect', 'replicate', 'circular'}
     device : str, optional
@@ -37,7 +37,7 @@ class _Convolution(Module):
     Attributes
     ----------
     weight : Parameter
-        (out_channels, in_channels / groups, *kernel_size); a transpose has the first two the other way round.
+        (out_channels, in_channels / groups, *kernel_size); for a transposed convolution the first two are exchanged.
     bias : Parameter or None
     """
 
@@ -74,7 +74,7 @@ class _Convolution(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Reinitialise the parameters."""
         spread(self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -102,7 +102,7 @@ class _Conv(_Convolution):
         )
 
     def _widths(self) -> list[int]:
-        """How far the last axis and those before it are padded, before and after."""
+        """The padding before and after each axis, beginning with the last axis."""
         if self.padding == "valid":
             return [0] * (2 * self._axes)
         if self.padding == "same":
@@ -163,7 +163,7 @@ class _ConvTranspose(_Convolution):
         return self._call(x, self.weight, self.bias, self.stride, self.padding, further, self.groups, self.dilation)
 
     def _further(self, x: gs.Tensor, wanted: list[int]) -> tuple[int, ...]:
-        """What is added to one end so that the result has the size that is wanted."""
+        """The output padding that gives the result the requested size."""
         if len(wanted) not in (self._axes, x.ndim):
             raise ValueError(
                 f"{type(self).__name__}: output_size must have {self._axes} or {x.ndim} elements (got {len(wanted)})"

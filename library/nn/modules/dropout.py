@@ -1,7 +1,4 @@
-"""Dropout as layers, which drop while they train.
-
-Owns the table.
-"""
+"""Dropout as layers, active in training mode only."""
 
 from __future__ import annotations
 
@@ -19,24 +16,24 @@ class _Dropout(Operator):
 
 
 class Dropout(_Dropout, call=F.dropout, trains=True, shown="p inplace"):
-    """Numbers replaced by 0 with probability p, the others divided by 1 - p."""
+    """Each number replaced by 0 with probability p; the others are divided by 1 - p."""
 
 
 class Dropout1d(_Dropout, call=F.dropout1d, trains=True, shown="p inplace"):
-    """Whole channels of sequences replaced by 0 with probability p, the others divided by 1 - p."""
+    """Each channel of sequences replaced by 0 with probability p; the others are divided by 1 - p."""
 
 
 class Dropout2d(_Dropout, call=F.dropout2d, trains=True, shown="p inplace"):
-    """Whole channels of images replaced by 0 with probability p, the others divided by 1 - p."""
+    """Each channel of images replaced by 0 with probability p; the others are divided by 1 - p."""
 
 
 class Dropout3d(_Dropout, call=F.dropout3d, trains=True, shown="p inplace"):
-    """Whole channels of volumes replaced by 0 with probability p, the others divided by 1 - p."""
+    """Each channel of volumes replaced by 0 with probability p; the others are divided by 1 - p."""
 
 
 class AlphaDropout(_Dropout, call=F.alpha_dropout, trains=True, shown="p inplace"):
-    """Numbers replaced by what SELU gives far from 0, with probability p; mean and variance are kept."""
+    """Each number replaced by SELU's negative limit with probability p, then scaled to keep mean and variance."""
 
 
 class FeatureAlphaDropout(_Dropout, call=F.feature_alpha_dropout, trains=True, shown="p inplace"):
-    """Whole channels replaced by what SELU gives far from 0, with probability p; mean and variance are kept."""
+    """Each channel replaced by SELU's negative limit with probability p, then scaled to keep mean and variance."""

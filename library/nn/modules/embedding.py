@@ -1,7 +1,4 @@
-"""Embeddings: rows of a trained matrix, and bags of them.
-
-Owns Embedding and EmbeddingBag.
-"""
+"""Embeddings: rows of a trained matrix, and bags of such rows."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ class _Rows(Module):
             self.weight = weight if isinstance(weight, Parameter) else Parameter(weight)
 
     def reset_parameters(self) -> None:
-        """Draw the rows anew; the one for padding is 0."""
+        """Reinitialise the rows; the padding row is 0."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with gs.no_grad():
@@ -58,17 +55,17 @@ class Embedding(_Rows):
     Parameters
     ----------
     num_embeddings, embedding_dim : int
-        How many rows, and how long they are.
+        Number of rows, and their length.
     padding_idx : int, optional
-        A row that is 0 and gets no gradient.
+        A row that is 0 and receives no gradient.
     max_norm : float, optional
-        Rows that are taken and longer than this are shortened, in place.
+        Limit of the norm: used rows with a larger norm are shortened, in place.
     norm_type : float
         The order of that norm.
     scale_grad_by_freq : bool
-        Whether the gradient of a row is divided by how often it was taken.
+        Whether the gradient of a row is divided by the number of its uses.
     sparse : bool
-        Whether the gradient of the weight is kept as the rows that were taken, as `gs.nn.embedding` says.
+        Whether the gradient of the weight is kept as the rows that were used, as in `gs.nn.embedding`.
     device : str, optional
     dtype : dtype, optional
     """
@@ -97,14 +94,14 @@ class Embedding(_Rows):
         cls, embeddings: gs.Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Embedding:  # fmt: skip
-        """An embedding with given rows.
+        """Create an embedding with given rows.
 
         Parameters
         ----------
         embeddings : Tensor
             2-d.
         freeze : bool
-            Whether they are not trained.
+            Whether the rows are not trained.
         padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
             As in the constructor.
 
@@ -118,21 +115,21 @@ class Embedding(_Rows):
 
 
 class EmbeddingBag(_Rows):
-    """Sums, means or maxima of the rows that make a bag.
+    """Sums, means or maxima of the rows in each bag.
 
     Parameters
     ----------
     num_embeddings, embedding_dim : int
-        How many rows, and how long they are.
+        Number of rows, and their length.
     max_norm : float, optional
-        Rows that are taken and longer than this are shortened, in place.
+        Limit of the norm: used rows with a larger norm are shortened, in place.
     norm_type : float
         The order of that norm.
     scale_grad_by_freq : bool
-        Whether the gradient of a row is divided by how often it was taken; not there yet.
+        Whether the gradient of a row is divided by the number of its uses; not supported if `mode` is 'max'.
     mode : {'mean', 'sum', 'max'}
     sparse : bool
-        Whether the gradient of the weight is kept as the rows that were taken, as `gs.nn.embedding` says.
+        Whether the gradient of the weight is kept as the rows that were used, as in `gs.nn.embedding`.
     include_last_offset : bool
         Whether the last of the offsets is the number of indices.
     padding_idx : int, optional
@@ -171,14 +168,14 @@ class EmbeddingBag(_Rows):
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> EmbeddingBag:  # fmt: skip
-        """Bags of given rows.
+        """Create bags with given rows.
 
         Parameters
         ----------
         embeddings : Tensor
             2-d.
         freeze : bool
-            Whether they are not trained.
+            Whether the rows are not trained.
         max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx
             As in the constructor.
 

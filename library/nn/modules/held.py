@@ -1,6 +1,6 @@
-"""Containers of parameters: a list and a dictionary whose parameters a module finds.
+"""Containers of parameters: a list and a dictionary whose parameters belong to the module.
 
-Owns ParameterList and ParameterDict.
+Defines ParameterList and ParameterDict.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Held(Module):
-    """What holds parameters under keys; other values are attributes that no module finds."""
+    """A container of parameters by key; other values are plain attributes."""
 
     def _put(self, name: str, value: Any) -> None:
         if isinstance(value, gs.Tensor) and not isinstance(value, Parameter):
@@ -43,7 +43,7 @@ class ParameterList(_Held):
     Parameters
     ----------
     values : iterable, optional
-        Tensors become parameters; anything else stays what it is, and is no parameter.
+        Tensors become parameters; other values are stored unchanged and are not parameters.
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -70,24 +70,24 @@ class ParameterList(_Held):
         self._put(str(place(index, self._size)), value)
 
     def append(self, value: Any) -> Self:
-        """Add a value behind the others.
+        """Append a value.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         self._put(str(self._size), value)
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> Self:
-        """Add values behind the others.
+        """Append several values.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         if not isinstance(values, Iterable) or isinstance(values, gs.Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
@@ -103,12 +103,12 @@ class ParameterList(_Held):
 
 
 class ParameterDict(_Held):
-    """A dictionary of parameters, in the order in which they came.
+    """A dictionary of parameters, in insertion order.
 
     Parameters
     ----------
     parameters : mapping of str to Tensor, or iterable of (str, Tensor), optional
-        Tensors become parameters; anything else stays what it is, and is no parameter.
+        Tensors become parameters; other values are stored unchanged and are not parameters.
     """
 
     def __init__(self, parameters: Any = None) -> None:
@@ -165,17 +165,17 @@ class ParameterDict(_Held):
         return [(key, self[key]) for key in self._keys]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter of that name, or `default`."""
+        """The parameter with this name, or `default`."""
         return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter of that name, which is `default` where there was none."""
+        """The parameter with this name; if there is none, it is set to `default` first."""
         if key not in self._keys:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Take a parameter out.
+        """Remove a parameter and return it.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class ParameterDict(_Held):
         return found
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last parameter out.
+        """Remove the last parameter and return it.
 
         Returns
         -------
@@ -196,20 +196,20 @@ class ParameterDict(_Held):
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """Take all parameters out."""
+        """Remove all parameters."""
         for key in list(self._keys):
             del self[key]
 
     def copy(self) -> ParameterDict:
-        """Another dictionary of the same parameters."""
+        """A new dictionary with the same parameters."""
         return type(self)(dict(self.items()))
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """A dictionary with `default` under each of the keys."""
+        """A dictionary with `default` for each of the keys."""
         return type(self)({key: default for key in keys})
 
     def update(self, parameters: Any) -> None:
-        """Take parameters up, and replace those of the same names.
+        """Insert parameters, replacing those with the same names.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""Hooks of modules: what runs before and after a forward, and before and after a module's part of a backward pass.
+"""Hooks of modules: functions that run before and after a forward, and before and after a module's part of a backward pass.
 
-Owns their registration and order, and the identities at the two ends of a module's graph, where backward hooks run.
+Registers them, decides their order, and inserts identity nodes at both ends of a module's graph, which run the backward hooks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Hook = Callable[..., Any]
 
 
 class Hooks(NamedTuple):
-    """The hooks of one module, or those of all modules; each dictionary is in the order in which its hooks run."""
+    """The hooks of one module, or of all modules; each dictionary is in the order of calls."""
 
     before: dict[int, Hook]
     after: dict[int, Hook]
@@ -34,22 +34,22 @@ class Hooks(NamedTuple):
         return bool(self.before or self.after or self.backward_before or self.backward)
 
 
-EVERYWHERE = Hooks.none()  # those of all modules, which run before a module's own; its dictionaries are never replaced
+EVERYWHERE = Hooks.none()  # hooks of all modules, which run before a module's own; its dictionaries are never replaced
 
 
 class Registrations(NamedTuple):
-    """The hooks of what modules take up: buffers, parameters, other modules."""
+    """The hooks that run when a module registers a buffer, a parameter or a submodule."""
 
     buffer: dict[int, Hook]
     parameter: dict[int, Hook]
     module: dict[int, Hook]
 
 
-REGISTRATIONS = Registrations({}, {}, {})  # as EVERYWHERE, of all modules and never replaced
+REGISTRATIONS = Registrations({}, {}, {})  # hooks of all modules; like EVERYWHERE never replaced
 
 
 def registered(hooks: dict[int, Hook], module: Any, name: str, value: Any) -> Any:
-    """The value that a module takes up under a name, after the hooks of its kind have seen it."""
+    """The value to register under a name, after the hooks of its kind."""
     for hook in hooks.values():
         changed = hook(module, name, value)
         if changed is not None:
@@ -58,7 +58,7 @@ def registered(hooks: dict[int, Hook], module: Any, name: str, value: Any) -> An
 
 
 class BackwardHookFunction(gs.autograd.Function):
-    """Identity with a node of its own, at which a module's graph begins or ends."""
+    """Identity with its own node, which marks the beginning or the end of a module's graph."""
 
     pure = True
     generate_vmap_rule = True
@@ -81,7 +81,7 @@ class BackwardHookFunction(gs.autograd.Function):
 
 
 class Boundary:
-    """The tensors among some values behind one node, at which a backward pass enters or leaves a module.
+    """Passes the tensors among some values through one node: a backward pass enters or leaves a module there.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class Boundary:
     Attributes
     ----------
     values : tuple
-        Of the same type, with tensors that went through the node.
+        The same type, with the tensors that the node returned.
     node : Node or None
-        None where nothing is recorded.
+        None if nothing is recorded.
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
@@ -112,14 +112,14 @@ class Boundary:
         self.values = kind(*changed) if hasattr(kind, "_fields") else kind(changed)
 
     def spread(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Gradients at the places of their tensors, None at those of other values."""
+        """Gradients at the positions of their tensors, None for other values."""
         values: list[Any] = [None] * self.count
         for place, grad in zip(self.places, grads):
             values[place] = grad
         return tuple(values)
 
     def filled(self, grads: tuple[Any, ...]) -> tuple[gs.Tensor, ...]:
-        """Zeros where there is no gradient: hooks see a tensor for each tensor."""
+        """Replace missing gradients by zeros: hooks receive a tensor for each tensor."""
         return tuple(gs.zeros(shape, dtype=dtype) if grad is None else grad for grad, (shape, dtype) in zip(grads, self.kinds))
 
     def gathered(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -127,20 +127,20 @@ class Boundary:
 
 
 class Pass:
-    """The gradients of a module's results in one backward pass; the pass's callbacks own it, so that it dies with the pass."""
+    """The gradients of a module's results in one backward pass, kept alive by the pass's callbacks alone."""
 
     def __init__(self, grad_output: tuple[Any, ...]) -> None:
         self.grad_output = grad_output
 
     def over(self) -> None:
-        """Called by the engine."""
+        """Called by the engine at the end of the pass; keeps this object alive until then."""
 
 
 class Backward:
     """The backward hooks of one call of a module.
 
-    They run where a pass leaves the module by its arguments, if the same pass came in by its results. A second derivative, or
-    the gradient of a value that was put aside in the forward, reaches the arguments alone and calls no hook.
+    They run when a pass leaves the module by its arguments, if the same pass has entered by its results.  A second derivative, or
+    the gradient of a value that was stored in the forward, reaches the arguments only and calls no hook.
     """
 
     def __init__(self, module: Any, before: list[Hook], after: list[Hook]) -> None:
@@ -148,14 +148,14 @@ class Backward:
         self.passes: weakref.WeakValueDictionary[int, Pass] = weakref.WeakValueDictionary()
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, behind whose node a pass has left the module."""
+        """The arguments, passed through the node that a backward pass reaches when it leaves the module."""
         self.args = Boundary(args)
         if self.args.node is not None:
             self.args.node.register_hook(self.left)
         return self.args.values
 
     def leave(self, result: Any) -> Any:
-        """The result, at whose node a pass enters the module."""
+        """The result, passed through the node that a backward pass reaches when it enters the module."""
         if not isinstance(result, (gs.Tensor, tuple)):
             warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
                           f"{type(result)}", stacklevel=4)  # fmt: skip
@@ -201,7 +201,7 @@ class Backward:
 
 
 def checked(changed: Any, count: int, complaint: str) -> tuple[Any, ...]:
-    """Gradients that a hook returned to take the place of others."""
+    """The gradients that a hook returned, checked for their number."""
     found = tuple(changed) if isinstance(changed, (tuple, list)) else (changed,)
     if len(found) != count:
         raise RuntimeError(f"{complaint}, got {len(found)}, but expected {count}")
@@ -209,20 +209,20 @@ def checked(changed: Any, count: int, complaint: str) -> tuple[Any, ...]:
 
 
 def call(module: Any, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The forward of a module between its hooks.
+    """Run the forward of a module with its hooks.
 
     Parameters
     ----------
     module : Module
     hooks : Hooks
-        Its own.
+        The module's own hooks.
     args, kwargs
-        What it is called with.
+        The arguments of the call.
 
     Returns
     -------
     object
-        What the forward, or the last hook that returned something, gives.
+        The result of the forward, or of the last hook that returned one.
     """
     result = None
     ran: set[int] = set()
@@ -267,7 +267,7 @@ def after_forward(hook: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[s
 
 
 class Flagged:
-    """A hook and how it wants to be called."""
+    """A hook with its options."""
 
     def __init__(self, hook: Hook, with_kwargs: bool, always_call: bool = False) -> None:
         self.hook, self.with_kwargs, self.always_call = hook, with_kwargs, always_call
@@ -277,7 +277,7 @@ class Flagged:
 
 
 def register(hooks: dict[int, Hook], hook: Hook, prepend: bool = False) -> RemovableHandle:
-    """Add a hook behind the others, or before them.
+    """Add a hook after the others, or before them.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def register(hooks: dict[int, Hook], hook: Hook, prepend: bool = False) -> Remov
 
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, args)` before the forward of each module; what it returns takes the place of the arguments.
+    """Call `hook(module, args)` before the forward of each module; a result replaces the arguments.
 
     Returns
     -------
@@ -309,7 +309,7 @@ def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
-    """Call `hook(module, args, result)` behind the forward of each module; what it returns takes the place of the result.
+    """Call `hook(module, args, result)` after the forward of each module; a result replaces the module's result.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, alway
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, grad_output)` when a backward pass enters a module, whichever it is.
+    """Call `hook(module, grad_output)` when a backward pass enters any module.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` when a backward pass leaves a module, whichever it is.
+    """Call `hook(module, grad_input, grad_output)` when a backward pass leaves any module.
 
     Returns
     -------
@@ -339,7 +339,7 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, name, buffer)` when a module takes up a buffer; what it returns takes the buffer's place.
+    """Call `hook(module, name, buffer)` when a module registers a buffer; a result replaces the buffer.
 
     Returns
     -------
@@ -349,7 +349,7 @@ def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, name, parameter)` when a module takes up a parameter; what it returns takes the parameter's place.
+    """Call `hook(module, name, parameter)` when a module registers a parameter; a result replaces the parameter.
 
     Returns
     -------
@@ -359,7 +359,7 @@ def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, name, child)` when a module takes up another one; what it returns takes the child's place.
+    """Call `hook(module, name, child)` when a module registers a submodule; a result replaces the submodule.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Lazy layers: layers whose number of features is that of the first input that they see.
+"""Lazy layers: infer the number of input features from the first input.
 
-Owns the mixin, which makes of such a layer the layer itself, and the classes.
+Defines the mixin, which turns into the layer at its first call, and the lazy classes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class LazyModuleMixin(Module):
-    """What makes a layer lazy; stands before the layer among the bases of a class.
+    """Makes a layer lazy; must precede the layer among the bases of a class.
 
-    The class makes an `UninitializedParameter` where a shape is not known, and `initialize_parameters(*inputs)` materializes it.
-    At the first call this is called with its inputs, and the layer becomes one of the class `cls_to_become`.
+    The class creates an `UninitializedParameter` for each unknown shape, and `initialize_parameters(*inputs)` materializes it.
+    This method is called with the inputs of the first call; the layer then becomes an instance of the class `cls_to_become`.
     """
 
     cls_to_become: type[Module] | None = None
@@ -35,11 +35,11 @@ class LazyModuleMixin(Module):
         self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Materialize what has no shape yet, from the inputs of a call; for classes to override."""
+        """Materialize the uninitialized tensors, from the inputs of a call; for classes to override."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:
-        """Whether a parameter or a buffer has no shape yet."""
+        """Whether the shape of a parameter or a buffer is unknown."""
         return any(map(is_lazy, (*self._parameters.values(), *self._buffers.values())))
 
     def _infer_parameters(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
@@ -51,7 +51,7 @@ class LazyModuleMixin(Module):
         if self.cls_to_become is not None:
             self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
-    # What becomes of tensors without a shape.
+    # Conversion and state of uninitialized tensors.
 
     def _apply(self, fn: Callable[[gs.Tensor], gs.Tensor], recurse: bool = True) -> Self:
         waiting = [name for name, value in self._buffers.items() if is_lazy(value)]
@@ -73,7 +73,7 @@ class LazyModuleMixin(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """Linear, with as many `in_features` as the last axis of the first input has.
+    """Linear; `in_features` is the length of the last axis of the first input.
 
     Parameters
     ----------
@@ -91,18 +91,18 @@ class LazyLinear(LazyModuleMixin, Linear):
         wait(self, ("weight", "bias") if bias else ("weight",), device, dtype)
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, where they are there."""
+        """Reinitialise the parameters, if they are initialized."""
         if not self.has_uninitialized_params() and self.in_features:
             super().reset_parameters()
 
     def initialize_parameters(self, x: gs.Tensor) -> None:
-        """Take the number of features from an input."""
+        """Infer the number of features from an input."""
         self.in_features = self.in_features or x.shape[-1]
         shape(self, {"weight": (self.out_features, self.in_features), "bias": (self.out_features,)})
 
 
 class _LazyConvolution(LazyModuleMixin):
-    """A convolution with as many `in_channels` as the first input has.
+    """A convolution; `in_channels` is inferred from the first input.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ class _LazyConvolution(LazyModuleMixin):
         wait(self, ("weight", "bias") if bias else ("weight",), found["device"], found["dtype"])
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, where they are there."""
+        """Reinitialise the parameters, if they are initialized."""
         if not self.has_uninitialized_params() and self.in_channels:
             super().reset_parameters()  # type: ignore[misc]
 
     def initialize_parameters(self, x: gs.Tensor, *args: Any, **kwargs: Any) -> None:
-        """Take the number of channels from an input."""
+        """Infer the number of channels from an input."""
         if x.ndim not in (self._axes + 1, self._axes + 2):
             raise RuntimeError(f"Expected {self._axes + 1}D (unbatched) or {self._axes + 2}D (batched) input to "
                                f"{type(self).__name__}, but got input of size: {list(x.shape)}")  # fmt: skip
@@ -148,7 +148,7 @@ class _LazyConvolution(LazyModuleMixin):
 
 
 class _LazyNorm(LazyModuleMixin):
-    """A norm of as many channels as the first input has along axis 1.
+    """A normalisation; the number of channels is the length of axis 1 of the first input.
 
     Parameters
     ----------
@@ -170,25 +170,25 @@ class _LazyNorm(LazyModuleMixin):
             self._buffers[name] = UninitializedBuffer(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Let statistics, factors and summands begin anew, where they are there."""
+        """Reset statistics, factors and summands, if they are initialized."""
         if not self.has_uninitialized_params() and self.num_features:
             super().reset_parameters()  # type: ignore[misc]
 
     def initialize_parameters(self, x: gs.Tensor) -> None:
-        """Take the number of channels from an input."""
+        """Infer the number of channels from an input."""
         self._check_input_dim(x)
         self.num_features = self.num_features or x.shape[1]
         shape(self, dict.fromkeys(("weight", "bias", "running_mean", "running_var"), (self.num_features,)))
 
 
 def wait(module: Module, names: tuple[str, ...], device: Any, dtype: Any) -> None:
-    """Let parameters of a module have no shape."""
+    """Make parameters of a module uninitialized."""
     for name in names:
         setattr(module, name, UninitializedParameter(device=device, dtype=dtype))
 
 
 def shape(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Let what waits have its shape and its first numbers; where nothing waits, what a state has brought stays."""
+    """Materialize and initialise the uninitialized tensors; if there are none, values loaded from a state are kept."""
     waiting = [(own[name], shapes[name]) for own in (module._parameters, module._buffers) for name in own if is_lazy(own[name])]
     for value, wanted in waiting:
         value.materialize(wanted)

@@ -1,7 +1,4 @@
-"""Linear and bilinear layers.
-
-Owns Linear and Bilinear.
-"""
+"""Linear and bilinear layers."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ class Linear(Module):
     Attributes
     ----------
     weight : Parameter
-        (out_features, in_features), evenly distributed over plus and minus 1 / sqrt(in_features) at the beginning.
+        (out_features, in_features), initially uniform between -1 / sqrt(in_features) and 1 / sqrt(in_features).
     bias : Parameter or None
     """
 
@@ -46,7 +43,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Reinitialise the parameters."""
         spread(self.weight, self.bias)
 
     def forward(self, x: gs.Tensor) -> gs.Tensor:
@@ -57,7 +54,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """x1 @ weight @ x2 + bias, a matrix of the weight for each result.
+    """x1 @ weight @ x2 + bias, with one matrix of the weight for each component of the result.
 
     Parameters
     ----------
@@ -69,7 +66,7 @@ class Bilinear(Module):
     Attributes
     ----------
     weight : Parameter
-        (out_features, in1_features, in2_features), evenly distributed over plus and minus 1 / sqrt(in1_features).
+        (out_features, in1_features, in2_features), initially uniform between -1 / sqrt(in1_features) and 1 / sqrt(in1_features).
     bias : Parameter or None
     """
 
@@ -88,7 +85,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Reinitialise the parameters."""
         bound = 1 / math.sqrt(self.in1_features)
         for value in (self.weight, self.bias):
             if value is not None:
@@ -103,7 +100,7 @@ class Bilinear(Module):
 
 
 def spread(weight: Parameter, bias: Parameter | None) -> None:
-    """PyTorch's first numbers of a linear layer or a convolution: even, and as large as 1 / sqrt(fan in) at most."""
+    """Initialise a linear layer or a convolution as PyTorch does: uniform, with moduli up to 1 / sqrt(fan in)."""
     if weight.size == 0:
         return
     bound = 1 / math.sqrt(init.fans(weight)[0])

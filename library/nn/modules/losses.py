@@ -1,6 +1,6 @@
-"""Losses as layers: each calls the function of its name.
+"""Losses as layers: each calls the function with its name.
 
-Owns the table, and what PyTorch's older arguments `size_average` and `reduce` mean.
+Interprets PyTorch's older arguments `size_average` and `reduce`.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ class _Weighed(_Loss, held="weight"):
 
 @dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """How the cross entropy of a linear layer goes from group to group of examples, with the logits of one group at a time.
+    """Options for computing the cross entropy of a linear layer in groups of examples, with the logits of one group at a time.
 
     Parameters
     ----------
     allow_retain_graph : bool
-        Nothing: a graph may be kept whatever it says, and has derivatives of any order.
+        Without effect: a graph may always be kept, and has derivatives of any order.
     batch_chunk_size : int, optional
-        Examples in a group; all of them where there is no `chunking_method` either.
+        Number of examples in a group; all examples if `chunking_method` is None, too.
     chunking_method : str, optional
-        "aspect_ratio:N", a group whose logits take an Nth of the memory of all inputs, rounded up to a power of 2; "auto" is 2
-        for N where there is no `batch_chunk_size`.
+        "aspect_ratio:N": the logits of a group take 1/N of the memory of all inputs, with the group size rounded up to a power of
+        2.  "auto" means N = 2 if `batch_chunk_size` is None.
     acc_policy : str
-        "accurate", "balanced", "compact" or "auto": which intermediate results PyTorch holds in `acc_dtype`; all of them here.
+        "accurate", "balanced", "compact" or "auto": PyTorch's choice of intermediate results in `acc_dtype`; here all of them.
     acc_dtype : dtype, optional
-        In which dtype logits and losses are computed; in that of the inputs when it is None.
+        The dtype of logits and losses; None means the dtype of the inputs.
 
     References
     ----------
@@ -85,7 +85,7 @@ class LinearCrossEntropyOptions:
             raise ValueError(f"batch_chunk_size must be positive int or None, got {size!r}")
 
     def examples_at_once(self, examples: int, features: int, classes: int) -> int:
-        """How many examples a group has."""
+        """The number of examples in a group."""
         given, method = self.batch_chunk_size, self.chunking_method
         if method is None or method == "auto" and given is not None:
             return max(1, min(given or examples, examples))
@@ -99,18 +99,18 @@ class LinearCrossEntropyOptions:
 
 
 class LinearCrossEntropyLoss(Module):
-    """The cross entropy of what a linear layer gives.
+    """The cross entropy of the logits of a linear layer.
 
     Parameters
     ----------
     in_features, num_classes : int
     out_features : tuple of int
-        The lengths of the axes of a target beside the batch, of each position of which the layer chooses a class.
+        The lengths of the axes of a target after the batch; the layer chooses a class for each position along these axes.
     bias : bool
     device : str, optional
     dtype : dtype, optional
     reduction, weight, ignore_index, label_smoothing, options
-        As of `nn.linear_cross_entropy`.
+        As for `nn.linear_cross_entropy`.
 
     Attributes
     ----------
@@ -145,21 +145,21 @@ class LinearCrossEntropyLoss(Module):
 
 
 class L1Loss(_Older, call=F.l1_loss):
-    """The distances of the numbers."""
+    """The absolute differences."""
 
 
 class MSELoss(_Older, call=F.mse_loss):
-    """The squares of the differences."""
+    """The squared differences."""
 
 
 class SmoothL1Loss(_Older, call=F.smooth_l1_loss):
-    """Squares of small differences, distances of those above `beta`."""
+    """Squared differences if small, absolute differences above `beta`."""
 
     beta: float = 1.0
 
 
 class HuberLoss(_Loss, call=F.huber_loss):
-    """Squares of small differences, multiples of those above `delta`."""
+    """Squared differences if small, multiples of absolute differences above `delta`."""
 
     reduction: str = "mean"
     delta: float = 1.0
@@ -170,31 +170,31 @@ class SoftMarginLoss(_Older, call=F.soft_margin_loss):
 
 
 class MultiLabelMarginLoss(_Older, call=F.multilabel_margin_loss):
-    """How far each class of the target is not above each other class by 1."""
+    """Hinge loss with margin 1 for each pair of a target class and another class."""
 
 
 class KLDivLoss(_Older, call=F.kl_div):
-    """target * (log(target) - x): x holds logarithms of probabilities."""
+    """target * (log(target) - x): x contains logarithms of probabilities."""
 
     log_target: bool = False
 
 
 class BCELoss(_Weighed, call=F.binary_cross_entropy):
-    """Cross entropy of probabilities of yes."""
+    """Binary cross entropy of probabilities."""
 
 
 class BCEWithLogitsLoss(_Weighed, call=F.binary_cross_entropy_with_logits, held="weight pos_weight"):
-    """Cross entropy of logits of yes; `pos_weight` is how much more a yes counts."""
+    """Binary cross entropy of logits; `pos_weight` is the factor of positive targets."""
 
     pos_weight: gs.Tensor | None = None
 
 
 class MultiLabelSoftMarginLoss(_Weighed, call=F.multilabel_soft_margin_loss):
-    """The mean over classes of the cross entropy of logits of yes."""
+    """The mean over classes of the binary cross entropy of logits."""
 
 
 class NLLLoss(_Loss, call=F.nll_loss, held="weight"):
-    """Minus the logarithm of the probability of the target: x holds logarithms, classes along axis 1."""
+    """The negative log-probability of the target: x contains log-probabilities, with classes along axis 1."""
 
     weight: gs.Tensor | None = None
     size_average: bool | None = None
@@ -204,7 +204,7 @@ class NLLLoss(_Loss, call=F.nll_loss, held="weight"):
 
 
 class CrossEntropyLoss(_Loss, call=F.cross_entropy, held="weight"):
-    """Cross entropy of logits, classes along axis 1, with class numbers or probabilities as target."""
+    """Cross entropy of logits, with classes along axis 1, and class indices or probabilities as target."""
 
     weight: gs.Tensor | None = None
     size_average: bool | None = None
@@ -215,7 +215,7 @@ class CrossEntropyLoss(_Loss, call=F.cross_entropy, held="weight"):
 
 
 class MultiMarginLoss(_Loss, call=F.multi_margin_loss, held="weight"):
-    """How far the class of the target is not above each other class by `margin`, to the power p."""
+    """Hinge loss with `margin`, to the power p, of the target class against each other class."""
 
     p: int = 1
     margin: float = 1.0
@@ -233,15 +233,15 @@ class _Margin(_Loss):
 
 
 class CosineEmbeddingLoss(_Margin, call=F.cosine_embedding_loss):
-    """1 less the cosine of two vectors where the target is 1, what the cosine is above `margin` where it is -1."""
+    """1 minus the cosine of two vectors if the target is 1; if it is -1, the cosine minus `margin`, clamped at 0."""
 
 
 class MarginRankingLoss(_Margin, call=F.margin_ranking_loss):
-    """How far the first number is not above the second by `margin`, or the second above the first where the target is -1."""
+    """Hinge loss with `margin` for the first number to exceed the second, or the reverse if the target is -1."""
 
 
 class HingeEmbeddingLoss(_Loss, call=F.hinge_embedding_loss):
-    """x where the target is 1, how far x is below `margin` where it is -1."""
+    """x if the target is 1; if it is -1, `margin` minus x, clamped at 0."""
 
     margin: float = 1.0
     size_average: bool | None = None
@@ -250,7 +250,7 @@ class HingeEmbeddingLoss(_Loss, call=F.hinge_embedding_loss):
 
 
 class TripletMarginLoss(_Loss, call=F.triplet_margin_loss):
-    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0."""
+    """The distance to the positive minus the distance to the negative, plus `margin`, clamped at 0."""
 
     margin: float = 1.0
     p: float = 2.0
@@ -262,7 +262,7 @@ class TripletMarginLoss(_Loss, call=F.triplet_margin_loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss, call=F.triplet_margin_with_distance_loss):
-    """TripletMarginLoss with a distance of your own."""
+    """TripletMarginLoss with a user's distance."""
 
     distance_function: Callable[[gs.Tensor, gs.Tensor], gs.Tensor] | None = None
     margin: float = 1.0
@@ -275,7 +275,7 @@ class TripletMarginWithDistanceLoss(_Loss, call=F.triplet_margin_with_distance_l
 
 
 class PoissonNLLLoss(_Loss, call=F.poisson_nll_loss):
-    """Minus the logarithm of the probability of a count whose mean, or its logarithm, is x."""
+    """The negative log-probability of a count; x is its mean, or the logarithm of the mean."""
 
     log_input: bool = True
     full: bool = False
@@ -286,7 +286,7 @@ class PoissonNLLLoss(_Loss, call=F.poisson_nll_loss):
 
 
 class GaussianNLLLoss(_Loss, call=F.gaussian_nll_loss):
-    """Minus the logarithm of a normal density; calls with the mean, the target and the variance."""
+    """The negative logarithm of a normal density; called with the mean, the target and the variance."""
 
     full: bool = False
     eps: float = 1e-6
@@ -294,7 +294,7 @@ class GaussianNLLLoss(_Loss, call=F.gaussian_nll_loss):
 
 
 class CTCLoss(_Loss, call=F.ctc_loss):
-    """Minus the logarithm of the probability of a sequence, over all of its alignments."""
+    """The negative log-probability of a sequence, over all of its alignments."""
 
     blank: int = 0
     reduction: str = "mean"
@@ -302,4 +302,4 @@ class CTCLoss(_Loss, call=F.ctc_loss):
 
 
 class NLLLoss2d(NLLLoss, call=F.nll_loss):
-    """NLLLoss, under the name that it had for images."""
+    """NLLLoss, under its former name for images."""

@@ -1,6 +1,6 @@
-"""Module: what holds parameters, buffers and other modules, and is called.
+"""Module: a callable that has parameters, buffers and submodules.
 
-Owns the attributes of a module, what is registered among them, and conversions of all that it holds.
+Defines the attributes of a module, their registration, and conversions of all parameters and buffers.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ HOOKS_OF_STATES = ("_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_di
 class Module(Stateful):
     """A part of a model: a function with parameters.
 
-    A class of your own makes its parts in `__init__`, behind `super().__init__()`, and computes in `forward`. Parameters,
-    buffers and modules that are assigned to attributes are found by `parameters()`, `state_dict()` and the others.
+    A subclass creates its parts in `__init__`, after `super().__init__()`, and computes in `forward`.  Parameters, buffers and
+    modules that are assigned to attributes are found by `parameters()`, `state_dict()` and similar methods.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Module(Stateful):
     """
 
     _hooks: Hooks
-    _captured_ = EVERYWHERE  # state that every call of a module reads: compiled functions guard it
+    _captured_ = EVERYWHERE  # captured state that every call of a module reads; compiled functions guard it
 
     def __init__(self) -> None:
         fields = vars(self)
@@ -84,11 +84,11 @@ class Module(Stateful):
     # Calls.
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What a call computes; for classes to override."""
+        """The computation of a call; for classes to override."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """`forward` between the hooks."""
+        """Call `forward` with the hooks."""
         try:
             hooks = self._hooks
         except AttributeError:
@@ -146,11 +146,11 @@ class Module(Stateful):
         return sorted(name for name in names if name.isidentifier())
 
     def _hold(self, group: str, name: str, value: Any) -> None:
-        """Put a value into a dictionary of attributes, after the hooks of registrations have seen it."""
+        """Put a value into a dictionary of attributes, after the registration hooks."""
         vars(self)[group][name] = hooked.registered(REGISTRATIONS_OF[group], self, name, value)
 
     def _forget(self, name: str, kept: dict[str, Any]) -> None:
-        """Remove what stands under a name elsewhere than in the dictionary that takes it up."""
+        """Remove a name from all dictionaries of attributes except the given one."""
         for group in (vars(self), self._parameters, self._buffers, self._modules):
             if group is not kept:
                 group.pop(name, None)
@@ -175,13 +175,13 @@ class Module(Stateful):
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Take up a parameter under a name, which is an attribute then.
+        """Register a parameter under a name, which becomes an attribute.
 
         Parameters
         ----------
         name : str
         param : Parameter or None
-            None for one that is not there, and is in no `state_dict`.
+            None registers the name without a parameter; it is not in the `state_dict`.
         """
         self._check_name("parameter", name, vars(self).get("_parameters", {}))
         if param is not None and not isinstance(param, Parameter):
@@ -193,14 +193,14 @@ class Module(Stateful):
         self._hold("_parameters", name, param)
 
     def register_buffer(self, name: str, tensor: gs.Tensor | None, persistent: bool = True) -> None:
-        """Take up a tensor that belongs to the state and is not trained.
+        """Register a tensor that belongs to the state and is not trained.
 
         Parameters
         ----------
         name : str
         tensor : Tensor or None
         persistent : bool
-            Whether `state_dict` has it.
+            Whether `state_dict` contains it.
         """
         self._check_name("buffer", name, vars(self).get("_buffers", {}))
         if tensor is not None and not isinstance(tensor, gs.Tensor):
@@ -209,7 +209,7 @@ class Module(Stateful):
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """Take up a module under a name, which is an attribute then.
+        """Register a submodule under a name, which becomes an attribute.
 
         Parameters
         ----------
@@ -226,15 +226,15 @@ class Module(Stateful):
     # Hooks.
 
     def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
-        """Call `hook(module, args)` before each forward; what it returns takes the place of the arguments.
+        """Call `hook(module, args)` before each forward; a result replaces the arguments.
 
         Parameters
         ----------
         hook : callable
         prepend : bool
-            Whether it runs before those that are there.
+            Whether it runs before the existing hooks.
         with_kwargs : bool
-            Whether it is called with the keyword arguments as well, and returns both.
+            Whether it receives the keyword arguments, too, and returns both.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class Module(Stateful):
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args, result)` behind each forward; what it returns takes the place of the result.
+        """Call `hook(module, args, result)` after each forward; a result replaces the module's result.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Module(Stateful):
         with_kwargs : bool
             Whether it is called as `hook(module, args, kwargs, result)`.
         always_call : bool
-            Whether it is called where the forward raises, too.
+            Whether it is also called if the forward raises.
 
         Returns
         -------
@@ -264,7 +264,7 @@ class Module(Stateful):
         return hooked.register(self._hooks.after, flagged, prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when a backward pass enters the module; what it returns takes the gradients' place.
+        """Call `hook(module, grad_output)` when a backward pass enters the module; a result replaces the gradients.
 
         Returns
         -------
@@ -275,7 +275,7 @@ class Module(Stateful):
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when a backward pass leaves the module.
 
-        What it returns takes the place of the gradients of the arguments.
+        A result replaces the gradients of the arguments.
 
         Returns
         -------
@@ -284,13 +284,13 @@ class Module(Stateful):
         return hooked.register(self._hooks.backward, hook, prepend)
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """`register_full_backward_hook`, under the name that it had before."""
+        """`register_full_backward_hook`, under its former name."""
         return self.register_full_backward_hook(hook)
 
     # Conversions.
 
     def _apply(self, fn: Callable[[gs.Tensor], gs.Tensor], recurse: bool = True) -> Self:
-        """Replace the values of all parameters, gradients and buffers; parameters stay the objects that they are."""
+        """Replace the values of all parameters, gradients and buffers; the parameter objects are kept."""
         for child in self.children() if recurse else ():
             child._apply(fn)
         for parameter in self._parameters.values():
@@ -307,24 +307,24 @@ class Module(Stateful):
         return self
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False) -> Self:
-        """Convert parameters and buffers that are not whole numbers to another dtype, in place.
+        """Convert inexact parameters and buffers to another dtype, in place.
 
         Parameters
         ----------
         *args
-            A dtype, or a tensor whose dtype is meant, or "cpu", where all tensors are.
+            A dtype, a tensor with that dtype, or "cpu", where all tensors are.
         dtype : dtype, optional
         device : str, optional
         non_blocking : bool
-            Nothing: there is no other place to copy from.
+            Without effect: there is no other device.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         found = {gs.empty(0, dtype=kind).to(*args, dtype=dtype, device=device).dtype for kind in (np.float32, np.float64)}
-        if len(found) == 2:  # each stays what it is
+        if len(found) == 2:  # no dtype is given, nothing to convert
             return self
         (wanted,) = found
         if wanted.kind not in "fc":
@@ -336,15 +336,15 @@ class Module(Stateful):
         return self._apply(lambda tensor: tensor.to(dst_type))
 
     def float(self) -> Self:
-        """Convert to single precision what is not of whole numbers."""
+        """Convert inexact tensors to single precision."""
         return self.to(np.float32)
 
     def double(self) -> Self:
-        """Convert to double precision what is not of whole numbers."""
+        """Convert inexact tensors to double precision."""
         return self.to(np.float64)
 
     def half(self) -> Self:
-        """Convert to half precision what is not of whole numbers."""
+        """Convert inexact tensors to half precision."""
         return self.to(np.float16)
 
     def cpu(self) -> Self:
@@ -356,5 +356,5 @@ class Module(Stateful):
         raise ValueError("cuda: every tensor is in memory; leave out the call, or write to('cpu')")
 
     def share_memory(self) -> Self:
-        """This module: threads share tensors as they are."""
+        """This module: threads can share its tensors."""
         return self

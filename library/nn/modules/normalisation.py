@@ -1,6 +1,6 @@
 """Normalisation as layers: of batches, instances, groups, the last axes, and neighbouring channels.
 
-Owns the running statistics of the first two.
+Batch and instance norms hold running statistics.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from .operator import Operator
 
 
 class _Norm(Module):
-    """What keeps statistics of each channel.
+    """A normalisation with running statistics of each channel.
 
     Parameters
     ----------
     num_features : int
-        The number of channels, which lie along axis 1.
+        The number of channels, which are along axis 1.
     eps : float
         Added to the variance.
     momentum : float or None
-        How far the running statistics move at each batch; None for the mean over all batches.
+        The weight of each batch in the running statistics; None for the mean over all batches.
     affine : bool
-        Whether a trained factor and summand of each channel follow.
+        Whether to apply a trained factor and summand for each channel.
     track_running_stats : bool
-        Whether there are running statistics, which are taken where the layer does not train.
+        Whether to track running statistics, which are used in evaluation.
     device : str, optional
     dtype : dtype, optional
     bias : bool
-        Whether there is the summand.
+        Whether there is a summand.
     """
 
     weight: Parameter | None
@@ -65,14 +65,14 @@ class _Norm(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Let the running statistics begin anew."""
+        """Reset the running statistics."""
         if self.running_mean is not None and self.running_var is not None and self.num_batches_tracked is not None:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Let statistics, factors and summands begin anew."""
+        """Reset statistics, factors and summands."""
         self.reset_running_stats()
         begin(self)
 
@@ -85,7 +85,7 @@ class _Norm(Module):
     ) -> None:
         version, key = local_metadata.get("version"), f"{prefix}num_batches_tracked"
         if (version is None or version < 2) and self.num_batches_tracked is not None and key not in state_dict:
-            state_dict = {**state_dict, key: self.num_batches_tracked}  # older states have it not
+            state_dict = {**state_dict, key: self.num_batches_tracked}  # older states do not contain it
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
 
     def extra_repr(self) -> str:
@@ -116,25 +116,25 @@ class BatchNorm(_Norm):
 
 
 class BatchNorm1d(BatchNorm):
-    """Each channel less its mean over the batch, divided by its deviation; calls with (batch, channels) or one more axis."""
+    """Each channel minus its mean over the batch, divided by its deviation; for (batch, channels), or one more axis."""
 
     _ndims = (2, 3)
 
 
 class BatchNorm2d(BatchNorm):
-    """Each channel of images less its mean over the batch, divided by its deviation."""
+    """Each channel of images minus its mean over the batch, divided by its deviation."""
 
     _ndims = (4,)
 
 
 class BatchNorm3d(BatchNorm):
-    """Each channel of volumes less its mean over the batch, divided by its deviation."""
+    """Each channel of volumes minus its mean over the batch, divided by its deviation."""
 
     _ndims = (5,)
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch norm of one process, of any number of axes; that of many ranks is `gs.distributed.SyncBatchNorm`."""
+    """Batch norm of one process, for any number of axes; for several ranks see `gs.distributed.SyncBatchNorm`."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -175,25 +175,25 @@ class _InstanceNorm(_Norm):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each sequence less its mean, divided by its deviation."""
+    """Each channel of each sequence minus its mean, divided by its deviation."""
 
     _ndims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each image less its mean, divided by its deviation."""
+    """Each channel of each image minus its mean, divided by its deviation."""
 
     _ndims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each volume less its mean, divided by its deviation."""
+    """Each channel of each volume minus its mean, divided by its deviation."""
 
     _ndims = (4, 5)
 
 
 class GroupNorm(Module):
-    """Each group of channels less its mean, divided by its deviation.
+    """Each group of channels minus its mean, divided by its deviation.
 
     Parameters
     ----------
@@ -201,11 +201,11 @@ class GroupNorm(Module):
     eps : float
         Added to the variance.
     affine : bool
-        Whether a trained factor and summand of each channel follow.
+        Whether to apply a trained factor and summand for each channel.
     device : str, optional
     dtype : dtype, optional
     bias : bool
-        Whether there is the summand.
+        Whether there is a summand.
     """
 
     weight: Parameter | None
@@ -225,7 +225,7 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Let factors and summands begin anew."""
+        """Reset factors and summands."""
         begin(self)
 
     def forward(self, x: gs.Tensor) -> gs.Tensor:
@@ -236,7 +236,7 @@ class GroupNorm(Module):
 
 
 class _LastAxes(Module):
-    """What normalises the last axes, whose lengths it is given."""
+    """A normalisation over trailing axes of given lengths."""
 
     weight: Parameter | None
     _call: Callable[..., Any]
@@ -252,7 +252,7 @@ class _LastAxes(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Let factors and summands begin anew."""
+        """Reset factors and summands."""
         begin(self)
 
     def forward(self, x: gs.Tensor) -> gs.Tensor:
@@ -263,18 +263,18 @@ class _LastAxes(Module):
 
 
 class LayerNorm(_LastAxes):
-    """The last axes less their mean, divided by their deviation.
+    """The last axes minus their mean, divided by their deviation.
 
     Parameters
     ----------
     normalized_shape : int or sequence of int
-        The lengths of these axes.
+        The lengths of the last axes.
     eps : float
         Added to the variance.
     elementwise_affine : bool
-        Whether a trained factor of each element follows.
+        Whether to apply a trained factor for each element.
     bias : bool
-        Whether a trained summand of each element follows, too.
+        Whether to add a trained summand for each element, too.
     device : str, optional
     dtype : dtype, optional
     """
@@ -301,11 +301,11 @@ class RMSNorm(_LastAxes):
     Parameters
     ----------
     normalized_shape : int or sequence of int
-        The lengths of these axes.
+        The lengths of the last axes.
     eps : float or None
-        Added to the mean; None for the smallest step of the dtype at 1.
+        Added to the mean; None for the machine epsilon of the dtype.
     elementwise_affine : bool
-        Whether a trained factor of each element follows.
+        Whether to apply a trained factor for each element.
     device : str, optional
     dtype : dtype, optional
     """
@@ -331,9 +331,9 @@ class LocalResponseNorm(Operator, call=F.local_response_norm, shown="*size alpha
 
 
 class CrossMapLRN2d(Operator, call=F.local_response_norm, shown="*size alpha beta k"):
-    """Numbers of images divided by a power of the mean square of `size` neighbouring channels; the first is a neighbour of all.
+    """Numbers of images divided by a power of the mean square of `size` neighbouring channels; channel 0 is a neighbour of all.
 
-    The layer that LocalResponseNorm came after. PyTorch's gradients are not the derivatives of its values; these are.
+    LocalResponseNorm replaces this layer.  The derivatives belong to its values, unlike PyTorch's gradients.
     """
 
     size: int
@@ -352,7 +352,7 @@ class CrossMapLRN2d(Operator, call=F.local_response_norm, shown="*size alpha bet
 
 
 def begin(module: Module) -> None:
-    """Factors of 1 and summands of 0."""
+    """Set factors to 1 and summands to 0."""
     for name, value in module._parameters.items():
         if value is not None:
             (init.ones_ if name == "weight" else init.zeros_)(value)

@@ -1,7 +1,7 @@
-"""Operator: a layer that does nothing but call one function, with arguments that were fixed when it was made.
+"""Operator: a layer that calls one function, with arguments fixed at its construction.
 
-Owns what such a class is made of: its annotated fields are the parameters of its constructor and the arguments of the function,
-so that a layer is the line that names its function and a line for each field.
+Derives such a class from its annotated fields: they are the parameters of its constructor and the arguments of the function.  So
+a layer consists of the line that names its function and a line for each field.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import gradspec as gs
 
 from .module import Module
 
-# What the functions call otherwise than PyTorch's layers.
+# Arguments whose names differ between PyTorch's layers and the functions.
 ARGUMENTS = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis"}
-APART = ("inplace", "return_indices", "size_average", "reduce")  # which no function takes
+APART = ("inplace", "return_indices", "size_average", "reduce")  # fields that are not arguments of the functions
 
 
 @dataclass_transform()
 class Operator(Module):
     """A layer that calls one function.
 
-    The class statement of a layer takes
+    The class statement of a layer has the arguments
         call : the function
-        shown : the fields that its `repr` has, with a star those that stand there without their names
-        trains : whether the function is told whether the layer trains
+        shown : the fields in its `repr`; a star omits a field's name
+        trains : whether the function receives the training mode
         held : the fields that are buffers
     """
 
@@ -45,7 +45,7 @@ class Operator(Module):
         super().__init_subclass__(**kwargs)
         own = vars(cls)
         fields = {name: own.get(name, Argument.empty) for name in get_annotations(cls) if not name.startswith("_")}
-        for name in [name for name in fields if name in own]:  # else it would hide a buffer or a module of that name
+        for name in [name for name in fields if name in own]:  # otherwise it would hide a buffer or a module with that name
             delattr(cls, name)
         cls._defaults = {**cls._defaults, **fields}
         cls._held = tuple(held.split()) or cls._held
@@ -72,7 +72,7 @@ class Operator(Module):
         self._prepare()
 
     def _prepare(self) -> None:
-        """What a class makes of its fields."""
+        """Adjust the fields after construction; for classes to override."""
 
     def forward(self, *inputs: Any) -> Any:
         options = {argument: getattr(self, name) for name, argument in self._arguments}

@@ -1,6 +1,6 @@
-"""Pooling as layers: each calls the function of its name.
+"""Pooling as layers: each calls the function with its name.
 
-Owns the table, and what a pool does that gives the places of its maxima.
+Max pools can also return the indices of their maxima.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Sizes = int | None | Sequence[int | None]
 
 
 class _Pool(Operator):
-    """A pool moves by its own size where `stride` is None."""
+    """A pool whose `stride` defaults to the size of its windows."""
 
     kernel_size: Size
     stride: Size | None = None
@@ -112,7 +112,7 @@ class LPPool3d(_LPPool, call=F.lp_pool3d, shown="norm_type kernel_size stride ce
 
 
 class _MaxUnpool(Operator):
-    """Calls with what was pooled, the places, and where it is not that of the windows the size of the result."""
+    """Called with the pooled array, the indices, and the size of the result if it differs from the default."""
 
     kernel_size: Size
     stride: Size | None = None
@@ -131,29 +131,29 @@ class _MaxUnpool(Operator):
 
 
 class MaxUnpool1d(_MaxUnpool, call=F.max_unpool1d, shown="kernel_size stride padding"):
-    """Maxima at the places along one axis that they were taken from, 0 elsewhere."""
+    """Maxima at their original places along one axis, 0 elsewhere."""
 
 
 class MaxUnpool2d(_MaxUnpool, call=F.max_unpool2d, shown="kernel_size stride padding"):
-    """Maxima at the places of images that they were taken from, 0 elsewhere."""
+    """Maxima at their original places in images, 0 elsewhere."""
 
     _axes = 2
 
 
 class MaxUnpool3d(_MaxUnpool, call=F.max_unpool3d, shown="kernel_size stride padding"):
-    """Maxima at the places of volumes that they were taken from, 0 elsewhere."""
+    """Maxima at their original places in volumes, 0 elsewhere."""
 
     _axes = 3
 
 
 class AdaptiveAvgPool1d(Operator, call=F.adaptive_avg_pool1d, shown="output_size"):
-    """The means of so many windows along one axis that the result has a given length."""
+    """Means of windows along one axis; the result has a given length."""
 
     output_size: int
 
 
 class _Adaptive(Operator):
-    """A result of the lengths `output_size`; None for that of the array."""
+    """A pool whose result has the lengths `output_size`; None keeps the length of the array."""
 
     output_size: Sizes
 
@@ -169,11 +169,11 @@ class _Adaptive(Operator):
 
 
 class AdaptiveAvgPool2d(_Adaptive, call=F.adaptive_avg_pool2d, shown="output_size"):
-    """The means of so many windows of images that the result has given lengths."""
+    """Means of windows of images; the result has given lengths."""
 
 
 class AdaptiveAvgPool3d(_Adaptive, call=F.adaptive_avg_pool3d, shown="output_size"):
-    """The means of so many windows of volumes that the result has given lengths."""
+    """Means of windows of volumes; the result has given lengths."""
 
     _axes = 3
 
@@ -189,37 +189,37 @@ class _AdaptiveMax(_Adaptive):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax, call=F.adaptive_max_pool1d, shown="output_size"):
-    """The largest numbers in so many windows along one axis that the result has a given length."""
+    """Maxima of windows along one axis; the result has a given length."""
 
     _axes = 1
     _with_indices = staticmethod(F.adaptive_max_pool1d_with_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax, call=F.adaptive_max_pool2d, shown="output_size"):
-    """The largest numbers in so many windows of images that the result has given lengths."""
+    """Maxima of windows of images; the result has given lengths."""
 
     _with_indices = staticmethod(F.adaptive_max_pool2d_with_indices)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMax, call=F.adaptive_max_pool3d, shown="output_size"):
-    """The largest numbers in so many windows of volumes that the result has given lengths."""
+    """Maxima of windows of volumes; the result has given lengths."""
 
     _axes = 3
     _with_indices = staticmethod(F.adaptive_max_pool3d_with_indices)
 
 
 class _FractionalMaxPool(Module):
-    """The largest number in each of windows whose distances are drawn at each call.
+    """The largest element of each window, with random distances between windows, drawn at each call.
 
     Parameters
     ----------
     kernel_size : int or sequence of int
     output_size : int or sequence of int, optional
     output_ratio : float or sequence of float, optional
-        This or `output_size` is given.
+        Either this or `output_size` is given.
     return_indices : bool
     _random_samples : array_like, optional
-        Numbers in the place of drawn ones.
+        Numbers that replace the random ones.
     """
 
     _random_samples: gs.Tensor | None
@@ -259,5 +259,5 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 
 
 def repeated(value: Any, count: int) -> tuple[Any, ...]:
-    """A number for each axis, from one for all of them or one for each."""
+    """A number for each axis, from one for all axes or one for each."""
     return tuple(value) if isinstance(value, Sequence) else (value,) * count

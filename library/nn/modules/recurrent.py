@@ -1,6 +1,6 @@
 """Recurrent layers: RNN, LSTM and GRU over whole sequences, padded or packed, and their cells.
 
-Owns the names of the weights of layers and directions; the loops are those of `nn.recurrent`.
+Defines the names of the weights of layers and directions; `nn.recurrent` runs the loops.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..packing import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from ..parameter import Parameter, parameter
 from .module import Module
 
-STEPS: dict[str, tuple[str, Callable[..., Any], int]] = {  # how a mode is called, its step, and how many gates it has
+STEPS: dict[str, tuple[str, Callable[..., Any], int]] = {  # mode -> its name in messages, its step, and its number of gates
     "LSTM": ("lstm", recurrent.lstm_step, 4),
     "GRU": ("gru", recurrent.gru_step, 3),
     "RNN_TANH": ("rnn_tanh", recurrent.simple_step(F.tanh), 1),
@@ -26,7 +26,7 @@ STEPS: dict[str, tuple[str, Callable[..., Any], int]] = {  # how a mode is calle
 
 
 class RNNBase(Module):
-    """What the recurrent layers share.
+    """Base of the recurrent layers.
 
     Parameters
     ----------
@@ -35,20 +35,20 @@ class RNNBase(Module):
     num_layers : int
     bias : bool
     batch_first : bool
-        Whether sequences are (batch, time, components), and not (time, batch, components).
+        Whether sequences are (batch, time, components) instead of (time, batch, components).
     dropout : float
-        Probability with which what a layer gives to the next is dropped while training.
+        Probability of dropping an element between two layers in training.
     bidirectional : bool
         Whether a second network of each layer reads the sequence from its end.
     proj_size : int
-        The length to which the states of an LSTM are projected; 0 for none.
+        Length of the projected states of an LSTM; 0 for no projection.
     device : str, optional
     dtype : dtype, optional
 
     Attributes
     ----------
     weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_hr_l0 : Parameter
-        Those of the first layer; the second has `_l1`, the second direction `_l0_reverse`.
+        Parameters of the first layer.  The names for the second layer end in `_l1`, for the second direction in `_l0_reverse`.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, evenly distributed over plus and minus 1 / sqrt(hidden_size)."""
+        """Reinitialise the parameters, uniform between -1 / sqrt(hidden_size) and 1 / sqrt(hidden_size)."""
         bound = 1 / math.sqrt(self.hidden_size)
         for value in self.parameters():
             init.uniform_(value, -bound, bound)
@@ -95,7 +95,7 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._names]
 
     def flatten_parameters(self) -> None:
-        """Nothing: the parameters are read where they are."""
+        """Without effect: the parameters need no common memory."""
 
     def forward(self, x: gs.Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
         packed = x if isinstance(x, PackedSequence) else None
@@ -124,7 +124,7 @@ class RNNBase(Module):
         return result, tuple(after) if self.mode == "LSTM" else after[0]
 
     def _states(self, data: gs.Tensor, hx: Any, batch_first: bool, packed: PackedSequence | None) -> list[gs.Tensor]:
-        """The states before, zeros where none are given."""
+        """The initial states; zeros by default."""
         layers = self.num_layers * (1 + self.bidirectional)
         batch = () if data.ndim == 2 else (data.shape[0 if batch_first else 1],)
         if hx is None:
@@ -152,7 +152,7 @@ class RNN(RNNBase):
     input_size, hidden_size, num_layers : int
     nonlinearity : {'tanh', 'relu'}
     bias, batch_first, dropout, bidirectional, device, dtype
-        As `RNNBase` has them.
+        As for `RNNBase`.
     """
 
     def __init__(
@@ -167,13 +167,13 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory over sequences; gives the results, and the last states and cells.
+    """Long short-term memory over sequences; returns the results, and the final states and cells.
 
     Parameters
     ----------
     input_size, hidden_size, num_layers : int
     bias, batch_first, dropout, bidirectional, proj_size, device, dtype
-        As `RNNBase` has them.
+        As for `RNNBase`.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class GRU(RNNBase):
     ----------
     input_size, hidden_size, num_layers : int
     bias, batch_first, dropout, bidirectional, device, dtype
-        As `RNNBase` has them.
+        As for `RNNBase`.
     """
 
     def __init__(
@@ -203,14 +203,14 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What the cells share: weights of one step.
+    """Base of the cells: the weights of one step.
 
     Parameters
     ----------
     input_size, hidden_size : int
     bias : bool
     num_chunks : int
-        How many gates there are.
+        Number of gates.
     device : str, optional
     dtype : dtype, optional
     """
@@ -232,7 +232,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, evenly distributed over plus and minus 1 / sqrt(hidden_size)."""
+        """Reinitialise the parameters, uniform between -1 / sqrt(hidden_size) and 1 / sqrt(hidden_size)."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for value in self.parameters():
             init.uniform_(value, -bound, bound)
@@ -282,7 +282,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of long short-term memory, from and to a pair of states and cells.
+    """One step of long short-term memory; takes and returns a pair of states and cells.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""Layers that move or repeat numbers, and distances: each calls the function of its name.
-
-Owns the table: flattening, padding, pixels, patches, resizing, and the two distances.
-"""
+"""Layers that reshape, pad and resize, and distances: each calls the function with its name."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from .pooling import Size, repeated
 
 
 class Identity(Module):
-    """What it is given.
+    """Returns its argument unchanged.
 
     Parameters
     ----------
     *args, **kwargs
-        Anything; none of it is looked at.
+        Ignored.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -33,14 +30,14 @@ class Identity(Module):
 
 
 class Flatten(Operator, call=gs.flatten, shown="start_dim end_dim"):
-    """Several axes as one; all but the first by default."""
+    """Several axes merged into one; all but the first by default."""
 
     start_dim: int = 1
     end_dim: int = -1
 
 
 class Unflatten(Module):
-    """One axis as several.
+    """One axis split into several.
 
     Parameters
     ----------
@@ -62,19 +59,19 @@ class Unflatten(Module):
 
 
 class PixelShuffle(Operator, call=F.pixel_shuffle, shown="upscale_factor"):
-    """Channels as pixels of a larger image."""
+    """Channels rearranged as pixels of a larger image."""
 
     upscale_factor: int
 
 
 class PixelUnshuffle(Operator, call=F.pixel_unshuffle, shown="downscale_factor"):
-    """Pixels as channels of a smaller image."""
+    """Pixels rearranged as channels of a smaller image."""
 
     downscale_factor: int
 
 
 class ChannelShuffle(Operator, call=F.channel_shuffle, shown="groups"):
-    """Channels of several groups in turn."""
+    """Channels of several groups interleaved."""
 
     groups: int
 
@@ -137,7 +134,7 @@ class _Resized(Operator):
 
 
 class Upsample(_Resized, call=F.interpolate):
-    """Images of another size, by interpolation."""
+    """Images resized by interpolation."""
 
     mode: str = "nearest"
     align_corners: bool | None = None
@@ -148,11 +145,11 @@ class Upsample(_Resized, call=F.interpolate):
 
 
 class UpsamplingNearest2d(_Resized, call=F.interpolate):
-    """Images of another size, by the nearest pixel."""
+    """Images resized by the nearest pixel."""
 
 
 class UpsamplingBilinear2d(_Resized, call=F.interpolate):
-    """Images of another size, by bilinear interpolation between the pixels of the corners."""
+    """Images resized by bilinear interpolation with aligned corners."""
 
     _mode = "bilinear"
     _corners = True
@@ -180,86 +177,86 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad, call=F.pad, shown="padding value"):
-    """A number before and after the last axis."""
+    """Pads the last axis with a constant."""
 
 
 class ConstantPad2d(_ConstantPad, call=F.pad, shown="padding value"):
-    """A number around images."""
+    """Pads images with a constant."""
 
     _axes = 2
 
 
 class ConstantPad3d(_ConstantPad, call=F.pad, shown="padding value"):
-    """A number around volumes."""
+    """Pads volumes with a constant."""
 
     _axes = 3
 
 
 class ZeroPad1d(_Pad, call=F.pad, shown="*padding"):
-    """Zeros before and after the last axis."""
+    """Pads the last axis with zeros."""
 
 
 class ZeroPad2d(_Pad, call=F.pad, shown="*padding"):
-    """Zeros around images."""
+    """Pads images with zeros."""
 
     _axes = 2
 
 
 class ZeroPad3d(_Pad, call=F.pad, shown="*padding"):
-    """Zeros around volumes."""
+    """Pads volumes with zeros."""
 
     _axes = 3
 
 
 class ReflectionPad1d(_Pad, call=F.pad, shown="*padding"):
-    """The numbers mirrored at the ends of the last axis, the ends themselves not repeated."""
+    """Pads the last axis by reflection, without repeating the ends."""
 
     _mode = "reflect"
 
 
 class ReflectionPad2d(ReflectionPad1d, call=F.pad, shown="*padding"):
-    """Images mirrored at their borders, the borders themselves not repeated."""
+    """Pads images by reflection, without repeating the borders."""
 
     _axes = 2
 
 
 class ReflectionPad3d(ReflectionPad1d, call=F.pad, shown="*padding"):
-    """Volumes mirrored at their borders, the borders themselves not repeated."""
+    """Pads volumes by reflection, without repeating the borders."""
 
     _axes = 3
 
 
 class ReplicationPad1d(_Pad, call=F.pad, shown="*padding"):
-    """The ends of the last axis repeated."""
+    """Pads the last axis by repeating the ends."""
 
     _mode = "replicate"
 
 
 class ReplicationPad2d(ReplicationPad1d, call=F.pad, shown="*padding"):
-    """The borders of images repeated."""
+    """Pads images by repeating the borders."""
 
     _axes = 2
 
 
 class ReplicationPad3d(ReplicationPad1d, call=F.pad, shown="*padding"):
-    """The borders of volumes repeated."""
+    """Pads volumes by repeating the borders."""
 
     _axes = 3
 
 
 class CircularPad1d(_Pad, call=F.pad, shown="*padding"):
-    """The last axis as a circle."""
+    """Pads the last axis as a circle."""
 
     _mode = "circular"
 
 
 class CircularPad2d(CircularPad1d, call=F.pad, shown="*padding"):
-    """Images whose borders meet."""
+    """Pads images periodically."""
 
     _axes = 2
 
 
 class CircularPad3d(CircularPad1d, call=F.pad, shown="*padding"):
-    """Volumes whose borders meet."""
+    """Pads volumes periodically."""
 
     _axes = 3

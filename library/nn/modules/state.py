@@ -1,6 +1,6 @@
-"""State: the parameters and persistent buffers of a module under names, and back into a module.
+"""State: save the parameters and persistent buffers of a module by name, and load them.
 
-Owns what `state_dict` gives, and what is said of one that does not fit.
+Defines the content of a `state_dict`, and the errors for states that do not fit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class IncompatibleKeys(NamedTuple):
-    """The keys that a state had not, and those that the module has no place for."""
+    """The keys that a state lacks, and its keys that do not belong to the module."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -42,7 +42,7 @@ class StateDict(OrderedDict[str, Any]):
 
 
 class Stateful(Tree):
-    """A module's state as a dictionary, and from one."""
+    """Saves and loads a module's state as a dictionary."""
 
     _version = 1  # of the layout of this class's state
     _non_persistent_buffers_set: set[str]
@@ -52,18 +52,18 @@ class Stateful(Tree):
     _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
 
     def get_extra_state(self) -> Any:
-        """More state than parameters and buffers; for classes to override, together with `set_extra_state`."""
+        """State other than parameters and buffers; for classes to override, together with `set_extra_state`."""
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take what `get_extra_state` gave."""
+        """Restore the result of `get_extra_state`."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called")
 
     def _has_extra_state(self, method: str) -> bool:
         return getattr(type(self), method) is not getattr(Stateful, method)
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        """Put the state of this module, without those below it, into `destination`."""
+        """Put the state of this module, without submodules, into `destination`."""
         for name, value in self._own_state():
             if value is not None:
                 destination[prefix + name] = value if keep_vars else value.detach()
@@ -75,16 +75,16 @@ class Stateful(Tree):
         return [*self._parameters.items(), *buffers]
 
     def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> StateDict:
-        """Parameters and persistent buffers by their paths; the memory is the module's own.
+        """Parameters and persistent buffers by their paths; they share the module's memory.
 
         Parameters
         ----------
         destination : dict, optional
-            Where they are put.
+            The dictionary to add to.
         prefix : str
-            What each path begins with.
+            Prefix of each path.
         keep_vars : bool
-            Whether the tensors themselves are given, and not detached ones.
+            Whether to return the tensors themselves instead of detached ones.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Stateful(Tree):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take the state of this module, without those below it; what does not fit goes into the lists."""
+        """Load the state of this module, without submodules; keys and shapes that do not fit are added to the lists."""
         assign = local_metadata.get("assign_to_params_buffers", False)
         own = self._own_state()
         for name, held in own:
@@ -149,7 +149,7 @@ class Stateful(Tree):
                         unexpected_keys.append(key)
 
     def _take(self, name: str, held: gs.Tensor, key: str, value: Any, assign: bool) -> str | None:
-        """One tensor of a state; what is wrong with it, or None."""
+        """Load one tensor of a state; returns an error message, or None."""
         if not isinstance(value, (gs.Tensor, np.ndarray)) and not hasattr(value, "__array__"):
             return (f'While copying the parameter named "{key}", expected a Tensor or an array from checkpoint but received '
                     f"{type(value).__name__}")  # fmt: skip
@@ -176,9 +176,9 @@ class Stateful(Tree):
         ----------
         state_dict : mapping of str to Tensor, ndarray or tensor of another library
         strict : bool
-            Whether a key too few or too many is an error.
+            Whether missing or unexpected keys are an error.
         assign : bool
-            Whether the tensors are taken themselves, with their dtypes, in the place of the parameters.
+            Whether the given tensors, with their dtypes, replace the parameters.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class Stateful(Tree):
         Raises
         ------
         RuntimeError
-            Where shapes differ, or keys where `strict`.
+            Shapes differ, or keys if `strict`.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -224,7 +224,7 @@ class Stateful(Tree):
         return RemovableHandle(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, state_dict, prefix, local_metadata)` when the state of this module is collected."""
+        """Call `hook(module, state_dict, prefix, local_metadata)` after the state of this module is collected."""
         return RemovableHandle(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
@@ -232,7 +232,7 @@ class Stateful(Tree):
         return RemovableHandle(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[[Module, IncompatibleKeys], None]) -> RemovableHandle:
-        """Call `hook(module, incompatible_keys)` when a state was taken; it may change the lists of keys."""
+        """Call `hook(module, incompatible_keys)` after loading; it may change the lists of keys."""
         return RemovableHandle(self._load_state_dict_post_hooks, hook)
 
 

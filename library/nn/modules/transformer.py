@@ -1,6 +1,6 @@
-"""Transformers: encoders and decoders of layers of attention (Vaswani and others, 2017).
+"""Transformers: encoders and decoders as stacks of attention layers (Vaswani and others, 2017).
 
-Owns the order of norms and sums in a layer, and the stacks of layers.
+Defines the order of norms and residual sums in a layer, and the stacks of layers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Mask = gs.Tensor | None
 
 
 def activation_of(name: Activation) -> Callable[[gs.Tensor], gs.Tensor]:
-    """The function that is meant by 'relu' or 'gelu', or the function itself."""
+    """The function for 'relu' or 'gelu'; a function is returned unchanged."""
     if callable(name):
         return name
     if name not in ("relu", "gelu"):
@@ -36,19 +36,19 @@ def activation_of(name: Activation) -> Callable[[gs.Tensor], gs.Tensor]:
 
 
 class _Layer(Module):
-    """Attention, or several, and two linear layers, each with a way around it and a norm.
+    """One or two attention blocks and two linear layers, each with a residual connection and a norm.
 
     Parameters
     ----------
     d_model, nhead, dim_feedforward : int
-        Components, heads, and components between the linear layers.
+        Number of components, of heads, and of components between the linear layers.
     dropout : float
     activation : {'relu', 'gelu'} or callable
     layer_norm_eps : float
     batch_first : bool
-        Whether arrays are (batch, time, components), and not (time, batch, components).
+        Whether arrays are (batch, time, components) instead of (time, batch, components).
     norm_first : bool
-        Whether norms come before attention and linear layers, and not behind the sums.
+        Whether norms precede attention and linear layers, instead of following the sums.
     bias : bool
     device : str, optional
     dtype : dtype, optional
@@ -76,7 +76,7 @@ class _Layer(Module):
             setattr(self, f"dropout{number}", Dropout(dropout))
 
     def _run(self, x: gs.Tensor, *blocks: Callable[[gs.Tensor], gs.Tensor]) -> gs.Tensor:
-        """The blocks one after the other, the linear layers last."""
+        """Apply the blocks in order, the linear layers last."""
         for number, block in enumerate((*blocks, self._feed_forward), 1):
             norm, drop = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
             x = x + drop(block(norm(x))) if self.norm_first else norm(x + drop(block(x)))
@@ -94,7 +94,7 @@ class TransformerEncoderLayer(_Layer):
     def forward(
         self, src: gs.Tensor, src_mask: Mask = None, src_key_padding_mask: Mask = None, is_causal: bool = False
     ) -> gs.Tensor:
-        """What the layer makes of `src`; masks are true, or -inf, where a key does not count."""
+        """The result of the layer for `src`; masks are true, or -inf, if a key is masked."""
 
         def attended(x: gs.Tensor) -> gs.Tensor:
             return self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)[0]
@@ -112,7 +112,7 @@ class TransformerDecoderLayer(_Layer):
         tgt_key_padding_mask: Mask = None, memory_key_padding_mask: Mask = None, tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> gs.Tensor:  # fmt: skip
-        """What the layer makes of `tgt`, given what an encoder made; masks are true, or -inf, where a key does not count."""
+        """The result of the layer for `tgt` and the encoder's result; masks are true, or -inf, if a key is masked."""
 
         def attended(x: gs.Tensor) -> gs.Tensor:
             return self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal)[0]
@@ -126,16 +126,16 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """Copies of a layer one after the other.
+    """Copies of a layer in sequence.
 
     Parameters
     ----------
     encoder_layer : Module
     num_layers : int
     norm : Module, optional
-        What comes behind the last.
+        Applied after the last layer.
     enable_nested_tensor, mask_check : bool
-        Nothing: a batch is not taken apart here.
+        Without effect: batches are not converted to nested tensors.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class TransformerEncoder(Module):
     def forward(
         self, src: gs.Tensor, mask: Mask = None, src_key_padding_mask: Mask = None, is_causal: bool | None = None
     ) -> gs.Tensor:
-        """What the layers make of `src`; `is_causal` is a hint that `mask` is causal."""
+        """The result of all layers for `src`; `is_causal` is a hint that `mask` is causal."""
         causal = bool(is_causal) and mask is not None
         for layer in self.layers:
             src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask, is_causal=causal)
@@ -161,14 +161,14 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a layer one after the other, each given what an encoder made.
+    """Copies of a layer in sequence; each also receives the encoder's result.
 
     Parameters
     ----------
     decoder_layer : Module
     num_layers : int
     norm : Module, optional
-        What comes behind the last.
+        Applied after the last layer.
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
@@ -181,7 +181,7 @@ class TransformerDecoder(Module):
         tgt_key_padding_mask: Mask = None,
         memory_key_padding_mask: Mask = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> gs.Tensor:  # fmt: skip
-        """What the layers make of `tgt`; `tgt_is_causal` and `memory_is_causal` are hints that the masks are causal."""
+        """The result of all layers for `tgt`; `tgt_is_causal` and `memory_is_causal` are hints that the masks are causal."""
         for layer in self.layers:
             tgt = layer(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
                         memory_key_padding_mask=memory_key_padding_mask,
@@ -200,7 +200,7 @@ class Transformer(Module):
     dropout : float
     activation : {'relu', 'gelu'} or callable
     custom_encoder, custom_decoder : Module, optional
-        In the place of those that are made.
+        Replace the default encoder and decoder.
     layer_norm_eps : float
     batch_first, norm_first, bias : bool
     device : str, optional
@@ -246,7 +246,7 @@ class Transformer(Module):
         src_key_padding_mask: Mask = None, tgt_key_padding_mask: Mask = None, memory_key_padding_mask: Mask = None,
         src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> gs.Tensor:  # fmt: skip
-        """What the decoder makes of `tgt`, given what the encoder makes of `src`."""
+        """The decoder's result for `tgt` and the encoder's result for `src`."""
         batch = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
             raise RuntimeError("the batch number of src and tgt must be equal")
@@ -259,7 +259,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> gs.Tensor:
-        """A mask that lets nobody see what comes later: -inf above the diagonal, 0 elsewhere.
+        """A causal mask: -inf above the diagonal, 0 elsewhere.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""Tree: a module's parameters, buffers and children by name, below each other, and how a module is printed.
+"""Tree: store a module's parameters, buffers and submodules by name, iterate over them, and print a module.
 
-Owns the three dictionaries that a module keeps them in, and the walks over them.
+Holds the three dictionaries of a module, and defines the iterators over them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 
 class Tree:
-    """What a module holds, by name.
+    """The parameters, buffers and submodules of a module, by name.
 
     Attributes
     ----------
     training : bool
-        Whether the module trains: dropout drops, and batch norm takes the statistics of the batch.
+        Whether the module is in training mode: dropout is active, and batch norm uses the statistics of the batch.
     """
 
     training: bool
@@ -39,12 +39,12 @@ class Tree:
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each with its path; a module in several places comes once.
+        """This module and all below it, each with its path; with `remove_duplicate`, a module in several places is returned once.
 
         Parameters
         ----------
         memo : set, optional
-            Modules that are left out; those that come are added.
+            Modules to leave out; with `remove_duplicate`, each returned module is added.
         prefix : str
         remove_duplicate : bool
 
@@ -93,15 +93,15 @@ class Tree:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters of this module and of those below it, each with its path.
+        """The parameters of this module and all below it, each with its path.
 
         Parameters
         ----------
         prefix : str
         recurse : bool
-            False for those of this module alone.
+            False for the parameters of this module alone.
         remove_duplicate : bool
-            Whether a parameter that several modules share comes once.
+            Whether a parameter that several modules share is returned once.
 
         Returns
         -------
@@ -110,13 +110,13 @@ class Tree:
         return self._named_members(lambda module: module._parameters, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters of this module and of those below it, as an optimiser takes them."""
+        """The parameters of this module and all below it, for an optimiser."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, gs.Tensor]]:
-        """The buffers of this module and of those below it, each with its path.
+        """The buffers of this module and all below it, each with its path.
 
         Parameters
         ----------
@@ -131,10 +131,10 @@ class Tree:
         return self._named_members(lambda module: module._buffers, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[gs.Tensor]:
-        """The buffers of this module and of those below it."""
+        """The buffers of this module and all below it."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    # One by its path.
+    # Access by path.
 
     def get_submodule(self, target: str) -> Module:
         """The module at a path, `"layers.0.linear"`.
@@ -142,7 +142,7 @@ class Tree:
         Raises
         ------
         AttributeError
-            Where there is none.
+            No module has this path.
         """
         module = cast("Module", self)
         for name in target.split(".") if target else []:
@@ -155,14 +155,14 @@ class Tree:
         return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a module at a path, in the place of the one that is there.
+        """Set the module at a path, replacing the present one.
 
         Parameters
         ----------
         target : str
         module : Module
         strict : bool
-            Whether there has to be one.
+            Whether a module must be present at the path.
         """
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
@@ -175,14 +175,14 @@ class Tree:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a path; AttributeError where there is none."""
+        """The parameter at a path; AttributeError if there is none."""
         found = self._member(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> gs.Tensor:
-        """The buffer at a path; AttributeError where there is none."""
+        """The buffer at a path; AttributeError if there is none."""
         path, _, name = target.rpartition(".")
         found = self._member(target)
         if name not in self.get_submodule(path)._buffers:
@@ -196,10 +196,10 @@ class Tree:
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         return getattr(module, name)
 
-    # All at once.
+    # Changes to all modules.
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` of each module below this one, and then of this one.
+        """Call `fn` for each module below this one, and then for this one.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Tree:
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         for child in self.children():
             child.apply(fn)
@@ -216,7 +216,7 @@ class Tree:
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Let this module and those below it train, or not.
+        """Set the training mode of this module and all below it.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class Tree:
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -239,19 +239,19 @@ class Tree:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Let all parameters require grad, or none of them.
+        """Set `requires_grad` of all parameters.
 
         Returns
         -------
         Module
-            This one.
+            This module.
         """
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters.
+        """Reset the gradients of all parameters.
 
         Parameters
         ----------
@@ -260,22 +260,22 @@ class Tree:
         """
         for parameter in self.parameters():
             if set_to_none:
-                parameter.grad = None  # without a look at it: rows that wait there need not become an array
+                parameter.grad = None  # without reading it: a gradient kept as rows need not become an array
             elif parameter.grad is not None:
                 parameter.grad.detach_()
                 parameter.grad.zero_()
 
-    # How it is printed.
+    # Printing.
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of a module's `repr`; for classes to override."""
+        """The text between the brackets of a module's `repr`; for classes to override."""
         return ""
 
     def _get_name(self) -> str:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        """The tree, each module on a line of its own with the number of its parameters."""
+        """The tree as text: one line for each module, with the number of its parameters."""
         lines = [line for line in [self.extra_repr()] if line]
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()]
         if children:
@@ -287,7 +287,7 @@ class Tree:
 
 
 def counted(module: Tree) -> str:
-    """How many numbers the parameters of a module are, as the end of a line."""
+    """The number of elements of a module's parameters, as the end of a line."""
     count = sum(parameter.size for parameter in module.parameters() if not is_lazy(parameter))
     return f"  # {count:,} parameter{'s' * (count != 1)}" if count else ""
 

@@ -1,7 +1,4 @@
-"""PyTorch's nn.utils: limits on gradients, parameters as one vector, and parameters that are computed from others.
-
-Owns the names.
-"""
+"""PyTorch's nn.utils: gradient clipping, parameters as one vector, and parameters that are computed from others."""
 
 from typing import TYPE_CHECKING
 
@@ -11,11 +8,11 @@ from ...api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from ...api.clip_grad import clip_grad_value_ as clip_grad_value_
 from ...api.clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
 from ...api.clip_grad import get_total_norm as get_total_norm
-from ...support.later import later
+from ...support.lazy_import import later
 from ..parameters import parameters_to_vector as parameters_to_vector
 from ..parameters import vector_to_parameters as vector_to_parameters
 
-# What changes modules is imported when it is asked for, as modules are.
+# Functions that change modules are imported on first access, like modules.
 _norms = "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"
 _fused = "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"
 _namespaces = "fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless"

@@ -1,6 +1,6 @@
-"""A layer and the batch norm behind it as one layer, in evaluation.
+"""Fuse a layer and the batch norm after it into one layer, for evaluation.
 
-Owns the formula: batch norm in evaluation is a scale and a shift of each channel.
+In evaluation, batch norm is a scale and a shift of each channel.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module
 from ..parameter import Parameter
 
@@ -26,7 +26,7 @@ def fuse_conv_bn_weights(
     conv_w: gs.Tensor, conv_b: gs.Tensor | None, bn_rm: gs.Tensor, bn_rv: gs.Tensor, bn_eps: float, bn_w: gs.Tensor | None,
     bn_b: gs.Tensor | None, transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Weight and bias of a convolution that does what a convolution and batch norm in evaluation do.
+    """Weight and bias of the convolution that equals a convolution followed by batch norm in evaluation.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def fuse_linear_bn_weights(
     linear_w: gs.Tensor, linear_b: gs.Tensor | None, bn_rm: gs.Tensor, bn_rv: gs.Tensor, bn_eps: float, bn_w: gs.Tensor | None,
     bn_b: gs.Tensor | None,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Weight and bias of a linear layer that does what a linear layer and batch norm in evaluation do; see the other."""
+    """Weight and bias of the linear layer that equals a linear layer followed by batch norm; see fuse_conv_bn_weights."""
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 
@@ -72,7 +72,7 @@ def _fused(layer: Any, bn: Any, transpose: bool) -> Any:
 
 
 def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Any:
-    """A convolution that does what `conv` and `bn` do in evaluation.
+    """The convolution that equals `conv` followed by `bn` in evaluation.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Any:
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """A linear layer that does what `linear` and `bn` do in evaluation.
+    """The linear layer that equals `linear` followed by `bn` in evaluation.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Weight norm and spectral norm by hooks: the former ones, under the names of the parameters that their files have.
+"""Weight norm and spectral norm by hooks: the older forms, with the parameter names in older files.
 
-Owns the hooks.  New code takes `nn.utils.parametrizations`.
+New code should use `nn.utils.parametrizations`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from ..parameter import Parameter
 from .parametrizations import norm_except, rows_first
@@ -23,7 +23,7 @@ def __dir__() -> list[str]:
 
 
 class _Hook:
-    """What computes a weight before each forward."""
+    """A hook that computes a weight before each forward."""
 
     title: str
 
@@ -37,7 +37,7 @@ class _Hook:
         setattr(module, self.name, self.compute(module))
 
     def put(self, module: Module) -> Module:
-        """Let the module call this before each forward; its weight is no parameter any more."""
+        """Register the hook with a module; the weight is then no longer a parameter."""
         for hook in module._hooks.before.values():
             if isinstance(hook, type(self)) and hook.name == self.name:
                 raise RuntimeError(f"Cannot register two {self.title} hooks on the same parameter {self.name}")
@@ -45,7 +45,7 @@ class _Hook:
 
     @classmethod
     def taken(cls, module: Any, name: str) -> Any:
-        """The hook of a module, which it calls no longer."""
+        """Remove a module's hook, and return it."""
         for key, hook in list(module._hooks.before.items()):
             if isinstance(hook, cls) and hook.name == name:
                 del module._hooks.before[key]
@@ -85,19 +85,19 @@ class _SpectralNorm(_Hook):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Let a weight be a length times a direction, the parameters `weight_g` and `weight_v`.
+    """Express a weight as a length times a direction, the parameters `weight_g` and `weight_v`.
 
     Parameters
     ----------
     module : Module
     name : str
     dim : int or None
-        The axis along which lengths differ; None for a single length.
+        The axis of separate lengths; None for a single length.
 
     Returns
     -------
     Module
-        This one.
+        This module.
     """
     hook = _WeightNorm(name, dim)
     hook.put(module)
@@ -111,7 +111,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
-    """Let a weight be a parameter again, with the value that it has."""
+    """Make a weight a parameter again, with its present value."""
     weight = _WeightNorm.taken(module, name).compute(module)
     delattr(module, name)
     del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"]
@@ -129,15 +129,15 @@ def spectral_norm(
     module : Module
     name : str
     n_power_iterations : int
-        Steps of power iteration for each forward in training.
+        Power iterations for each forward in training.
     eps : float
     dim : int, optional
-        The axis that gives the rows of a matrix; 1 for transposed convolutions, 0 by default.
+        The axis of the rows of the matrix; 1 for transposed convolutions, 0 by default.
 
     Returns
     -------
     Module
-        This one.
+        This module.
     """
     if dim is None:
         dim = int(isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)))
@@ -158,7 +158,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
-    """Let a weight be a parameter again, with the value that it has."""
+    """Make a weight a parameter again, with its present value."""
     with gs.no_grad():
         weight = _SpectralNorm.taken(module, name).compute(module, False)
     delattr(module, name)

@@ -1,6 +1,6 @@
 """Parametrisations of weights: weight norm, spectral norm, orthogonal matrices.
 
-Owns the formulas, each with its source.
+Defines the formulas, with their sources.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from . import parametrize
 
@@ -24,7 +24,7 @@ def __dir__() -> list[str]:
 
 
 def norm_except(v: gs.Tensor, dim: int | None) -> gs.Tensor:
-    """Norms along all axes but one, which keep their place; a single norm where `dim` is None or -1."""
+    """Norms over all axes but one, with the axes kept; a single norm if `dim` is None or -1."""
     if dim is None or dim == -1:
         return gs.sqrt((v * v).sum())
     axes = [axis for axis in range(v.ndim) if axis != dim % v.ndim]
@@ -46,30 +46,30 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Let a weight be a length times a direction, `original0` and `original1`.
+    """Express a weight as a length times a direction, `original0` and `original1`.
 
     Parameters
     ----------
     module : Module
     name : str
     dim : int or None
-        The axis along which lengths differ; None for a single length.
+        The axis of separate lengths; None for a single length.
 
     Returns
     -------
     Module
-        This one.
+        This module.
     """
     return parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 
 def rows_first(weight: gs.Tensor, dim: int) -> gs.Tensor:
-    """A weight as a matrix, whose rows are the axis `dim`."""
+    """A weight as a matrix, with the axis `dim` as its rows."""
     return gs.moveaxis(weight, dim, 0).flatten(1) if dim else weight.flatten(1)
 
 
 class _SpectralNorm(Module):
-    """W / sigma(W), whose largest singular value comes of steps of power iteration (Miyato et al., 2018)."""
+    """W / sigma(W), with the largest singular value from power iteration (Miyato et al., 2018)."""
 
     _u: gs.Tensor
     _v: gs.Tensor
@@ -101,7 +101,7 @@ class _SpectralNorm(Module):
         matrix = rows_first(weight, self.dim)
         if self.training:
             self._iterate(matrix.detach(), self.n_power_iterations)
-        u, v = self._u.clone(), self._v.clone()  # the next call writes to the buffers
+        u, v = self._u.clone(), self._v.clone()  # the next call overwrites the buffers
         return weight / gs.vdot(u, matrix @ v)
 
     def right_inverse(self, value: gs.Tensor) -> gs.Tensor:
@@ -118,15 +118,15 @@ def spectral_norm(
     module : Module
     name : str
     n_power_iterations : int
-        Steps of power iteration for each time that the weight is asked for while the module trains.
+        Power iterations for each access to the weight in training mode.
     eps : float
     dim : int, optional
-        The axis that gives the rows of a matrix; 1 for transposed convolutions, 0 by default.
+        The axis of the rows of the matrix; 1 for transposed convolutions, 0 by default.
 
     Returns
     -------
     Module
-        This one.
+        This module.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, gs.Tensor):
@@ -140,7 +140,7 @@ MAPS = ("matrix_exp", "cayley", "householder")
 
 
 class _Orthogonal(Module):
-    """Matrices with orthonormal rows or columns, from all matrices (Lezcano-Casado, 2019)."""
+    """A map from all matrices to matrices with orthonormal rows or columns (Lezcano-Casado, 2019)."""
 
     base: gs.Tensor
 
@@ -165,7 +165,7 @@ class _Orthogonal(Module):
             L = gs.tril(X)
             if n != k:
                 L = gs.concatenate([L, gs.zeros((*X.shape[:-2], n, n - k), dtype=X.dtype)], axis=-1)
-            A = L - L.mT.conj()  # skew-Hermitian: exponential and Cayley's transform are unitary
+            A = L - L.mT.conj()  # skew-Hermitian: its exponential and its Cayley transform are unitary
             if self.orthogonal_map == "matrix_exp":
                 Q = gs.linalg.matrix_exp(A)
             else:
@@ -198,18 +198,18 @@ class _Orthogonal(Module):
         if n != k or not is_orthogonal(columns):
             columns = nearest(columns)
         self.base = columns
-        return -gs.eye(*Q.shape[-2:], dtype=Q.dtype) + gs.zeros(Q.shape, dtype=Q.dtype)  # whose image is the identity
+        return -gs.eye(*Q.shape[-2:], dtype=Q.dtype) + gs.zeros(Q.shape, dtype=Q.dtype)  # its image is the identity
 
 
 def is_orthogonal(Q: gs.Tensor) -> bool:
-    """Whether the columns are orthonormal, to ten roundings of each."""
+    """Whether the columns are orthonormal, up to ten roundings of each."""
     n = Q.shape[-2]
     found = np.swapaxes(Q.numpy().conj(), -1, -2) @ Q.numpy()
     return bool(np.allclose(found, np.eye(Q.shape[-1]), atol=10 * n * np.finfo(Q.dtype).eps))
 
 
 def nearest(A: gs.Tensor) -> gs.Tensor:
-    """The orthogonal factor of A, whose triangular one has a positive diagonal."""
+    """The orthogonal factor of A whose triangular factor has a positive diagonal."""
     Q, R = np.linalg.qr(A.numpy())
     signs = np.diagonal(R, 0, -2, -1)
     return gs.asarray(Q * np.where(signs == 0, 1, signs / np.where(signs == 0, 1, np.abs(signs)))[..., None, :], dtype=A.dtype)
@@ -218,22 +218,22 @@ def nearest(A: gs.Tensor) -> gs.Tensor:
 def orthogonal(
     module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:
-    """Let a weight have orthonormal columns, or rows where it is wider than high.
+    """Constrain a weight to have orthonormal columns, or rows if it is wider than high.
 
     Parameters
     ----------
     module : Module
     name : str
-        A matrix, or a batch of them.
+        Of a matrix, or a batch of matrices.
     orthogonal_map : {"matrix_exp", "cayley", "householder"}, optional
-        "matrix_exp" for square and complex ones, else "householder" by default.
+        By default "matrix_exp" for square and complex matrices, else "householder".
     use_trivialization : bool
-        Whether the map starts from a fixed orthogonal matrix, `base`, so that any value can be assigned.
+        Whether the map is relative to a fixed orthogonal matrix, `base`, so that any value can be assigned.
 
     Returns
     -------
     Module
-        This one.
+        This module.
     """
     weight: Any = getattr(module, name, None)
     if not isinstance(weight, gs.Tensor):

@@ -1,6 +1,6 @@
-"""Parametrised tensors: attributes of a module that are computed from parameters, as often as they are asked for.
+"""Parametrised tensors: attributes of a module that are computed from parameters at each access.
 
-Owns the class that a module gets while it has such attributes, and the values that are kept while `cached` is open.
+Defines the class of a module with such attributes, and holds the values that are cached while `cached` is open.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module, ModuleDict, ModuleList
 from ..parameter import Parameter
 
@@ -27,13 +27,13 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
-_open = 0  # contexts of `cached`
+_open = 0  # open contexts of `cached`
 _kept: dict[tuple[int, str], gs.Tensor] = {}
 
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """A context in which each parametrised tensor is computed once, when it is first asked for."""
+    """A context that computes each parametrised tensor once, at its first access."""
     global _open
     _open += 1
     try:
@@ -52,16 +52,16 @@ def _register(module: Module, name: str, tensor: gs.Tensor) -> None:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrisations of one tensor, applied one after the other, and the tensors that they are applied to.
+    """The parametrisations of one tensor, applied in order, and the tensors that they are applied to.
 
     Parameters
     ----------
     modules : sequence of Module
-        Each with a `forward` of a tensor, and with a `right_inverse` where values can be assigned.
+        Each with a `forward` of a tensor, and with a `right_inverse` if values can be assigned.
     original : Parameter or Tensor
-        The tensor as it was: `original`, or `original0`, `original1` and so on where a right inverse gives several.
+        The original tensor: `original`, or `original0`, `original1` and so on if a right inverse returns several.
     unsafe : bool
-        Whether the result may have another shape and dtype.
+        Whether the result may have a different shape and dtype.
     """
 
     def __init__(self, modules: Sequence[Module], original: gs.Tensor, unsafe: bool = False) -> None:
@@ -105,7 +105,7 @@ class ParametrizationList(ModuleList):
         return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def _inverted(self, value: gs.Tensor) -> Any:
-        """What the parametrisations make `value` of; those without a right inverse leave it as it is."""
+        """Apply the right inverses to `value`, in reverse order; parametrisations without one are skipped."""
         self._shown = Like(value.dtype, value.shape)
         found: Any = value
         with gs.no_grad():
@@ -121,7 +121,7 @@ class ParametrizationList(ModuleList):
         return found
 
     def right_inverse(self, value: gs.Tensor) -> None:
-        """Set the originals so that `forward` gives `value`."""
+        """Set the originals so that `forward` returns `value`."""
         for module in self:
             if not hasattr(module, "right_inverse"):
                 raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
@@ -156,7 +156,7 @@ class Like:
 
 
 class _Parametrized:
-    """What the class of a module with parametrised tensors adds to the module's own."""
+    """Mixin for the class of a module with parametrised tensors."""
 
     parametrizations: ModuleDict
 
@@ -174,13 +174,13 @@ class _Parametrized:
     def __setattr__(self, name: str, value: Any) -> None:
         fields = vars(self).get("_modules", {})
         if "parametrizations" in fields and name in fields["parametrizations"]:
-            object.__setattr__(self, name, value)  # the property, for a Parameter as well
+            object.__setattr__(self, name, value)  # sets the property, for a Parameter as well
         else:
             super().__setattr__(name, value)
 
 
 def _class_with(cls: type, names: Sequence[str]) -> type:
-    """A class of one module: its own, and a property for each parametrised tensor."""
+    """A class for one module: its own class, with a property for each parametrised tensor."""
     made = type(f"Parametrized{cls.__name__}", (_Parametrized, cls), {"__module__": cls.__module__})
     for name in names:
         _add_property(made, name)
@@ -204,23 +204,23 @@ def _add_property(cls: Any, name: str) -> None:
 
 
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
-    """Let a parameter or buffer of a module be computed: `parametrization(original)` takes its place.
+    """Replace a parameter or buffer of a module by `parametrization(original)`, computed at each access.
 
     Parameters
     ----------
     module : Module
-        Its class becomes one of its own.
+        Receives a class of its own.
     tensor_name : str
     parametrization : Module
-        Its `forward` gives the tensor.  Where it has a method `right_inverse`, that gives the first originals, and values can be
-        assigned.  Further parametrisations of a tensor are applied to the results of those before.
+        Its `forward` returns the tensor.  A method `right_inverse` computes the originals, at registration and whenever a value
+        is assigned.  Further parametrisations of a tensor are applied to the results of the earlier ones.
     unsafe : bool
-        Whether shape and dtype may change, which is not checked then.
+        Whether shape and dtype may change; they are then not checked.
 
     Returns
     -------
     Module
-        This one.
+        This module.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether a module has parametrised tensors, or the one of this name."""
+    """Whether a module has parametrised tensors, or the one with this name."""
     found = vars(module).get("_modules", {}).get("parametrizations")
     if not isinstance(found, ModuleDict) or not isinstance(module, _Parametrized):
         return False
@@ -277,19 +277,19 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
-    """Let a tensor be a parameter or a buffer again.
+    """Make a tensor a parameter or a buffer again.
 
     Parameters
     ----------
     module : Module
     tensor_name : str
     leave_parametrized : bool
-        Whether it keeps the value that it has, or gets the original.
+        Whether it keeps its present value, or is set to the original.
 
     Returns
     -------
     Module
-        This one.
+        This module.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -315,5 +315,5 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class of a module as it was before its tensors were parametrised."""
+    """The class of a module before its tensors were parametrised."""
     return type(module).__bases__[1] if isinstance(module, _Parametrized) else type(module)

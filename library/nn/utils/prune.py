@@ -1,6 +1,6 @@
-"""Pruning: parameters of which some numbers are held at 0 by a mask, under PyTorch's names.
+"""Pruning: set elements of parameters to 0 by a mask, under PyTorch's names.
 
-Owns the functions, which apply the methods of `pruning_methods`.
+The functions apply the methods of `pruning_methods`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module
 from .pruning_methods import (
     BasePruningMethod,
@@ -40,37 +40,37 @@ def __dir__() -> list[str]:
 
 
 def identity(module: Module, name: str) -> Module:
-    """Give a parameter a mask of ones."""
+    """Attach a mask of ones to a parameter."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Module, name: str, amount: float) -> Module:
-    """Prune numbers that are drawn; the arguments are those of `RandomUnstructured.apply`."""
+    """Prune random elements; arguments as for `RandomUnstructured.apply`."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module: Module, name: str, amount: float, importance_scores: Any = None) -> Module:
-    """Prune the numbers nearest to 0; the arguments are those of `L1Unstructured.apply`."""
+    """Prune the elements closest to 0; arguments as for `L1Unstructured.apply`."""
     L1Unstructured.apply(module, name, amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
-    """Prune slices that are drawn; the arguments are those of `RandomStructured.apply`."""
+    """Prune random slices; arguments as for `RandomStructured.apply`."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Module:
-    """Prune the slices of the smallest norms; the arguments are those of `LnStructured.apply`."""
+    """Prune the slices with the smallest norms; arguments as for `LnStructured.apply`."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: Module, name: str, mask: Any) -> Module:
-    """Prune by a mask that is given, of the parameter's shape."""
+    """Prune by a given mask of the parameter's shape."""
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -85,11 +85,11 @@ def global_unstructured(
     ----------
     parameters : iterable of (Module, str)
     pruning_method : class
-        Whose `PRUNING_TYPE` is 'unstructured'.
+        Its `PRUNING_TYPE` must be 'unstructured'.
     importance_scores : mapping of (Module, str) to Tensor, optional
-        What the masks are computed from, in the place of the parameters.
+        Values to compute the masks from, instead of the parameters.
     **kwargs
-        Of the method, as `amount`.
+        Arguments of the method, such as `amount`.
     """
     parameters = list(parameters)
     scores = {} if importance_scores is None else importance_scores
@@ -109,12 +109,12 @@ def global_unstructured(
 
 
 def remove(module: Module, name: str) -> Module:
-    """Let a pruned parameter be a plain one again, with zeros where it was pruned.
+    """Make a pruned parameter a plain one again, with zeros for pruned elements.
 
     Raises
     ------
     ValueError
-        Where it was not pruned.
+        The parameter is not pruned.
     """
     hook = hook_of(module, name)
     if hook is None:

@@ -1,7 +1,6 @@
-"""The methods of pruning: what computes masks, and what multiplies a parameter by its mask before each forward.
+"""Pruning methods: compute masks, and multiply a parameter by its mask before each forward.
 
-Owns how masks that follow each other are put together.  The parameter is `weight_orig` then, and the mask the buffer
-`weight_mask`.
+Combines the masks of successive methods.  The parameter is renamed to `weight_orig`, and the mask is the buffer `weight_mask`.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from ..modules import Module
 
 
 class BasePruningMethod:
-    """What all methods share; a class of your own gives the mask in `compute_mask`, and its `PRUNING_TYPE`.
+    """Base of all methods; a subclass computes the mask in `compute_mask`, and sets its `PRUNING_TYPE`.
 
     Attributes
     ----------
     PRUNING_TYPE : {'unstructured', 'structured', 'global'}
-        Whether the method sees the numbers that are left, the slices along `dim` that are left, or all.
+        Whether the method sees the remaining elements, the remaining slices along `dim`, or all elements.
     """
 
     PRUNING_TYPE = "global"
@@ -39,12 +38,12 @@ class BasePruningMethod:
         ----------
         t : Tensor
         default_mask : Tensor
-            Of what was pruned before.
+            The mask of earlier pruning.
 
         Returns
         -------
         Tensor
-            0 where the numbers go, 1 elsewhere.
+            0 for pruned elements, 1 for others.
         """
         raise NotImplementedError(f"{type(self).__name__} has no compute_mask()")
 
@@ -63,14 +62,14 @@ class BasePruningMethod:
         name : str
             Of the parameter.
         *args, **kwargs
-            Of the constructor.
+            Arguments of the constructor.
         importance_scores : Tensor, optional
-            What the mask is computed from in the place of the parameter, of its shape.
+            Values to compute the mask from, instead of the parameter; of its shape.
 
         Returns
         -------
         BasePruningMethod
-            What the module calls before each forward.
+            The hook that the module calls before each forward.
         """
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
@@ -96,7 +95,7 @@ class BasePruningMethod:
         return method
 
     def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> gs.Tensor:
-        """A tensor times the mask that this method computes of it, or of importances of the same shape."""
+        """A tensor times its mask, computed from the tensor or from importances of the same shape."""
         t = gs.asarray(t)
         scores = t if importance_scores is None else gs.asarray(importance_scores)
         if scores.shape != t.shape:
@@ -105,7 +104,7 @@ class BasePruningMethod:
         return t * self.compute_mask(scores.detach(), mask)
 
     def remove(self, module: Module) -> None:
-        """Let the parameter be a plain one again, with zeros where it was pruned."""
+        """Make the parameter a plain one again, with zeros for pruned elements."""
         name = self._tensor_name
         parameter = module._parameters.pop(f"{name}_orig")
         if parameter is None:
@@ -118,7 +117,7 @@ class BasePruningMethod:
 
 
 class PruningContainer(BasePruningMethod):
-    """Methods that follow each other on one parameter.
+    """A sequence of methods for one parameter.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: BasePruningMethod) -> None:
-        """Let a further method follow, of the same parameter."""
+        """Append a method for the same parameter."""
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method._tensor_name != self._tensor_name:
@@ -151,7 +150,7 @@ class PruningContainer(BasePruningMethod):
         return self._methods[index]
 
     def compute_mask(self, t: gs.Tensor, default_mask: gs.Tensor) -> gs.Tensor:
-        """The mask of the last method, on what the others have left."""
+        """The mask of the last method, applied to the elements that the others have kept."""
         method, mask = self._methods[-1], default_mask.clone()
         kept: Any
         if method.PRUNING_TYPE == "unstructured":
@@ -178,12 +177,12 @@ class Identity(BasePruningMethod):
 
 
 class _Amount(BasePruningMethod):
-    """What prunes an amount.
+    """A method that prunes a given amount.
 
     Parameters
     ----------
     amount : int or float
-        How many numbers or slices go, or which part of them, from 0.0 to 1.0.
+        Number of elements or slices to prune, or a fraction from 0.0 to 1.0.
     """
 
     def __init__(self, amount: float) -> None:
@@ -194,7 +193,7 @@ class _Amount(BasePruningMethod):
         self.amount = amount
 
     def count(self, size: int) -> int:
-        """How many of so many go."""
+        """The number to prune of `size` elements or slices."""
         if not isinstance(self.amount, (int, np.integer)):
             return round(self.amount * size)
         if self.amount > size:
@@ -230,12 +229,12 @@ class L1Unstructured(_Unstructured):
 
 
 class _Structured(_Amount):
-    """Whole slices along an axis go.
+    """Prunes whole slices along an axis.
 
     Parameters
     ----------
     amount : int or float
-        How many slices go, or which part of them, from 0.0 to 1.0.
+        Number of slices to prune, or a fraction from 0.0 to 1.0.
     dim : int
         The axis.
     """
@@ -270,14 +269,14 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """The slices of the smallest norms go.
+    """Prunes the slices with the smallest norms.
 
     Parameters
     ----------
     amount : int or float
-        How many slices go, or which part of them, from 0.0 to 1.0.
+        Number of slices to prune, or a fraction from 0.0 to 1.0.
     n : float or 'fro'
-        Order of the norm of all numbers of a slice.
+        Order of the norm of each slice.
     dim : int
         The axis.
     """
@@ -294,7 +293,7 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """A mask that is given.
+    """Prunes by a given mask.
 
     Parameters
     ----------
@@ -312,7 +311,7 @@ class CustomFromMask(BasePruningMethod):
 
 
 def hook_of(module: Module, name: str) -> BasePruningMethod | None:
-    """What prunes a parameter of a module."""
+    """The pruning hook of a module's parameter; None if there is none."""
     hooks = [hook for hook in module._hooks.before.values() if isinstance(hook, BasePruningMethod)]
     return next((hook for hook in hooks if hook._tensor_name == name), None)
 

@@ -1,12 +1,12 @@
 """Sequences of different lengths, under PyTorch's path.
 
-Owns `unpad_sequence`; the others are those of `nn`.
+Defines `pack_sequence`, `unpad_sequence` and `unpack_sequence`; the other names are re-exported from `nn`.
 """
 
 import gradspec  # noqa: F401 (waits for it)
 
 from ...generated.tensor import Tensor
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..packing import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from ..recurrent import pad_sequence
 
@@ -22,13 +22,13 @@ def __dir__() -> list[str]:
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Sequences of different lengths as one packed sequence.
+    """Pack sequences of different lengths.
 
     Parameters
     ----------
     sequences : list of Tensor of shape (length, ...)
     enforce_sorted : bool
-        Whether they come sorted by decreasing length; else they are sorted here.
+        Whether they must be sorted by decreasing length; otherwise they are sorted here.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences that were padded, each with its length.
+    """Unpad sequences to their own lengths.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences of a packed one, as they came.
+    """Unpack a packed sequence into its sequences, in their original order.
 
     Parameters
     ----------

@@ -1,7 +1,4 @@
-"""PyTorch's nn.utils.stateless: the former path of `gradspec.func.functional_call`.
-
-Owns nothing.
-"""
+"""PyTorch's nn.utils.stateless: the former path of `gradspec.func.functional_call`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import Any
 
 import gradspec as gs
 
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..modules import Module
 
 __all__ = ["functional_call"]
@@ -30,5 +27,5 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other parameters and buffers than its own; see `gradspec.func.functional_call`."""
+    """Call a module with other parameters and buffers in place of its own; see `gradspec.func.functional_call`."""
     return gs.func.functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

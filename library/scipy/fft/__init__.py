@@ -1,6 +1,6 @@
 """SciPy's Fourier transforms with derivatives: gradspec.scipy.fft.
 
-Owns the names: those of gradspec.fft, cosine and sine transforms, and Hankel's.
+Defines the names: the names of gradspec.fft, cosine and sine transforms, and Hankel transforms.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -11,7 +11,7 @@ from . import cosine_sine, hankel
 from .cosine_sine import *  # noqa: F403
 from .hankel import *  # noqa: F403
 from ..values import in_given_precision
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = sorted([*_operators.__all__, *cosine_sine.__all__, *hankel.__all__])
 in_given_precision(globals(), ["fht", "ifht"])

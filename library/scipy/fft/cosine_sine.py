@@ -1,6 +1,6 @@
 """Cosine and sine transforms under SciPy's names: dct, dst, their inverses, along one axis or several.
 
-Owns their adjoints: each is such a transform again, between products with numbers that are 1 but at the ends.
+Computes their adjoints: each is again such a transform, between products with weights that differ from 1 only at the ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from ..values import computed
 

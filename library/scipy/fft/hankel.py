@@ -1,6 +1,6 @@
-"""Hankel transforms of numbers at logarithmic places: fht, ifht.
+"""Hankel transforms of samples at logarithmic points: fht, ifht.
 
-Owns how its coefficients are found: by SciPy's transform of a single 1.
+Computes the coefficients by SciPy's transform of a unit vector.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...fft import irfft, rfft
 
 __all__ = ["fht", "fhtoffset", "ifht"]
@@ -40,7 +40,7 @@ def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -
     a : array_like, shape (..., n)
         Real, at places whose logarithms are `dln` apart.
     dln, mu, offset, bias : float
-        As SciPy has them; they have no derivative.
+        As in SciPy; they have no derivative.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) 
 
 
 def fhtoffset(dln: float, mu: float, initial: float = 0.0, bias: float = 0.0) -> float:
-    """SciPy's: the offset near `initial` for which the transform has little ringing."""
+    """SciPy's fhtoffset: the offset near `initial` that reduces ringing of the transform."""
     import scipy.fft
 
     return float(scipy.fft.fhtoffset(dln, mu, initial, bias))

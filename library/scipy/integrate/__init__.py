@@ -1,6 +1,6 @@
 """Integrals and differential equations under SciPy's names: gradspec.scipy.integrate.
 
-Owns the names.  The algorithms are SciPy's, which is imported when a function is called.
+Defines the names.  The algorithms are SciPy's; SciPy is imported when a function is called.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -9,7 +9,7 @@ from .boundary import solve_bvp
 from .ivp import odeint, solve_ivp
 from .quadrature import dblquad, fixed_quad, nquad, quad, quad_vec, tplquad
 from .sampled import cumulative_simpson, cumulative_trapezoid, romb, simpson, trapezoid
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "odeint", "quad", "quad_vec", "romb",

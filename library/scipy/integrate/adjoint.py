@@ -1,12 +1,13 @@
-"""The continuous adjoint: gradients of a solution by one equation that is solved backward in time, on arrays.
+"""The continuous adjoint: compute gradients of a solution by one equation, solved backward in time on arrays.
 
-Owns the adjoint equation, its jumps at the times where the solution is looked at, and its tolerances.  With l(t) the gradient by
-y(t) and f the rate,
+Solves the adjoint equation, with jumps at the times of output, and chooses its tolerances.  With l(t) the gradient by y(t) and f
+the rate,
 
     dl/dt = -(df/dy)^H l,    dm/dt = -(df/dw)^H l,    l -> l + grad_i at t_i,
 
-and l(t0), m(t0) are the gradients by y0 and w (Pontryagin et al., The mathematical theory of optimal processes, 1962).  y(t) is
-SciPy's dense output of the forward solution, so nothing is integrated against its direction but what is stable there.
+and l(t0), m(t0) are the gradients by y0 and w (Pontryagin et al., The mathematical theory of optimal processes, 1962). The
+solution y(t) is SciPy's dense output of the forward solve, so that only the adjoint is integrated backward in time, its stable
+direction.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...autograd import grad as gradients
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad
-from ...core.operand import asarray
 from ...support.dispatch import ops
 from .problem import Problem, jacobians
 
-BACK = 1e3  # how far, in tolerances, a solution that is solved backward may end from where it began
+BACK = 1e3  # tolerated distance, in tolerances, between the end of a backward solution and the initial value
 
 
 class Adjoint:
@@ -33,9 +34,9 @@ class Adjoint:
         Solved.
     y0 : ndarray, shape (n,)
     closed : list of Tensor
-        What stands for the closed-over tensors of the problem.
+        Values that replace the closed-over tensors of the problem.
     wanted : list of bool
-        Of which of them gradients are wanted.
+        For which of them gradients are wanted.
     """
 
     def __init__(self, problem: Problem, y0: np.ndarray, closed: list, wanted: list) -> None:
@@ -50,7 +51,7 @@ class Adjoint:
         self.length = None
 
     def pulled(self, t: float, y: np.ndarray, l: np.ndarray) -> np.ndarray:  # noqa: E741
-        """The product of l with the Jacobians of the rate by y and by what is wanted, in a row."""
+        """The product of l with the Jacobians of the rate by y and by the wanted tensors, concatenated."""
         self.problem.nfev_adjoint += 1
         with enable_grad():
             at = asarray(y).detach().requires_grad_()
@@ -63,7 +64,7 @@ class Adjoint:
                                for part, x in zip(found, [at, *self.by])])  # fmt: skip
 
     def rate_of(self, t: Any, y: Any, *by: Any) -> Any:
-        """The rate as a function of what is wanted."""
+        """The rate as a function of the wanted tensors."""
         closed = list(self.closed)
         for i, tensor in zip(self.wanted, by):
             closed[i] = tensor
@@ -73,14 +74,14 @@ class Adjoint:
         return self.rate(asarray(float(t)), asarray(y), *self.closed).detach().numpy()
 
     def solve(self, t0: float, ts: np.ndarray, values: np.ndarray, grad: np.ndarray) -> tuple:
-        """The gradients by t0, y0, ts and what is wanted of the closed-over tensors, from that of the values at ts."""
+        """The gradients by t0, y0, ts and the wanted closed-over tensors, from the gradient by the values at ts."""
         n, sizes = len(self.y0), [tensor.size for tensor in self.by]
         by_ts, state, at, y = np.zeros(len(ts)), np.zeros(n + sum(sizes), self.dtype), None, self.y0
         if not np.isfinite(grad).all():
             state[:], by_ts[:] = np.nan, np.nan
             return self.apart(np.nan, state, by_ts, sizes)
         scale = np.abs(grad).max(initial=0.0)
-        self.problem.dense(t0)  # may be a solution by LSODA, which cannot begin inside of another
+        self.problem.dense(t0)  # may be a solution by LSODA, which cannot run inside another LSODA call
         for i in np.argsort(-np.abs(ts - t0), kind="stable"):
             if grad[:, i].any():
                 if at is not None:
@@ -108,13 +109,13 @@ class Adjoint:
             return state
         n, problem = len(self.y0), self.problem
         options = problem.options_of_other()
-        rtol, atol = options.get("rtol", 1e-3), float(np.max(options.get("atol", 1e-6)))  # of several, those of y have its units
+        rtol, atol = options.get("rtol", 1e-3), float(np.max(options.get("atol", 1e-6)))  # a vector of atol has the units of y
         weights = [np.ones(n), *[1 / np.maximum(1, np.abs(x.detach().numpy())).ravel() for x in self.by]]
         options["atol"] = atol * scale * np.concatenate(weights)
         if self.backward:
             options["atol"] = np.concatenate([np.broadcast_to(problem.options.get("atol", 1e-6), n), options["atol"]])
             state = np.concatenate([y, state])
-        if self.length and problem.explicit:  # a jump may begin a fast transient, on which an implicit method may not start wide
+        if self.length and problem.explicit:  # not if implicit: a jump may start a fast transient
             options["first_step"] = min(self.length, abs(end - start))
         if not problem.explicit:
             options["jac"] = self.jacobian
@@ -141,8 +142,8 @@ class Adjoint:
         return np.concatenate([self.rate_at(t, y), -self.pulled(t, y, state[n : 2 * n])])
 
     def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
-        """Of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which Newton's
-        iteration does without."""
+        """Jacobian of the adjoint equation, which is linear; with adjoint="backward" without its second derivatives, which
+        Newton's iteration does not need."""
         n, size = len(self.y0), len(state)
         y = state[:n].astype(self.y0.dtype) if self.backward else self.problem.dense(t)
         self.problem.nfev_adjoint += 1
@@ -156,5 +157,5 @@ class Adjoint:
 
 
 def nothing(tensors: list) -> list:
-    """NaN in the place of gradients by a solution that failed."""
+    """NaN instead of the gradients of a failed solution."""
     return [ops.full(x.shape, np.nan, dtype=x.dtype) for x in tensors]

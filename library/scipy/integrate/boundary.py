@@ -1,7 +1,7 @@
-"""Boundary value problems: SciPy's solver, and the derivatives of what it found.
+"""Boundary value problems: SciPy's solver, with derivatives of its solution.
 
-Owns the equations that a solution fulfils on its mesh, those of collocation at the ends and the middle of each interval, by which
-the implicit function theorem gives its derivatives.
+Defines the discrete equations of a solution: boundary conditions, and collocation in each interval.  The implicit function
+theorem gives the derivatives.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.scipy.optimize  # noqa: F401 (as well)
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ..interpolate import CubicHermiteSpline
@@ -34,44 +34,44 @@ def solve_bvp(
     ----------
     fun : callable
         Takes a Tensor x of shape (m,), a Tensor y of shape (n, m), unknown parameters p of shape (k,) if there are any, and
-        `args`; returns a Tensor of shape (n, m), or a list of n of shape (m,).  Tensors in `args`, and those that it closes over,
-        are parameters of the solution.
+        `args`.  Returns a Tensor of shape (n, m), or a list of n of shape (m,).  Tensors in `args` and closed-over tensors are
+        parameters of the solution.
     bc : callable
         Takes y at both ends, of shape (n,), p if there are unknown parameters, and `args`; returns n + k numbers, which are 0.
     x : array_like, shape (m,)
-        The mesh to begin with; it has no derivative.
+        The initial mesh; it has no derivative.
     y : array_like, shape (n, m)
-        A guess on it, without a derivative.
+        A guess on the initial mesh, without a derivative.
     p : array_like, shape (k,), optional
         A guess of unknown parameters.
     S : None
-        SciPy's singular term is not offered.
+        SciPy's singular term is not supported.
     fun_jac, bc_jac : callable, optional
-        As of SciPy, for its algorithm alone.
+        As in SciPy, only for its algorithm.
     tol, max_nodes, verbose, bc_tol
-        As of SciPy.
+        As in SciPy.
     args : tuple
-        Further arguments of `fun` and `bc`: nests of anything.
+        Further arguments of `fun` and `bc`: arbitrary pytrees.
 
     Returns
     -------
     object
-        SciPy's result, whose `y`, `yp`, `p` and what `sol(x)` gives are Tensors with derivatives in both modes and to any order,
-        NaN where SciPy did not converge, which is a warning as well.  Inside of a vmap it has none of the others, and all rows
-        must have meshes of one length.
+        SciPy's result.  `y`, `yp`, `p` and the results of `sol(x)` are Tensors with derivatives in both modes and to any order.
+        They are NaN, with a warning, if SciPy did not converge.  Inside a vmap the result has no other attributes, and the meshes
+        of all rows must have the same length.
 
     Raises
     ------
     NotImplementedError
         `S` is given.
     RuntimeError
-        A derivative is asked for, and `fun` reads y at other places of the mesh than its own.
+        If a derivative is requested, and `fun` reads y at other points of the mesh than its own.
 
     Notes
     -----
-    The derivatives are those of the equations of collocation on the last mesh, which is a constant, and as exact as the solution
-    fulfils them: ask for a small `tol`.  Their matrix is sparse: 3 n + k products with vectors give it, and SciPy's LU
-    solves with it.
+    The derivatives are derivatives of the collocation equations on the last mesh, which is a constant.  Their accuracy is the
+    accuracy of the solution in these equations: use a small `tol`.  The sparse matrix of the equations is computed by 3 n + k
+    products with vectors, and SciPy's LU solves with it.
 
     References
     ----------
@@ -98,7 +98,7 @@ def solve_bvp(
     given = () if p is None else (number(p),)
 
     def of(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the user's: of tensors, and then of arrays."""
+        """A function of the user, on tensors and on arrays."""
 
         def call(*values: Any) -> Any:
             found = function(*map(asarray, values), *args)
@@ -121,7 +121,7 @@ def solve_bvp(
 
     def condition(solution: Any, *_: Any) -> Any:
         mesh, y, *unknown = solution
-        at = stop_gradient(mesh)  # it stays where it is
+        at = stop_gradient(mesh)  # the mesh is constant
         step = at[1:] - at[:-1]
         slope = rate(at, y, *unknown)
         middle = (y[:, 1:] + y[:, :-1]) / 2 - step / 8 * (slope[:, 1:] - slope[:, :-1])

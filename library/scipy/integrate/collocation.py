@@ -1,6 +1,6 @@
 """The linear equation of a derivative of a boundary value problem, with its Jacobian as a sparse matrix.
 
-Owns the places of the Jacobian of collocation, and the colours by which few products with vectors give all its elements.
+Computes the positions of the Jacobian's elements, and a colouring: one product with a vector gives all columns of a colour.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ __all__ = ["by_collocation"]
 def _places(n: int, m: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows and columns of the elements, and a colour for each column: no two columns of a colour share a row.
 
-    The unknowns are y, (n, m), and k parameters; the rows those of the m - 1 intervals, (n, m - 1), and n + k at the ends.
+    The unknowns are y, (n, m), and k parameters; the rows are the equations of the m - 1 intervals, (n, m - 1), and n + k
+    boundary conditions.
     """
     of_y, inner = np.arange(n * m).reshape(n, m), np.arange(n * (m - 1)).reshape(n, 1, m - 1)
     last = np.arange(n * (m - 1), n * m + k)
@@ -30,18 +31,18 @@ def _places(n: int, m: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     pairs += [np.meshgrid(last, ends, indexing="ij"), np.meshgrid(np.arange(n * m + k), unknown, indexing="ij")]
     rows, columns = (np.concatenate([np.ravel(pair[i]) for pair in pairs]) for i in (0, 1))
     node = np.arange(m) % 2
-    node[-1] = 2  # which meets the first one in what is asked of the ends
+    node[-1] = 2  # shares the rows of the boundary conditions with the first node
     colours = np.concatenate([np.ravel(3 * np.arange(n)[:, None] + node), 3 * n + np.arange(k)])
     return rows, columns, colours
 
 
 def by_collocation(residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """J x = b or J^T x = b, for `attach`; the unknowns are the mesh, y and parameters, of which the mesh stays as it is.
+    """J x = b or J^T x = b, for `attach`; the unknowns are the mesh, which is constant, y and the parameters.
 
     Raises
     ------
     RuntimeError
-        The equation reads y at other places of the mesh than its own.
+        If the equation reads y at other points of the mesh than its own.
     """
     mesh, y, *unknown = xs
     (n, m), k = y.shape, sum(p.size for p in unknown)
@@ -54,12 +55,12 @@ def by_collocation(residual: Any, xs: list, b: list, transposed: bool, form: Any
 
     at = ops.concat([ops.reshape(leaf, (-1,)) for leaf in xs[1:]])
     seeds = (colours == np.arange(3 * n + k)[:, None]).astype(at.dtype)
-    probe = np.cos(np.arange(1.0, at.size + 1)).astype(at.dtype)  # a direction of which no part is nothing
+    probe = np.cos(np.arange(1.0, at.size + 1)).astype(at.dtype)  # a direction without zero components
     products = vmap(lambda seed: jvp(of_unknowns, (at,), (seed,))[1])(np.concatenate([seeds, probe[None]]))
     values = products[colours[columns], rows]
     factor = pure_callback(lambda *arrays: _regular(*(array.numpy() for array in arrays), probe, rows, columns), ops.zeros(()),
                            stop_gradient(values), stop_gradient(products[-1]))  # fmt: skip
-    safe = ops.where(ops.isnan(factor), np.cos(np.arange(rows.size)), values)  # in the place of a singular matrix
+    safe = ops.where(ops.isnan(factor), np.cos(np.arange(rows.size)), values)  # replaces a singular matrix
     matrix = gradspec.sparse.coo(safe, (columns, rows) if transposed else (rows, columns), (at.size, at.size))
     right = ops.concat([ops.reshape(leaf, (-1,)) for leaf in b])
     found = ops.concat([right[:m], gradspec.sparse.spsolve(matrix, right[m:]) * factor])
@@ -70,7 +71,7 @@ def by_collocation(residual: Any, xs: list, b: list, transposed: bool, form: Any
 
 
 def _regular(values: np.ndarray, moved: np.ndarray, probe: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """1, or NaN of a matrix that is singular to working precision when its rows and columns have a largest element of 1."""
+    """1, or NaN if the matrix, with rows and columns scaled to a largest element of 1, is singular to working precision."""
     from scipy.sparse import csc_array
     from scipy.sparse.linalg import LinearOperator, onenormest, splu
 

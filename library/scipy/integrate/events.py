@@ -1,6 +1,6 @@
-"""Events: the times at which a function of the solution is zero, as differentiable functions.
+"""Events: the times of zeros of a function of the solution, as differentiable functions.
 
-Owns the derivative of an event's time: with g(t, y(t; w), w) = 0, dt/dw = -(dg/dw at fixed t) / (dg/dt along the solution).
+Computes the derivative of an event's time: with g(t, y(t; w), w) = 0, dt/dw = -(dg/dw at fixed t) / (dg/dt along the solution).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad, is_grad_enabled
-from ...core.operand import asarray
 from ...func import jvp
 from ...func.closures import with_closed
 from ...support.dispatch import ops
@@ -57,7 +57,7 @@ class EventTimes(Function):
 
 
 def values_and_slopes(ctx: Any, times: Any, t0: Any, y0: Any, *closed: Any, slopes: bool = True) -> tuple:
-    """The event's function at its times, which do not move, and its slopes along the solution there."""
+    """The event's function at its times, held constant, and its slopes along the solution there."""
     problem = ctx.problem
     values = np.stack([problem.dense(t) for t in times.detach().numpy()], axis=1)
     y = Trajectory.apply(problem, values, t0, y0, times, *closed)

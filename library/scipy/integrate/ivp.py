@@ -1,6 +1,6 @@
 """solve_ivp and odeint: SciPy's solvers of initial value problems, with derivatives of their solutions.
 
-Owns SciPy's signatures and results, and which times depend on what.
+Defines SciPy's signatures and results, and decides how times depend on inputs.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from ...batching.passes import is_mapped
+from ...core.conversion import asarray
 from ...core.grad_mode import _set_fwd_grad_enabled
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func.closures import Watch
 from ...func.custom_batching import by_rows
 from ...support.dispatch import ops
+from ...transforms.batching.batched_backward import is_mapped
 from .events import event_times
 from .problem import Problem
 from .steps import FIXED, even, walk
@@ -51,37 +51,36 @@ def solve_ivp(
     ----------
     fun : callable
         Takes a Tensor t of shape () and a Tensor y of shape (n,), and `args`; returns a Tensor of shape (n,) or a list of n
-        numbers.  Its tensors have derivatives wherever they come from: `args`, which may be nests, or the place where it was
-        written.
+        numbers.  All its tensors have derivatives: tensors in `args`, which may be pytrees, and closed-over tensors.
     t_span : pair of float or Tensor
-        Where to begin and to end.
+        Start and end.
     y0 : array_like or Tensor, shape (n,)
-        Real or complex; computed with in double precision.
+        Real or complex; converted to double precision.
     method : str or class
-        "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit ones get
-        exact Jacobians of `fun`, unless `jac` is given.  Or steps of a length of their own, `step`, made of operators: "RK4",
-        "Heun", "Midpoint" and "Euler".
+        "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA" or a class derived from `scipy.integrate.OdeSolver`.  Implicit methods
+        get exact Jacobians of `fun`, unless `jac` is given.  Or a method with steps of fixed length `step`, built from operators:
+        "RK4", "Heun", "Midpoint" and "Euler".
     t_eval : array_like or Tensor, shape (m,), optional
-        Where the solution is wanted; by default where the solver's steps end.
+        Times of output; by default the ends of the solver's steps.
     dense_output : bool
-        Whether `sol` is to give the solution at any time.
+        Whether to return `sol`, the solution at any time.
     events : callable or list of callable, optional
-        Of t, y and `args`, with SciPy's attributes `terminal` and `direction`; their times have derivatives.
+        Functions of t, y and `args`, with SciPy's attributes `terminal` and `direction`; their times have derivatives.
     vectorized : bool
-        Taken from SciPy: `fun` is given single vectors anyway.
+        Accepted, without effect: `fun` always gets single vectors.
     args : tuple, optional
         Further arguments of `fun` and `events`.
     adjoint : {"interpolated", "backward", "discrete", "forward"}
         How gradients are computed; see Notes.
     **options
-        SciPy's: `rtol`, `atol`, `first_step`, `max_step`, `jac`, ...; `step` with a method of steps of a given length.
+        SciPy's: `rtol`, `atol`, `first_step`, `max_step`, `jac`, ...; `step` only with a method of fixed step length.
 
     Returns
     -------
     OdeResult
-        SciPy's, in which t, y, t_events and y_events are tensors, and `sol` is a function that gives tensors.  `problem` counts
-        in `nfev_adjoint` how often derivatives have called `fun`.  Inside of a vmap that maps something of the problem each row
-        is solved by itself, at `t_eval`, and the result has t and y alone; a row that failed is NaN.
+        SciPy's result: t, y, t_events and y_events are tensors, and `sol` returns tensors.  `problem` counts in `nfev_adjoint`
+        how often derivatives have called `fun`.  If a vmap maps an input of the problem, each row is solved separately, at
+        `t_eval`, and the result has only t and y; a failed row is NaN.
 
     Raises
     ------
@@ -93,14 +92,14 @@ def solve_ivp(
     A gradient that is not differentiated again is, by `adjoint`:
 
     - "interpolated": the continuous adjoint, solved backward with the same method and tolerances along SciPy's dense output of y;
-    - "backward": the same with y solved backward again beside it, which keeps no dense output, and is checked where it ends;
-    - "discrete": the gradient of the steps that an explicit method has chosen, which are taken again by operators;
+    - "backward": the same, with y integrated backward, too: it needs no dense output, and the end of y is checked;
+    - "discrete": the gradient of the chosen steps of an explicit method, repeated with operators;
     - "forward": forward sensitivities, the variational equations of all directions, for few parameters.
 
-    A tangent is the solution of the variational equation.  A gradient that is differentiated again is computed through the steps
-    of an explicit method, and by forward sensitivities of an implicit one.  Each is right to the tolerances that are given, so
-    ask for smaller ones where SciPy's default, rtol=1e-3, is too coarse.  Where steps end, and the order of a method, are
-    constants.  Of a solution that failed all derivatives are NaN.
+    A tangent is the solution of the variational equation.  For second derivatives, a gradient is computed through the steps of an
+    explicit method, and by forward sensitivities of an implicit method.  All are accurate to the given tolerances: reduce them if
+    SciPy's default, rtol=1e-3, is too coarse.  The ends of steps and the order of a method are constants.  All derivatives of a
+    failed solution are NaN.
 
     Examples
     --------
@@ -160,12 +159,12 @@ def _of_row(method: Any, adjoint: str, options: dict, fits: bool, rate: Any, t0:
 
 
 class DenseSolution:
-    """The solution at any time between the ends, as SciPy interpolates it, with the derivatives of the solution.
+    """The solution at any time between the ends, interpolated by SciPy, with the derivatives of the solution.
 
     Attributes
     ----------
     ts : ndarray
-        Where the steps end.
+        Ends of the steps.
     t_min, t_max : float
     """
 
@@ -174,14 +173,14 @@ class DenseSolution:
         self.ts, self.t_min, self.t_max = problem.dense.ts, problem.dense.t_min, problem.dense.t_max
 
     def __call__(self, t: Any) -> Any:
-        """A tensor of shape (n,) at a number, of shape (n, m) at m of them."""
+        """A tensor of shape (n,) at one time, of shape (n, m) at m times."""
         times = _times(t)
         y = self._at(self._dense(times.detach().numpy()), times)
         return y if np.ndim(t) else y[:, 0]
 
 
 class _Event:
-    """An event as SciPy calls it."""
+    """An event in the form of SciPy's calls."""
 
     def __init__(self, event: Callable[..., Any], args: tuple, watch: Watch) -> None:
         self.event, self.args, self.watch = event, args, watch
@@ -248,15 +247,15 @@ def odeint(
     y0 : array_like or Tensor, shape (n,)
         Real.
     t : array_like or Tensor, shape (m,)
-        Where the solution is wanted; the first is where it begins.
+        Times of output; the first is the start.
     args : tuple
-        Further arguments of `func`: nests of anything.
+        Further arguments of `func`: arbitrary pytrees.
     Dfun, col_deriv, full_output, **options
         SciPy's.
     tfirst : bool
         Whether `func` takes t first.
     adjoint : {"interpolated", "backward", "forward"}
-        As in `solve_ivp`, whose notes hold here with LSODA.
+        As in `solve_ivp`, whose notes also apply here, with LSODA.
 
     Returns
     -------
@@ -313,7 +312,7 @@ def _of_row_of_odeint(adjoint: str, options: dict, fits: bool, rate: Any, y0: An
 
 
 class _WhenAsked:
-    """The dense output of a problem that SciPy has solved without one: it is solved when a derivative asks for it."""
+    """The dense output of a problem that SciPy has solved without one: it is solved again when a derivative needs it."""
 
     def __init__(self, problem: Problem, ts: np.ndarray, y0: np.ndarray) -> None:
         self.again = Problem(problem.fun, problem.method, problem.options, problem.adjoint)
@@ -337,7 +336,7 @@ def _times(values: Any) -> Any:
 
 
 def _vector(name: str, y0: Any) -> Any:
-    """The start as a vector in double precision."""
+    """The initial state as a vector in double precision."""
     if isinstance(y0, (list, tuple)) and any(isinstance(value, TensorBase) for value in y0):
         y0 = ops.stack([ops.reshape(asarray(value), ()) for value in y0])
     y0 = asarray(y0)

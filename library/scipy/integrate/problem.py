@@ -1,6 +1,6 @@
-"""An initial value problem: the function of the user, and what SciPy's solvers want of it.
+"""An initial value problem: the user's function, and its calls by SciPy's solvers.
 
-Owns how the function is called on arrays, its Jacobians, and the calls of `scipy.integrate`.  Knows no gradients of solutions.
+Calls the function on arrays, computes its Jacobians, and calls `scipy.integrate`.  Gradients of solutions are elsewhere.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
 from ...autograd import grad
+from ...core.conversion import asarray
 from ...core.grad_mode import _set_fwd_grad_enabled, enable_grad
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
+from ...func.call_context import without_history
 from ...func.closures import Watch, with_closed
-from ...func.point import without_history
 from ...support.dispatch import ops
 
-_FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # what says nothing of another equation
+_FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # not for other equations
 
 
 class Problem:
-    """dy/dt = fun(t, y), and how it is solved.
+    """dy/dt = fun(t, y), with the method of its solution.
 
     Parameters
     ----------
     fun : callable
-        Of a time and a vector.
+        Takes a time and a vector.
     method : str or class
-        As `scipy.integrate.solve_ivp` takes it.
+        As in `scipy.integrate.solve_ivp`.
     options : dict
-        Of the solver.
+        Options of the solver.
     adjoint : str
         How gradients are computed.
 
     Attributes
     ----------
     closed : list of Tensor
-        What `fun` and events compute with besides, as far as it has a derivative; known when the problem was solved.
+        Differentiable tensors that `fun` and the events close over; known when the problem has been solved.
     dense : OdeSolution or None
         The solution between its steps.
     nfev_adjoint : int
-        How often derivatives have called `fun`, each time with a backward pass.
+        Number of calls of `fun` by derivatives, each with a backward pass.
     """
 
     def __init__(self, fun: Callable[..., Any], method: Any, options: dict, adjoint: str) -> None:
@@ -58,7 +58,7 @@ class Problem:
 
     @property
     def explicit(self) -> bool:
-        """Whether the solver is a Runge-Kutta method of a tableau, which needs no Jacobians."""
+        """Whether the solver is an explicit Runge-Kutta method with a tableau, which needs no Jacobians."""
         from scipy.integrate import DOP853, RK23, RK45
         from scipy.integrate._ivp.rk import RungeKutta
 
@@ -66,7 +66,7 @@ class Problem:
         return issubclass(known.get(self.method, object) if isinstance(self.method, str) else self.method, RungeKutta)
 
     def rate(self, t: Any, y: Any) -> Any:
-        """What the function gives, as a tensor of the shape of y."""
+        """The result of the function, as a tensor of the shape of y."""
         value = self.fun(t, y)
         if isinstance(value, (list, tuple)):
             value = ops.stack([ops.reshape(asarray(item), ()) for item in value])
@@ -82,7 +82,7 @@ class Problem:
         return ops.broadcast_to(value, y.shape)
 
     def explicit_rate(self) -> Callable[..., Any]:
-        """`rate` that takes, after its arguments, what is to stand for `closed`."""
+        """`rate` with the values of `closed` as further arguments."""
         return with_closed(self.rate, self.closed)
 
     # On arrays.
@@ -94,7 +94,7 @@ class Problem:
         return jacobians(self.rate, asarray(float(t)), asarray(y), [], recorded=False)[1].numpy()
 
     def run(self, t_span: tuple, y0: np.ndarray, t_eval: Any = None, events: Any = None, dense: bool = True) -> Any:
-        """SciPy's solution; the problem knows then what it closes over, and how it went."""
+        """SciPy's solution; then the problem has its closed-over tensors, its dense solution, and a message if it failed."""
         from scipy.integrate import solve_ivp
 
         options = dict(self.options)
@@ -109,7 +109,7 @@ class Problem:
         return result
 
     def options_of_other(self, copies: int = 1) -> dict:
-        """The options for another equation of the same kind, whose state is `copies` states; its scale is that of this one."""
+        """The options for a related equation whose state consists of `copies` states, at the scale of this one."""
         found = {name: value for name, value in self.options.items() if name not in _FORWARD_ONLY}
         if np.ndim(found.get("atol", 0)):
             found["atol"] = np.tile(found["atol"], copies)
@@ -117,7 +117,7 @@ class Problem:
 
 
 def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: bool) -> list:
-    """A rate, and its Jacobians by y and by its further arguments: the axis of the rate in front, the others flat."""
+    """A rate, and its Jacobians by y and by its further arguments: the rate's axis first, the others flattened."""
     with enable_grad():
         given = [x[...] if recorded else x.detach() for x in (y, *others)]
         constant = not any(x.requires_grad for x in given)
@@ -129,6 +129,6 @@ def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: 
             found = grad(value, given, units, create_graph=recorded, allow_unused=True, is_grads_batched=True)
         blocks = [ops.zeros((y.size, x.size), dtype=y.dtype) if part is None else ops.conj(ops.reshape(part, (y.size, x.size)))
                   for part, x in zip(found, given)]  # fmt: skip
-        for x in own:  # nobody else differentiates by them
+        for x in own:  # only used here
             x.requires_grad_(False)
     return [without_history(block) if constant else block for block in (value, *blocks)]

@@ -1,6 +1,7 @@
-"""Integrals of functions: quad and its kin, as differentiable functions of their ends and of all that the function computes with.
+"""Integrals of functions: quad and related functions, differentiable in their ends and in all captured values of the function.
 
-Owns the rule: the derivative by an end is the function there, that by a parameter an integral, which has derivatives itself.
+Defines the rule: the derivative by an end is the integrand's value there; the derivative by a parameter is an integral, itself
+differentiable.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
-from ...batching.passes import is_mapped
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad, is_grad_enabled
-from ...core.operand import asarray
 from ...func import jvp
+from ...func.call_context import without_history
 from ...func.closures import Watch, has_tangent, with_closed
 from ...func.custom_batching import by_rows
-from ...func.point import without_history
 from ...support.dispatch import ops
+from ...transforms.batching.batched_backward import is_mapped
 
 __all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
 
 
 class Integrand:
-    """A function of one number, and how its integrals are computed; it watches what the function closes over meanwhile."""
+    """A function of one number, and the computation of its integrals, during which the values it closes over are recorded."""
 
     def __init__(self, function: Callable[..., Any], options: dict) -> None:
         self.function, self.options, self.watch = function, options, Watch()
@@ -39,17 +40,17 @@ class Integrand:
         return value if value.ndim else value[()]
 
     def explicit(self) -> Callable[..., Any]:
-        """`value` that takes, after its argument, what is to stand for what it closes over."""
+        """`value` with the closed-over values as further arguments."""
         return with_closed(self.value, self.watch.closed)
 
     def integrated(self, a: Any, b: Any, integrate: Callable[..., Any]) -> tuple:
-        """What SciPy gives; the integral has its history."""
+        """The result of SciPy; the integral has its history."""
         found = integrate(self.array, a.item(), b.item())
         return (Integral.apply(self, found[0], a, b, *self.watch.closed), *found[1:])
 
 
 def _vector_integral(integrand: Integrand, a: Any, b: Any) -> Any:
-    """The integral of a vector, for a derivative; NaN where it does not converge."""
+    """The integral of a vector, for a derivative; NaN if it does not converge."""
     from scipy.integrate import quad_vec as of_array
 
     def integrate(function: Callable[..., Any], a: float, b: float) -> tuple:
@@ -89,7 +90,7 @@ class Integral(Function):
                     found = gradients(value, chosen, grad, create_graph=recorded, allow_unused=True)
                 parts = [ops.zeros_like(y) if part is None else part for part, y in zip(found, chosen)]
                 whole = ops.concat([ops.reshape(part, (-1,)) for part in parts])
-                for x in own:  # nobody else differentiates by them
+                for x in own:  # only used here
                     x.requires_grad_(False)
             return without_history(whole) if constant else whole
 
@@ -121,7 +122,7 @@ class Integral(Function):
 
 
 def _in_double(tensor: Any) -> Any:
-    """A tensor whose derivatives are not rounded to single precision, of which an integral to more digits would not converge."""
+    """The tensor in double precision: an integral of derivatives of single precision would not converge to more digits."""
     dtype = np.result_type(tensor.dtype, np.float64)
     return tensor if tensor.dtype == dtype else ops.astype(tensor, dtype)
 
@@ -145,7 +146,7 @@ def _end(value: Any) -> Any:
 
 
 def _between_ends(a: Any, b: Any) -> Any:
-    """A place where the function has a value."""
+    """A point where the function has a value."""
     with np.errstate(all="ignore"):
         beside = ops.where(ops.isfinite(a), a + 1, ops.where(ops.isfinite(b), b - 1, 0.0))
         return ops.where(ops.isfinite(a) & ops.isfinite(b), (a + b) / 2, beside)
@@ -161,15 +162,15 @@ def quad(
     Parameters
     ----------
     func : callable
-        Takes a Tensor of shape () and `args`, and returns a number: a Tensor where it has derivatives.  What it closes over has
+        Takes a Tensor of shape () and `args`, and returns a number: a Tensor if it has derivatives.  Closed-over tensors have
         derivatives as well.
     a, b : float or Tensor
         The ends; may be infinite.
     args : tuple
-        Further arguments of `func`: nests of anything.
+        Further arguments of `func`: arbitrary pytrees.
     full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1, limlst, complex_func
-        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside of a vmap each row is an integral
-        of its own, and there is no `infodict`.
+        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside a vmap each row is an integral of
+        its own, and there is no `infodict`.
 
     Returns
     -------
@@ -180,8 +181,8 @@ def quad(
 
     Notes
     -----
-    A derivative by what `func` computes with is an integral of a vector, by `quad_vec` with the same tolerances, that by a finite
-    end the function there.  A derivative that does not converge is NaN.
+    The derivative by a parameter of `func` is an integral of a vector, by `quad_vec` with the same tolerances.  The derivative by
+    a finite end is the value of the function there.  A derivative that does not converge is NaN.
 
     Examples
     --------
@@ -258,12 +259,12 @@ def quad_vec(
 
 
 def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: int = 5) -> tuple:
-    """The integral by Gauss's rule of order n, made of operators.
+    """The integral by Gauss's rule of order n, built from operators.
 
     Parameters
     ----------
     func : callable
-        Takes a Tensor of n places, and `args`; returns the values along the last axis.
+        Takes a Tensor of n points, and `args`; returns the values along the last axis.
     a, b : float or Tensor
         The ends, finite.
     args : tuple
@@ -273,7 +274,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
     -------
     val : Tensor
     none : None
-        As SciPy has it.
+        As in SciPy.
     """
     a, b = _end(a), _end(b)
     if not np.isfinite([a.item(), b.item()]).all():
@@ -286,14 +287,14 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
 
 
 def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = None, full_output: bool = False) -> tuple:
-    """The integral over several variables, the first innermost, by a `quad` inside of a `quad`.
+    """The integral over several variables, the first innermost, by nested calls of `quad`.
 
     Parameters
     ----------
     func : callable
         Takes the variables, Tensors of shape (), and `args`; returns a number.
     ranges : sequence
-        For each variable its ends, a pair, or a function of the variables further out, and `args`, that gives it.
+        For each variable the pair of its ends, or a function of the outer variables and `args` that returns it.
     args : tuple
     opts : dict or sequence, optional
         Options of `quad`, for all variables or for each.
@@ -304,7 +305,7 @@ def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = N
     -------
     result : Tensor, shape ()
     abserr : float
-        The greatest that a `quad` gave.
+        The greatest error estimate of a `quad`.
     out_dict : dict
         Only with `full_output`.
     """
@@ -313,7 +314,7 @@ def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = N
     errors, calls = [0.0], [0]
 
     def integral(level: int, outer: tuple) -> Any:
-        """Over the variables up to a level, those further out being given."""
+        """Integrate over the variables up to a level, for given outer variables."""
 
         def inner(x: Any) -> Any:
             if level == 0:
@@ -384,7 +385,7 @@ def tplquad(
 
 
 def _between(low: Any, high: Any, extra: int) -> Callable[..., Any]:
-    """The ends of a variable, by functions of those further out, the outermost first."""
+    """The ends of a variable, as functions of the outer variables, the outermost first."""
 
     def ends(*values: Any) -> tuple:
         outer = values[: len(values) - extra][::-1]

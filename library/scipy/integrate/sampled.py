@@ -1,8 +1,8 @@
-"""Integrals of samples: trapezoid, simpson, romb and the cumulative ones, made of operators.
+"""Integrals of samples: trapezoid, simpson, romb and the cumulative variants, built from operators.
 
-Owns Simpson's rule: over each interval the integral of the parabola through its ends and a neighbour.  Intervals 0 and 1 share a
-parabola, then 2 and 3, ...; a last one that is left over takes that of its left neighbour (Cartwright, Journal of Mathematical
-Sciences and Mathematics Education 12, 2017).
+Computes Simpson's rule: over each interval, the integral of the parabola through its ends and a neighbour.  Intervals 0 and 1
+share a parabola, then 2 and 3, ...; a single last interval uses its left neighbour's parabola (Cartwright, Journal of
+Mathematical Sciences and Mathematics Education 12, 2017).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from ..values import in_given_precision
 
@@ -25,32 +25,32 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     ----------
     y : array_like or Tensor
     x : array_like or Tensor, optional
-        Where the samples lie; `dx` apart otherwise.
+        Positions of the samples; by default at distance `dx`.
     dx : float or Tensor
     axis : int
 
     Returns
     -------
     Tensor
-        Of the shape of `y` without `axis`.
+        Has the shape of `y` without `axis`.
     """
     return ops.trapezoid(y, x, 1.0, axis) * (1.0 if x is not None else dx)
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
-    """The integral of samples up to each of them, by the trapezoidal rule.
+    """The integral of samples up to each sample, by the trapezoidal rule.
 
     Parameters
     ----------
     y, x, dx, axis
         As for `trapezoid`.
     initial : 0, optional
-        Put it in front of the others.
+        Value that is prepended to the others.
 
     Returns
     -------
     Tensor
-        Of the shape of `y`, without the first element along `axis` unless `initial` is given.
+        Has the shape of `y`, without the first element along `axis` unless `initial` is given.
     """
     if initial not in (None, 0):
         raise ValueError("cumulative_trapezoid: initial must be None or 0")
@@ -68,7 +68,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `y` without `axis`.
+        Has the shape of `y` without `axis`.
 
     Examples
     --------
@@ -80,19 +80,19 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
-    """The integral of samples up to each of them, by Simpson's rule.
+    """The integral of samples up to each sample, by Simpson's rule.
 
     Parameters
     ----------
     y, x, dx, axis
         As for `trapezoid`.
     initial : array_like or Tensor, optional
-        Put it in front of the others, to which it is added.
+        Value that is prepended to the others and added to them.
 
     Returns
     -------
     Tensor
-        Of the shape of `y`, without the first element along `axis` unless `initial` is given.
+        Has the shape of `y`, without the first element along `axis` unless `initial` is given.
     """
     found = ops.cumsum(_pieces("cumulative_simpson", y, x, dx, axis), axis)
     return _after(initial, found if initial is None else found + initial, axis)
@@ -106,12 +106,12 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
     y, dx, axis
         As for `trapezoid`.
     show : bool
-        Print SciPy's table, of a vector.
+        Print SciPy's table; only for a vector.
 
     Returns
     -------
     Tensor
-        Of the shape of `y` without `axis`.
+        Has the shape of `y` without `axis`.
     """
     from scipy.integrate import romb as of_array
 
@@ -166,7 +166,7 @@ def _pieces(name: str, y: Any, x: Any, dx: Any, axis: int) -> Any:
 
 
 def _parabola(near: Any, middle: Any, far: Any, h: Any, k: Any) -> Any:
-    """The integral from the first of three points to the second of the parabola through all; they lie h and k apart."""
+    """The integral of the parabola through three points, from the first to the second; their distances are h and k."""
     ratio = h * h / (k * (h + k))
     return h / 6 * ((3 - h / (h + k)) * near + (3 + h / k) * middle - ratio * far)
 

@@ -1,6 +1,6 @@
-"""Runge-Kutta steps of given lengths, made of operators: differentiable as they stand, in all modes and to any order.
+"""Runge-Kutta steps of given lengths, built from operators: differentiable in all modes and to any order.
 
-Owns the tableaus of fixed-step methods, and how steps meet the times that are asked for.
+Defines the tableaus of fixed-step methods, and how the steps meet the times of output.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def _plus(y: Any, h: Any, weights: Any, slopes: list) -> Any:
 
 
 def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, grid: Any) -> Any:
-    """The solution at some times, by a step to each time and to each place of the grid between.
+    """The solution at some times, by a step to each time and to each point of the grid in between.
 
     Parameters
     ----------
     rate : callable
-        Of a time and y, both tensors.
+        Takes a time and y, both tensors.
     tableau : tuple
     t0 : Tensor, shape ()
     y0 : Tensor, shape (n,)
     ts : Tensor, shape (m,)
-        From t0 on in one direction.
+        Monotone, starting from t0.
     grid : ndarray
-        Where further steps end; they are constants.
+        Ends of further steps; constants.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def walk(rate: Callable[..., Any], tableau: tuple, t0: Any, y0: Any, ts: Any, gr
 
 
 def even(t0: float, ts: Any, length: float) -> np.ndarray:
-    """Places between neighbours of t0 and ts that lie `length` apart at most, evenly between each two."""
+    """Evenly spaced times between neighbours of t0 and ts, at most `length` apart."""
     parts, before = [np.zeros(0)], t0
     for at in ts:
         count = max(1, int(np.ceil(abs(at - before) / length * (1 - 1e-12))))

@@ -1,8 +1,8 @@
-"""The solution of an initial value problem at some times, as a differentiable function of all that it depends on.
+"""The solution of an initial value problem at some times, as a differentiable function of all its inputs.
 
-Owns its rules.  A gradient that is not differentiated again is a continuous adjoint on arrays (`adjoint.py`).  One that is
-differentiated again, and a tangent, are made of differentiable solutions: of the steps of an explicit method, taken again by
-operators, or of the variational equations, whose solution is a trajectory itself.  So there are derivatives of any order.
+Decides the derivative rule.  A gradient without further derivatives is a continuous adjoint on arrays (`adjoint.py`).  A gradient
+with further derivatives, and a tangent, use differentiable solutions: the steps of an explicit method, repeated with operators,
+or the variational equations, whose solution is again a trajectory.  So derivatives of any order exist.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
+from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad, is_grad_enabled
-from ...core.operand import asarray
 from ...func import jvp
 from ...func.closures import has_tangent
 from ...support.dispatch import ops
@@ -24,11 +24,11 @@ from .steps import walk
 
 
 def solved(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
-    """The solution at times ts, of which the last is where it ends: a tensor of shape (n, m)."""
+    """The solution at times ts, the last one being the end: a tensor of shape (n, m)."""
     times = ts.detach().numpy()
     start = t0.item()
     if not len(times) or (times == start).all():
-        problem.run((start, start + 1e-3), y0.detach().numpy(), dense=False)  # for what it closes over
+        problem.run((start, start + 1e-3), y0.detach().numpy(), dense=False)  # finds the tensors it closes over
         problem.dense = lambda t: y0.detach().numpy()
         values = np.repeat(y0.detach().numpy()[:, None], len(times), axis=1)
     else:
@@ -38,7 +38,7 @@ def solved(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
 
 
 def attached(problem: Problem, values: np.ndarray, t0: Any, y0: Any, ts: Any) -> Any:
-    """Values of a problem that has been solved, with their history."""
+    """Values of a solved problem, with their history."""
     return Trajectory.apply(problem, values, t0, y0, ts, *problem.closed)
 
 
@@ -85,7 +85,7 @@ class Trajectory(Function):
 
 
 def apart(inputs: Any) -> list:
-    """Tensors of the same values and history at which a gradient can stop."""
+    """Tensors with the same values and history that can be the ends of a gradient."""
     return [tensor[...] for tensor in inputs]
 
 
@@ -100,7 +100,7 @@ def retraced(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
 
 
 def by_steps(problem: Problem, t0: Any, y0: Any, ts: Any, closed: list) -> Any:
-    """The solution by the steps that an explicit solver has chosen, made of operators."""
+    """The solution by the chosen steps of an explicit solver, repeated with operators."""
     from scipy.integrate import DOP853, RK23, RK45
 
     known = {"RK45": RK45, "RK23": RK23, "DOP853": DOP853}
@@ -114,19 +114,19 @@ def by_steps(problem: Problem, t0: Any, y0: Any, ts: Any, closed: list) -> Any:
 
 
 def another(problem: Problem, rate: Any, copies: int) -> Problem:
-    """The problem of an equation for `copies` states together, solved as the given one is."""
+    """The problem of an equation for `copies` states together, with the given problem's method."""
     return Problem(rate, problem.method, problem.options_of_other(copies), "interpolated")
 
 
 def varied(problem: Problem, inputs: Any, tangents: list) -> Any:
-    """The tangent of the solution, by the variational equation ds/dt = (df/dy) s + (df/dw) w_t beside that of y."""
+    """The tangent of the solution, by the variational equation ds/dt = (df/dy) s + (df/dw) w_t, solved together with y."""
     (t0, y0, ts, *closed), (t0_t, y0_t, ts_t, *closed_t) = inputs, tangents
     rate, n = problem.explicit_rate(), y0.size
     moved = [i for i, tensor in enumerate(closed) if tensor.dtype.kind in "fc"]
 
     def both(t: Any, state: Any) -> Any:
         y, s = state[:n], state[n:]
-        now = [tensor[...] for tensor in closed]  # an operator's result: what stands in the place of one is found
+        now = [tensor[...] for tensor in closed]  # an operator's result: its replacement is found
 
         def at(y: Any, *values: Any) -> Any:
             given = list(now)
@@ -182,7 +182,7 @@ def sensitive(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
 
 
 def at_times(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
-    """`solved` at times in any order, of which some may be the same."""
+    """`solved` at times in any order, possibly with repetitions."""
     values = ts.detach().numpy()
     places, first, back = np.unique(np.abs(values - t0.item()), return_index=True, return_inverse=True)
     if len(places) == len(values) and (first == np.arange(len(values))).all():

@@ -1,6 +1,6 @@
-"""scipy.interpolate with derivatives: by values, by knots and by places, in both modes and to any order.
+"""scipy.interpolate with derivatives: by values, by knots and by evaluation points, in both modes and to any order.
 
-Owns the names, which are SciPy's.  What is interpolated is made of operators: gathers, polynomials and banded solves.
+Defines the names, which are SciPy's.  Interpolation is built from operators: gathers, polynomials and banded solves.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -10,7 +10,7 @@ from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipIn
 from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import PPoly
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, RBFInterpolator, griddata
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "LinearNDInterpolator", "NearestNDInterpolator",

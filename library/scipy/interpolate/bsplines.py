@@ -1,6 +1,6 @@
 """B-splines of tensors: values, derivatives, integrals, and splines through or near data.
 
-Owns de Boor's recursion and the system of interpolation, a banded one where its conditions are values alone.
+Computes de Boor's recursion and the interpolation system, which is banded if its conditions are only values.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...batching.batched import STANDS
 from ...support.dispatch import ops
+from ...transforms.batching.level_tensor import LevelTensor
 from ..optimize import minimize_scalar
 from .piecewise import floats, refuse_unsorted
 
@@ -24,13 +24,13 @@ class BSpline:
     Parameters
     ----------
     t : array_like, shape (n + k + 1,)
-        Knots, in an order that does not fall.
+        Knots, in nondecreasing order.
     c : array_like, shape (>= n, ...)
         Coefficients along `axis`.
     k : int
         The degree.
     extrapolate : bool or 'periodic'
-        Whether the first and the last piece go on outside of t[k] to t[n]; else the value there is NaN.
+        Whether to extend the first and the last piece beyond t[k] and t[n]; otherwise the value there is NaN.
     axis : int
 
     Examples
@@ -47,7 +47,7 @@ class BSpline:
         self.n = self.t.size - self.k - 1
         if self.k < 0 or self.n < self.k + 1:
             raise ValueError(f"BSpline: need at least {2 * self.k + 2} knots for degree {k}, got {self.t.size}")
-        if type(self.t) not in STANDS and (np.diff(self.t.detach().numpy()) < 0).any():
+        if not isinstance(self.t, LevelTensor) and (np.diff(self.t.detach().numpy()) < 0).any():
             raise ValueError("BSpline: knots must be in a non-decreasing order")
         if self.c.shape[self.axis] < self.n:
             raise ValueError(f"BSpline: knots, coefficients and degree are inconsistent: {self.n} coefficients are needed along "
@@ -69,13 +69,13 @@ class BSpline:
         ----------
         x : array_like
         nu : int
-            Which derivative; of the right piece at a knot.
+            Order of the derivative; at a knot, from the right piece.
         extrapolate : bool or 'periodic', optional
 
         Returns
         -------
         Tensor
-            The axes of `x` stand where that of the coefficients stood.
+            The axes of `x` replace the coefficients' axis.
         """
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         x = floats(x)
@@ -98,7 +98,7 @@ class BSpline:
         return ops.moveaxis(value, tuple(range(x.ndim)), tuple(range(self.axis, self.axis + x.ndim)))
 
     def interval(self, places: Any) -> Any:
-        """The number of the knot before each place, of those between which there is something."""
+        """The index of the knot before each point, counting only nonempty intervals."""
         inner = self.t[self.k : self.n + 1].detach()
         places = places.detach()
         i = ops.searchsorted(inner, places, side="right") - 1
@@ -139,7 +139,7 @@ class BSpline:
         )
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """The integral from `a` to `b`; without `extrapolate` that of the part where the spline has values.
+        """The integral from `a` to `b`; without `extrapolate`, only over the part where the spline is defined.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class BSpline:
 
 
 def _de_boor(t: Any, c: Any, k: int, i: Any, x: Any) -> Any:
-    """Values of a spline at places in the intervals that begin at knots `i`: rows."""
+    """Values of a spline at points in the intervals that start at knots `i`: rows."""
     parts = [c[i - k + j] for j in range(k + 1)]
     for r in range(1, k + 1):
         for j in range(k, r - 1, -1):
@@ -174,7 +174,7 @@ def _de_boor(t: Any, c: Any, k: int, i: Any, x: Any) -> Any:
 
 
 def _collocation(t: Any, k: int, x: Any, nu: int = 0) -> Any:
-    """The B-splines, or their derivatives, at places: a row for each."""
+    """The B-splines, or their derivatives, at points: a row for each point."""
     return BSpline(t, np.eye(t.size - k - 1), k)(x, nu)
 
 
@@ -191,10 +191,10 @@ def make_interp_spline(
     k : int
         The degree.
     t : array_like, optional
-        Knots; without them those of SciPy, which are places of `x`.
+        Knots; by default SciPy's choice from the points in `x`.
     bc_type : str or pair, optional
-        'not-a-knot', 'natural', 'clamped', or for each end None, one of these, or a list of pairs of the order of a derivative
-        and its value.
+        'not-a-knot', 'natural', 'clamped', or for each end None, a name, or a list of pairs of the order of a derivative and its
+        value.
     axis : int
     check_finite : bool
         Refuse infinities and NaN.
@@ -211,7 +211,7 @@ def make_interp_spline(
         refuse_unsorted("make_interp_spline", x)
     if y.shape[0] != x.size:
         raise ValueError(f"make_interp_spline: x and y are incompatible: {x.size} places, and y of shape {y.shape}")
-    if check_finite and type(y) not in STANDS and not np.isfinite(y.detach().numpy()).all():
+    if check_finite and not isinstance(y, LevelTensor) and not np.isfinite(y.detach().numpy()).all():
         raise ValueError("make_interp_spline: y must not contain infs or NaNs")
     left, right = _end_conditions(bc_type)
     if k == 0:
@@ -236,7 +236,7 @@ def make_interp_spline(
 
 
 def _bands(matrix: Any, k: int) -> Any:
-    """The diagonals of a matrix from the k-th above to the k-th below, as `solve_banded` takes them."""
+    """The diagonals of a matrix from the k-th above to the k-th below, in the form of `solve_banded`."""
     count = len(matrix)
     found = []
     for shift in range(k, -k - 1, -1):
@@ -247,8 +247,8 @@ def _bands(matrix: Any, k: int) -> Any:
 
 
 def _knots(x: Any, k: int, conditions: bool) -> Any:
-    """Knots that SciPy takes: all places where there are conditions at the ends, not those nearest to the ends where there are
-    none; between the places for an even degree."""
+    """SciPy's choice of knots: all points if there are end conditions, otherwise without the points next to the ends; midpoints
+    for an even degree."""
     if conditions or k == 1:
         inner = x[1:-1]
     elif k % 2:
@@ -273,7 +273,7 @@ def _end_conditions(bc_type: Any) -> tuple[list, list]:
 
 
 def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: int = 0) -> BSpline:
-    """The cubic spline near data that does not bend much; see `scipy.interpolate.make_smoothing_spline`.
+    """The cubic smoothing spline near data; see `scipy.interpolate.make_smoothing_spline`.
 
     Parameters
     ----------
@@ -284,8 +284,8 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     w : array_like, shape (n,), optional
         Weights of the squares.
     lam : float, optional
-        The weight of the integral of the square of the second derivative; without it that of the least generalized
-        cross-validation, of data with one axis, whose derivative by the data is taken as well.
+        The weight of the integral of the squared second derivative.  The default minimises generalized cross-validation, for data
+        with one axis; its derivative by the data is included.
     axis : int
 
     Returns
@@ -308,7 +308,7 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     bending = _bending(x)
 
     def smoother(lam: Any) -> Any:
-        """The matrix that makes smooth values of values."""
+        """The matrix that maps values to smoothed values."""
         return ops.solve(ops.diag(w) + lam * bending, ops.diag(w))
 
     if lam is None:

@@ -1,6 +1,6 @@
-"""Cubic interpolation along an axis: splines, monotone pieces, Akima's, and pieces of given slopes.
+"""Cubic interpolation along an axis: splines, monotone pieces, Akima's pieces, and pieces of given slopes.
 
-Owns the slopes that each kind gives to the breakpoints.  Those of a spline solve a banded system.
+Computes the slopes of each kind at the breakpoints.  The slopes of a spline solve a banded system.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Akima1DInterpolator", "CubicHermiteSpline", "CubicSpline", "PchipInt
 
 
 class _Cubic(PPoly):
-    """Cubic pieces through values at breakpoints, with the slopes that `slopes` gives."""
+    """Cubic pieces through values at breakpoints, with the slopes from `slopes`."""
 
     least = 2
 
@@ -88,8 +88,8 @@ class PchipInterpolator(_Cubic):
 
     Notes
     -----
-    Slopes are weighted harmonic means of the differences beside (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984), 0
-    where these have different signs; the derivative by values is that of the case that holds.
+    Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984),
+    or 0 if the differences have different signs; the derivative by values follows the active case.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
@@ -107,7 +107,7 @@ class PchipInterpolator(_Cubic):
 
     @staticmethod
     def _end(h: Any, further: Any, m: Any, next_m: Any) -> Any:
-        """A parabola's slope at an end, held to the shape of the data."""
+        """A parabola's slope at an end, limited to preserve the shape of the data."""
         slope = ((2 * h + further) * m - h * next_m) / (h + further)
         slope = ops.where((ops.sign(m) != ops.sign(next_m)) & (ops.absolute(slope) > 3 * ops.absolute(m)), 3 * m, slope)
         return ops.where(ops.sign(slope) != ops.sign(m), 0.0, slope)
@@ -128,7 +128,8 @@ class Akima1DInterpolator(_Cubic):
 
     Notes
     -----
-    Akima, J. ACM 17, 1970.  A slope is a mean of the differences beside, weighted by how little those further out differ.
+    Akima, J. ACM 17, 1970.  A slope is a mean of the adjacent differences, with greater weights where the outer differences
+    vary less.
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None) -> None:
@@ -162,8 +163,8 @@ class CubicSpline(_Cubic):
         n along `axis`.
     axis : int
     bc_type : str or pair
-        'not-a-knot', 'periodic', 'clamped', 'natural', or for each end one of these or a pair of the order of a derivative, 1
-        or 2, and its value, which is differentiated by, too.
+        'not-a-knot', 'periodic', 'clamped', 'natural', or for each end a name, or a pair of the order of a derivative, 1 or 2,
+        and its value.  The value also has a derivative.
     extrapolate : bool or 'periodic', optional
 
     Examples
@@ -201,9 +202,9 @@ class CubicSpline(_Cubic):
 
 
 def _end(condition: Any, h: Any, further: Any, m: Any, next_m: Any, parabola: bool, sign: int) -> tuple[Any, Any, Any]:
-    """The equation of the slope at an end: its own factor, that of its neighbour, and the right-hand side.
+    """The equation of the slope at an end: its own factor, its neighbour's factor, and the right-hand side.
 
-    `h`, `m` are step and difference at this end, `further`, `next_m` those beside.
+    `h`, `m` are step and difference at this end, `further`, `next_m` are their neighbours.
     """
     step, beyond = ops.reshape(h, (1,)), ops.reshape(further, (1,))
     if parabola:

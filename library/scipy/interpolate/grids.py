@@ -1,6 +1,6 @@
 """Interpolation along lines and on grids: `interp1d`, `RegularGridInterpolator` and `interpn`.
 
-Owns what happens outside, and which neighbours count.
+Decides the values outside the grid, and which neighbours are used.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...batching.batched import STANDS
 from ...support.dispatch import ops
+from ...transforms.batching.level_tensor import LevelTensor
 from .bsplines import BSpline, make_interp_spline
 from .cubic import PchipInterpolator
 from .piecewise import floats, interval, refuse_unsorted
@@ -34,7 +34,7 @@ class interp1d:
         'linear', 'nearest', 'nearest-up', 'previous', 'next', 'zero', 'slinear', 'quadratic', 'cubic', or the degree of a spline.
     axis : int
     bounds_error : bool, optional
-        Refuse places outside; True unless `fill_value` is given.
+        Refuse points outside; True unless `fill_value` is given.
     fill_value : number, pair of numbers or 'extrapolate'
         The value outside.
     assume_sorted : bool
@@ -52,7 +52,7 @@ class interp1d:
                 f"interp1d: x and y arrays must be equal in length along interpolation axis, got {x.size} and {y.shape}"
             )
         y = ops.moveaxis(y, self.axis, 0)
-        if not assume_sorted and type(x) not in STANDS:
+        if not assume_sorted and not isinstance(x, LevelTensor):
             order = np.argsort(x.detach().numpy(), kind="mergesort")
             x, y = x[order], y[order]
         self.x, self.y, self.kind = x, y, kind
@@ -71,7 +71,7 @@ class interp1d:
             self.kind = "previous"
 
     def __call__(self, x: Any) -> Any:
-        """Values at places.
+        """Values at points.
 
         Parameters
         ----------
@@ -80,14 +80,14 @@ class interp1d:
         Returns
         -------
         Tensor
-            The axes of `x` stand where the interpolated axis stood.
+            The axes of `x` replace the interpolated axis.
         """
         x = floats(x)
         places = ops.reshape(x, (-1,))
         value = self.spline(places) if self.spline is not None else self.near(places)
         if not self.extrapolate:
             below, above = places < self.x[0], places > self.x[-1]
-            if self.bounds_error and type(places) not in STANDS and type(self.x) not in STANDS:
+            if self.bounds_error and not isinstance(places, LevelTensor) and not isinstance(self.x, LevelTensor):
                 if (below | above).numpy().any():
                     raise ValueError("interp1d: A value in x is outside the interpolation range; give fill_value, or "
                                      "bounds_error=False")  # fmt: skip
@@ -119,14 +119,14 @@ class RegularGridInterpolator:
     Parameters
     ----------
     points : tuple of array_like
-        The places of the grid along each axis.
+        The coordinates of the grid along each axis.
     values : array_like
-        Its first axes are those of the grid.
+        Its first axes are the axes of the grid.
     method : {'linear', 'nearest', 'slinear', 'cubic', 'quintic', 'pchip'}
     bounds_error : bool
-        Refuse places outside.
+        Refuse points outside.
     fill_value : number or None
-        The value outside where they are not refused; None to extrapolate.
+        The value outside, if points outside are not refused; None to extrapolate.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class RegularGridInterpolator:
                                       f"'quintic' or 'pchip', got {method!r}")  # fmt: skip
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
-        """Values at places.
+        """Values at points.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class RegularGridInterpolator:
             A tuple has the coordinates one by one.
         method : str, optional
         nu : sequence of int, optional
-            Of each coordinate the order of a derivative, of splines.
+            Order of the derivative in each coordinate; only for splines.
 
         Returns
         -------
@@ -194,14 +194,14 @@ class RegularGridInterpolator:
             here = (at < x[0]) | (at > x[-1])
             outside = here if outside is None else outside | here
         if self.bounds_error:
-            if type(outside) not in STANDS and outside.numpy().any():
+            if not isinstance(outside, LevelTensor) and outside.numpy().any():
                 raise ValueError("RegularGridInterpolator: one of the requested xi is out of bounds; say bounds_error=False")
         elif self.fill_value is not None:
             value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), floats(self.fill_value), value)
         return ops.reshape(value, (*shape, *value.shape[1:]))
 
     def corners(self, places: list, method: str) -> Any:
-        """A mean of the corners of the cell; the nearest of them."""
+        """A mean of the corners of the cell, or the nearest corner."""
         low = [interval(x, at) for x, at in zip(self.grid, places)]
         shares = [(at - x[i]) / (x[i + 1] - x[i]) for x, at, i in zip(self.grid, places, low)]
         if method == "nearest":
@@ -256,7 +256,7 @@ def interpn(
     Parameters
     ----------
     points, values, method, bounds_error, fill_value
-        As of `RegularGridInterpolator`.
+        As for `RegularGridInterpolator`.
     xi : array_like, shape (..., ndim), or tuple of array_like
 
     Returns

@@ -1,7 +1,7 @@
-"""Piecewise polynomials of tensors: where a place falls, and what a polynomial, its derivatives and integrals are there.
+"""Evaluate piecewise polynomials of tensors: find the interval of a point, and compute values, derivatives and integrals.
 
-Owns `PPoly`, which the cubic interpolators are.  The interval of a place is a number without a derivative; all else is made of
-operators, so values are differentiated by coefficients, breakpoints and places.
+Implements `PPoly`, the base of the cubic interpolators.  The index of an interval has no derivative; the rest is built from
+operators, so values are differentiable by coefficients, breakpoints and points.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from ...batching.batched import STANDS
 from ...func import implicit
 from ...support.dispatch import ops
+from ...transforms.batching.level_tensor import LevelTensor
 from ..values import numbers
 
 __all__ = ["PPoly", "floats", "interval", "refuse_unsorted"]
 
 
 def floats(x: Any) -> Any:
-    """A tensor in double precision, in which SciPy interpolates."""
+    """A tensor in double precision, which SciPy uses for interpolation."""
     return numbers("scipy.interpolate", x, least=np.float64)[0]
 
 
 def refuse_unsorted(caller: str, x: Any, name: str = "x") -> None:
-    """Refuse places that do not increase; nobody knows the numbers of a row of vmap."""
+    """Refuse points that do not increase; rows of a vmap are not checked, because their numbers are unknown."""
     if x.ndim != 1 or x.size < 2:
         raise ValueError(f"{caller}: {name} must have one axis and at least two elements, got shape {x.shape}")
-    if type(x) not in STANDS and not (np.diff(x.detach().numpy()) > 0).all():
+    if not isinstance(x, LevelTensor) and not (np.diff(x.detach().numpy()) > 0).all():
         raise ValueError(f"{caller}: {name} must be strictly increasing and finite")
 
 
 def interval(x: Any, places: Any) -> Any:
-    """The number of the interval [x[i], x[i + 1]) for each place, the first or the last one outside."""
+    """The index of the interval [x[i], x[i + 1]) of each point; the first or the last interval for points outside."""
     return ops.clip(ops.searchsorted(x.detach(), places.detach(), side="right") - 1, 0, x.size - 2)
 
 
@@ -50,9 +50,9 @@ class PPoly:
     x : array_like, shape (m + 1,)
         Breakpoints, in increasing order.
     extrapolate : bool or 'periodic', optional
-        Whether the first and the last piece go on outside, the default; else the value there is NaN.
+        Whether to extend the first and the last piece, the default; otherwise the value outside is NaN.
     axis : int
-        Where the axis of the places stands in values.
+        Position of the points' axes in the values.
     """
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
@@ -77,7 +77,7 @@ class PPoly:
         Returns
         -------
         Tensor
-            The axes of `x` stand where the interpolated axis stood.
+            The axes of `x` replace the interpolated axis.
         """
         x = floats(x)
         flat = ops.reshape(x, (-1,))
@@ -89,7 +89,7 @@ class PPoly:
         return self.arranged(value, x.shape)
 
     def pieces(self, i: Any, places: Any, nu: int) -> Any:
-        """By Horner's rule, the values of pieces at places: rows."""
+        """The values of pieces at points, by Horner's rule: rows."""
         degree = len(self.c) - 1
         t = ops.reshape(places - self.x[i], (-1,) + (1,) * (self.c.ndim - 2))
         value: Any = None
@@ -100,7 +100,7 @@ class PPoly:
         return ops.zeros_like(self.c[0][i] * t) if value is None else ops.broadcast_to(value, (len(places), *self.c.shape[2:]))
 
     def folded(self, places: Any, extrapolate: Any) -> tuple[Any, Any]:
-        """Places within a period, and which have no value."""
+        """Points moved into one period, and a mask of points without a value."""
         first, last = self.ends()
         if extrapolate == "periodic":
             return first + ops.remainder(places - first, last - first), None
@@ -114,7 +114,7 @@ class PPoly:
         return ops.moveaxis(value, tuple(range(len(shape))), tuple(range(self.axis, self.axis + len(shape))))
 
     def derivative(self, nu: int = 1) -> PPoly:
-        """The derivative of order `nu` as a piecewise polynomial; an antiderivative where it is less than 0."""
+        """The derivative of order `nu` as a piecewise polynomial; an antiderivative if `nu` is negative."""
         if nu < 0:
             return self.antiderivative(-nu)
         degree = len(self.c) - 1
@@ -142,13 +142,13 @@ class PPoly:
         return PPoly(ops.stack([*raised, start]), self.x, extrapolate, self.axis)
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
-        """Places where the polynomial is `y`, of one number at each place.
+        """Points where the polynomial, with one number at each point, equals `y`.
 
         Parameters
         ----------
         y : float or Tensor
         discontinuity : bool
-            Count breakpoints at which it jumps over `y`: these move with the breakpoint.
+            Count breakpoints where the function jumps over `y`; these roots move with the breakpoint.
         extrapolate : bool or 'periodic', optional
 
         Returns
@@ -173,7 +173,7 @@ class PPoly:
         return ops.where(jumps, breakpoints, implicit(lambda: inside, condition)())
 
     def roots(self, discontinuity: bool = True, extrapolate: Any = None) -> Any:
-        """Places where the polynomial is 0; see `solve`."""
+        """Points where the polynomial is 0; see `solve`."""
         return self.solve(0.0, discontinuity, extrapolate)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:

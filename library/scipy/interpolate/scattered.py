@@ -1,6 +1,6 @@
 """Interpolation between scattered points: triangles, nearest neighbours and radial functions.
 
-Owns the radial functions.  Triangles are SciPy's, and have no derivative; coordinates inside of them are made of operators.
+Defines the radial functions.  Triangles are SciPy's, and have no derivative; coordinates inside them are built from operators.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...batching.batched import STANDS
 from ...support.dispatch import ops
+from ...transforms.batching.level_tensor import LevelTensor
 from .grids import interp1d
 from .piecewise import floats
 
@@ -21,7 +21,7 @@ __all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "RBFInterpolator", "
 
 
 def _numbers(caller: str, points: Any) -> np.ndarray:
-    if type(points) in STANDS:
+    if isinstance(points, LevelTensor):
         raise NotImplementedError(
             f"{caller}: points that differ from row to row of a vmap have neighbours of their own; call it for each row"
         )
@@ -36,13 +36,13 @@ class LinearNDInterpolator:
     points : array_like, shape (m, ndim)
     values : array_like, shape (m, ...)
     fill_value : float
-        The value outside of all triangles.
+        The value outside all triangles.
     rescale : bool
         Find triangles of points whose coordinates fill the unit cube.
 
     Notes
     -----
-    Which points make a triangle does not change in a derivative.
+    The triangulation is a constant in derivatives.
     """
 
     def __init__(self, points: Any, values: Any, fill_value: Any = math.nan, rescale: bool = False) -> None:
@@ -59,7 +59,7 @@ class LinearNDInterpolator:
         self.triangles = Delaunay((at - self.offset) / self.scale)
 
     def __call__(self, *args: Any) -> Any:
-        """Values at places: an array of shape (..., ndim), or the coordinates one by one."""
+        """Values at points: an array of shape (..., ndim), or the coordinates one by one."""
         xi = _places(args, self.points.shape[1])
         shape, count = xi.shape[:-1], xi.shape[-1]
         flat = ops.reshape(xi, (-1, count))
@@ -82,7 +82,7 @@ class NearestNDInterpolator:
     ----------
     x : array_like, shape (m, ndim)
     y : array_like, shape (m, ...)
-        The derivative is by these alone: it is 0 by places.
+        The derivative is only by values; by points it is 0.
     rescale : bool
     """
 
@@ -94,7 +94,7 @@ class NearestNDInterpolator:
         self.nearest = Nearest(at, np.arange(len(at)), rescale)
 
     def __call__(self, *args: Any) -> Any:
-        """Values at places: an array of shape (..., ndim), or the coordinates one by one."""
+        """Values at points: an array of shape (..., ndim), or the coordinates one by one."""
         xi = _places(args, self.points.shape[1])
         return self.values[self.nearest(_numbers("NearestNDInterpolator", xi)).astype(np.int64)]
 
@@ -119,7 +119,7 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
     xi : array_like, shape (..., ndim), or tuple of arrays
     method : {'linear', 'nearest'}
     fill_value : float
-        The value outside of all triangles.
+        The value outside all triangles.
     rescale : bool
 
     Returns
@@ -145,11 +145,11 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
     return LinearNDInterpolator(points, values, fill_value, rescale)(xi)
 
 
-# Radial functions of the square of a distance, and the least degree of the polynomial beside them.
+# Radial functions of the square of a distance, and the least degree of the added polynomial.
 
 
 def _root(s: Any) -> Any:
-    """A distance from its square, whose derivative at 0 is taken to be 0."""
+    """A distance from its square, whose derivative at 0 is defined as 0."""
     return ops.where(s > 0, ops.sqrt(ops.where(s > 0, s, 1.0)), 0.0)
 
 
@@ -184,7 +184,7 @@ class RBFInterpolator:
     epsilon : float, optional
         By what distances are multiplied; needed by the last four.
     degree : int, optional
-        Of the polynomial, -1 for none.
+        Degree of the polynomial, -1 for no polynomial.
 
     Notes
     -----
@@ -236,7 +236,7 @@ class RBFInterpolator:
         return ops.stack(columns, 1) if columns else ops.zeros((len(x), 0))
 
     def __call__(self, x: Any) -> Any:
-        """Values at places, an array of shape (n, ndim)."""
+        """Values at points, an array of shape (n, ndim)."""
         x = floats(x)
         if x.ndim != 2 or x.shape[1] != self.y.shape[1]:
             raise ValueError(f"RBFInterpolator: x must have shape (n, {self.y.shape[1]}), got {x.shape}")

@@ -1,6 +1,6 @@
 """SciPy's linear algebra with derivatives: gradspec.scipy.linalg.
 
-Owns the names, which have SciPy's arguments; gradspec.linalg has NumPy's and PyTorch's.
+Defines the names, with SciPy's arguments; gradspec.linalg has the arguments of NumPy and PyTorch.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -10,7 +10,7 @@ from .equations import *  # noqa: F403
 from .factorizations import *  # noqa: F403
 from .matrix_functions import *  # noqa: F403
 from .special_matrices import *  # noqa: F403
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = sorted(name for part in (equations, factorizations, matrix_functions, special_matrices) for name in part.__all__)
 answer(__name__)

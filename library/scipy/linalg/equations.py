@@ -1,6 +1,6 @@
 """Linear and quadratic equations of matrices with SciPy's arguments.
 
-Owns the derivatives of the equations of Riccati, which follow from them; the others are made of operators.
+Defines the derivatives of Riccati's equations, from the equations themselves; the other functions are built from operators.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
 from ...generated.ops import conj, kron, mH
 from ...support.dispatch import ops
@@ -34,14 +34,14 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
     a : array_like, shape (..., n, n)
     b : array_like, shape (n,) or (..., n, k)
     lower : bool
-        Which triangle is read of what `assume_a` says to be symmetric.
+        Triangle to read if `assume_a` declares the matrix symmetric.
     assume_a : str, optional
-        As SciPy has it. 'pos' and 'positive definite' take the factor of Cholesky; of 'sym', 'her' and their long forms one
-        triangle is read; others change nothing.
+        As in SciPy. 'pos' and 'positive definite' use Cholesky's factor; 'sym', 'her' and their long forms read one triangle;
+        others have no effect.
     transposed : bool
         Solve with the transpose of `a`.
     overwrite_a, overwrite_b, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
 
 def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False,
                      overwrite_b: bool = False, check_finite: bool = True) -> Any:  # fmt: skip
-    """The solution of a @ x = b, reading one triangle of a; of its transpose or adjoint as `trans` is 1 ('T') or 2 ('C')."""
+    """The solution of a @ x = b, reading one triangle of a; its transpose if `trans` is 1 ('T'), its adjoint if 2 ('C')."""
     a = asarray(a)
     if trans in (1, "T", 2, "C"):
         a, lower = (ops.mT(a) if trans in (1, "T") else mH(a)), not lower
@@ -75,18 +75,18 @@ def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[A
 
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False,
                  check_finite: bool = True) -> Any:  # fmt: skip
-    """The solution of a @ x = b for a matrix of few diagonals, of which only these are stored."""
+    """The solution of a @ x = b for a banded matrix, stored as its diagonals."""
     return linalg.solve_banded(l_and_u, ab, b)
 
 
 def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
                   check_finite: bool = True) -> Any:  # fmt: skip
-    """As `solve_banded` for a Hermitian matrix: of its diagonals those of one side are stored."""
+    """As `solve_banded` for a Hermitian matrix, stored as the diagonals of one side."""
     ab = asarray(ab)
     count, n = ab.shape[-2] - 1, ab.shape[-1]
     others = []
     for k in range(1, count + 1):
-        if lower:  # a[i, i + k] stands at its column, of which the mirrored one stands k before
+        if lower:  # a[i, i + k] is in its own column, the mirrored element k columns before
             others.append(ops.pad(conj(ab[k, : n - k]), ((k, 0),)))
         else:
             others.append(ops.pad(conj(ab[count - k, k:]), ((0, k),)))
@@ -95,7 +95,7 @@ def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool
 
 
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
-    """The solution of toeplitz(c, r) @ x = b, by elimination on the whole matrix; r is conj(c) where c stands alone."""
+    """The solution of toeplitz(c, r) @ x = b, by elimination on the whole matrix; r defaults to conj(c)."""
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
     return linalg.solve(toeplitz(c, r), b)
 
@@ -145,9 +145,9 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
 
 
 def _riccati(name: str, residual: Callable[..., Any], step: Callable[..., Any]) -> Any:
-    """The solution of an equation, whose values are SciPy's, as a function of its coefficients.
+    """SciPy's solution of an equation, as a differentiable function of its coefficients.
 
-    `step` solves the equation that is linear at the solution for a residual.
+    `step` solves the equation, linearised at the solution, for a residual.
     """
 
     def of_arrays(*coefficients: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Factorisations of matrices with SciPy's arguments, and those whose derivative is refused.
+"""Factorisations of matrices with SciPy's arguments, and refusals of factorisations without a derivative.
 
-Owns the arguments; the factors are those of gradspec.linalg.
+Handles SciPy's arguments; the factors come from gradspec.linalg.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import mH
 from ...support.dispatch import ops
 from ..values import refused
@@ -29,10 +29,10 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     Parameters
     ----------
     a : array_like, shape (..., n, n)
-        Positive definite, of which one triangle is read: the upper one unless `lower`.
+        Positive definite; only one triangle is read: the upper one unless `lower`.
     lower : bool
     overwrite_a, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -53,14 +53,14 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """The solution of a @ x = b from what `cho_factor` gives of `a`."""
+    """The solution of a @ x = b from the result of `cho_factor`."""
     c, lower = c_and_lower
     first, second = (c, mH(asarray(c))) if lower else (mH(asarray(c)), c)
     return linalg.solve_triangular(second, linalg.solve_triangular(first, b, lower=True), lower=False)
 
 
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False) -> Any:
-    """Factors p, l and u; p @ l and u where `permute_l`, the order of the rows for p where `p_indices`."""
+    """Factors p, l and u; p @ l and u if `permute_l`; the order of the rows instead of p if `p_indices`."""
     p, lower, upper = linalg.lu(a)
     if permute_l:
         return p @ lower, upper
@@ -68,7 +68,7 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 
 
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """The solution of a @ x = b from what `lu_factor` gives of `a`; of its transpose where `trans` is 1, its adjoint where 2."""
+    """The solution of a @ x = b from the result of `lu_factor`; transposed if `trans` is 1, adjoint if `trans` is 2."""
     lu, pivots = lu_and_piv
     b = asarray(b)
     columns = b[..., None] if b.ndim == 1 else b
@@ -87,11 +87,11 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
     ----------
     a : array_like, shape (..., m, n)
     mode : {'full', 'r', 'economic'}
-        'full' only of matrices that are not taller than wide: what else stands in Q is arbitrary, and has no derivative.
+        'full' is only for matrices that are not taller than wide: further columns of Q are arbitrary, and have no derivative.
     pivoting : bool
         Must be False.
     overwrite_a, lwork, check_finite
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False, check_finite: bool = True,
         lapack_driver: str = "gesdd") -> Any:  # fmt: skip
-    """Singular value decomposition U, s, Vh; s alone unless `compute_uv`."""
+    """Singular value decomposition U, s, Vh; only s unless `compute_uv`."""
     return tuple(linalg.svd(a, full_matrices=full_matrices)) if compute_uv else linalg.svdvals(a)
 
 
@@ -138,7 +138,7 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
     Parameters
     ----------
     a : array_like, shape (..., n, n)
-        Hermitian, of which one triangle is read.
+        Hermitian; only one triangle is read.
     b : array_like, shape (..., n, n), optional
         Positive definite: a @ v = w * b @ v, where v has the norm 1 in b.
     lower : bool
@@ -149,12 +149,12 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
     subset_by_index : pair of int, optional
         The first and the last eigenvalue.
     overwrite_a, overwrite_b, check_finite : bool
-        As SciPy has them; nothing is overwritten.
+        As in SciPy; nothing is overwritten.
 
     Returns
     -------
     tuple of Tensor, or Tensor
-        NaN derivatives of eigenvectors where eigenvalues are equal.
+        Derivatives of eigenvectors are NaN if eigenvalues are equal.
     """
     if type != 1:
         raise NotImplementedError(f"scipy.linalg.eigh: type={type} is not offered; write the problem as a @ v = w * b @ v")
@@ -173,12 +173,12 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
 
 
 def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, **keywords: Any) -> Any:
-    """Eigenvalues of a Hermitian matrix, or of a pair of them; arguments as those of `eigh`."""
+    """Eigenvalues of a Hermitian matrix, or of a pair of Hermitian matrices; for the arguments see `eigh`."""
     return eigh(a, b, lower=lower, eigvals_only=True, **keywords)
 
 
 def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False) -> Any:
-    """Eigenvalues and eigenvectors of a symmetric tridiagonal matrix: its diagonal and the one beside."""
+    """Eigenvalues and eigenvectors of a symmetric tridiagonal matrix, from its diagonal and its first off-diagonal."""
     e = asarray(e)
     matrix = ops.diag(asarray(d)) + ops.diag(e, -1) + ops.diag(ops.conj(e), 1)
     return linalg.eigvalsh(matrix) if eigvals_only else tuple(linalg.eigh(matrix))
@@ -190,7 +190,7 @@ def eigvalsh_tridiagonal(d: Any, e: Any) -> Any:
 
 
 def eig(a: Any, b: Any = None, left: bool = False, right: bool = True) -> Any:
-    """Eigenvalues and right eigenvectors of a matrix, or of a pair: a @ v = w * b @ v; eigenvalues alone unless `right`."""
+    """Eigenvalues and right eigenvectors of a matrix, or of a pair: a @ v = w * b @ v; only eigenvalues unless `right`."""
     if left:
         raise NotImplementedError("scipy.linalg.eig: left eigenvectors are not offered; take the right ones of the adjoint")
     matrix = a if b is None else linalg.solve(b, a)
@@ -203,7 +203,7 @@ def eigvals(a: Any, b: Any = None) -> Any:
 
 
 def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Any:
-    """Moore-Penrose inverse; `rtol` as SciPy has it, `atol` must be None or 0."""
+    """Moore-Penrose inverse; `rtol` as in SciPy, `atol` must be None or 0."""
     return _pinv(a, atol, rtol, False)
 
 
@@ -223,7 +223,7 @@ def _pinv(a: Any, atol: float | None, rtol: float | None, hermitian: bool) -> An
 
 
 def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
-    """Polar decomposition: a = u @ p, or p @ u where the side is 'left'.
+    """Polar decomposition: a = u @ p, or p @ u if the side is 'left'.
 
     Parameters
     ----------

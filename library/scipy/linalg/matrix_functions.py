@@ -1,6 +1,7 @@
-"""Functions of matrices under SciPy's names: logm, fractional_matrix_power, cosm and their kin.
+"""Functions of matrices under SciPy's names: logm, fractional_matrix_power, cosm and related functions.
 
-Owns their derivative: along E it is a block of the function of [[A, E], [0, A]], and its adjoint is that at the adjoint of A.
+Computes their derivative: along E it is a block of the function of [[A, E], [0, A]]; its adjoint is the derivative at the adjoint
+of A.
 
 References
 ----------
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import imag, mH, real
 from ...linalg import expm, solve, sqrtm
 from ...support.dispatch import ops
@@ -28,7 +29,7 @@ __all__ = [
 
 
 class _OfMatrix(Function):
-    """A function of a square matrix, whose values SciPy gives."""
+    """A function of a square matrix, with SciPy's values."""
 
     pure = True
 
@@ -63,7 +64,7 @@ def _along(values: Callable[..., Any], x: Any, direction: Any) -> Any:
 
 
 def _each(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of one matrix as one of a batch; real where the results are."""
+    """A function of one matrix as a function of a batch; real if all results are real."""
 
     def values(x: np.ndarray) -> np.ndarray:
         flat = x.reshape(-1, *x.shape[-2:])
@@ -101,13 +102,13 @@ def logm(A: Any) -> Any:
     Returns
     -------
     Tensor
-        Complex where an eigenvalue is negative.
+        Complex if an eigenvalue is negative.
     """
     return _OfMatrix.apply(_logm_of_each, _square("logm", A))
 
 
 def signm(A: Any) -> Any:
-    """The sign of a matrix: of its eigenvalues the sign of the real part."""
+    """The sign of a matrix: each eigenvalue is replaced by the sign of its real part."""
     A = _square("signm", A)
     return solve(sqrtm(A @ A), A)
 
@@ -136,7 +137,7 @@ def fractional_matrix_power(A: Any, t: float) -> Any:
 
 
 def expm_frechet(A: Any, E: Any, method: str | None = None, compute_expm: bool = True, check_finite: bool = True) -> Any:
-    """The exponential of a matrix and its derivative along E; that alone where `compute_expm` is False."""
+    """The exponential of a matrix and its derivative along E; only the derivative if `compute_expm` is False."""
     A, E = _square("expm_frechet", A), _square("expm_frechet", E)
     n = A.shape[-1]
     whole = expm(ops.concat([ops.concat([A, E], axis=-1), ops.concat([ops.zeros_like(A), A], axis=-1)], axis=-2))

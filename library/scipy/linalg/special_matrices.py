@@ -1,6 +1,6 @@
-"""Matrices of a few numbers under SciPy's names: toeplitz, hankel, circulant, companion and their kin.
+"""Structured matrices under SciPy's names: toeplitz, hankel, circulant, companion and related functions.
 
-Owns where each number goes.
+Computes the position of each number in the matrix.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import block_diag as block_diag
 from ...generated.ops import conj
 from ...support.dispatch import ops
@@ -32,7 +32,7 @@ def toeplitz(c: Any, r: Any = None) -> Any:
     c : array_like, shape (m,)
         The first column.
     r : array_like, shape (n,), optional
-        The first row, of which the first element is not read; conj(c) without it.
+        The first row, whose first element is not read; conj(c) by default.
 
     Returns
     -------
@@ -45,14 +45,14 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 
 def hankel(c: Any, r: Any = None) -> Any:
-    """A matrix whose antidiagonals are constant: the first column, and the last row, of which the first element is not read."""
+    """A matrix with constant antidiagonals, from its first column and its last row, whose first element is not read."""
     c = _vector(c)
     r = ops.zeros_like(c) if r is None else _vector(r)
     return ops.concat([c, r[1:]])[np.arange(c.size)[:, None] + np.arange(r.size)]
 
 
 def circulant(c: Any) -> Any:
-    """A matrix whose columns are the first one, moved on by one place each."""
+    """A matrix whose columns are cyclic shifts of the first one, by one more row each."""
     c = _vector(c)
     return c[(np.arange(c.size)[:, None] - np.arange(c.size)) % c.size]
 
@@ -79,7 +79,7 @@ def khatri_rao(a: Any, b: Any) -> Any:
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
-    """The matrix by which `convolve(a, v, mode)` multiplies a vector v of n elements."""
+    """The matrix whose product with a vector v of n elements is `convolve(a, v, mode)`."""
     a = _vector(a)
     if mode not in ("full", "valid", "same"):
         raise ValueError(f"convolution_matrix: mode must be 'full', 'valid' or 'same', got {mode!r}")

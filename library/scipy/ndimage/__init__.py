@@ -1,7 +1,7 @@
 """Filters and interpolation of images under SciPy's names: gradspec.scipy.ndimage.
 
-Owns the names, and which of SciPy's have no derivative.  All but the prefilter of splines, which is SciPy's, is made of
-operators.
+Defines the names, and which of SciPy's functions have no derivative.  All functions are built from operators, except the
+prefilter of splines, which is SciPy's.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -16,7 +16,7 @@ from .interpolation import affine_transform, map_coordinates, rotate, shift, spl
 from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filter, minimum_filter1d, percentile_filter
 from .ranks import rank_filter
 from ..values import in_given_precision
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     *fourier.__all__, *measurements.__all__,

@@ -1,6 +1,6 @@
-"""What stands beyond the edges of an image, by SciPy's names of modes.
+"""Extend an image beyond its edges, by SciPy's names of modes.
 
-Owns the map of places beyond an edge to places inside.
+Maps positions beyond an edge to positions inside.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from ..values import numbers
 
@@ -17,7 +17,7 @@ MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-constant", "g
 
 
 def floats(name: str, input: Any) -> Any:
-    """An image as floating point numbers."""
+    """An image as floating-point numbers."""
     return numbers(name, input)[0]
 
 
@@ -30,7 +30,7 @@ def each_axis(name: str, value: Any, count: int) -> list:
 
 
 def inside(places: Any, size: int, mode: str) -> Any:
-    """Where a place beyond the edges is looked up; those of "constant" stay within for the lookup."""
+    """Positions inside for positions beyond the edges; for "constant" any valid positions."""
     if mode in ("reflect", "grid-mirror"):
         places = places % (2 * size)
         return ops.where(places >= size, 2 * size - 1 - places, places)
@@ -44,7 +44,7 @@ def inside(places: Any, size: int, mode: str) -> Any:
 
 
 def extended(name: str, x: Any, axis: int, before: int, after: int, mode: str, cval: Any) -> Any:
-    """An image that goes on beyond its edges along an axis."""
+    """An image, extended beyond its edges along an axis."""
     if mode not in MODES:
         raise ValueError(f"{name}: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     size = x.shape[axis]

@@ -1,6 +1,6 @@
 """Filters of images: sums over windows with weights.
 
-Owns SciPy's signatures, and the weights of Gaussians.
+Defines SciPy's signatures, and the weights of Gaussians.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from .edges import each_axis, floats
 from .windows import axes_of, before, no_output, summed, windows
@@ -29,7 +29,7 @@ def correlate1d(
     output : None
         A result is a new tensor.
     mode : str
-        What stands beyond the edges: "reflect", "constant", "nearest", "mirror", "wrap", or SciPy's "grid-" names for them.
+        Extension beyond the edges: "reflect", "constant", "nearest", "mirror", "wrap", or SciPy's "grid-" names for them.
     cval : number or Tensor
         With mode="constant".
     origin : int
@@ -38,7 +38,7 @@ def correlate1d(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     x, weights = floats("correlate1d", input), floats("correlate1d", weights)
     no_output("correlate1d", output)
@@ -119,12 +119,12 @@ def gaussian_filter1d(
     truncate : float
         At how many standard deviations the window ends.
     radius : int, optional
-        Where it ends otherwise.
+        Radius of the window instead of `truncate`.
 
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     sigma = floats("gaussian_filter1d", sigma)
     reach = int(truncate * sigma.item() + 0.5) if radius is None else radius
@@ -134,7 +134,7 @@ def gaussian_filter1d(
 
 
 def _gaussian(sigma: Any, order: int, reach: int) -> Any:
-    """Samples of a Gaussian whose sum is 1, times the polynomial of its derivative, turned round for a correlation."""
+    """Samples of a Gaussian with sum 1, times the polynomial of its derivative, reversed for a correlation."""
     at = asarray(np.arange(-reach, reach + 1.0))
     weights = ops.exp(-0.5 * (at / sigma) ** 2)
     weights = weights / ops.sum(weights)
@@ -162,7 +162,7 @@ def gaussian_filter(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     x = floats("gaussian_filter", input)
     chosen = axes_of(x, axes)
@@ -217,7 +217,7 @@ def uniform_filter(
 
 
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
-    """Sobel's filter: a difference along `axis` of what is smoothed along the others.
+    """Sobel's filter: a difference along `axis` after smoothing along the other axes.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def generic_laplace(
     input: Any, derivative2: Callable[..., Any], output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     extra_arguments: tuple = (), extra_keywords: dict | None = None, *, axes: Any = None,
 ) -> Any:  # fmt: skip
-    """The sum of second derivatives along all axes, by a function that gives one.
+    """The sum of second derivatives along all axes, by a function that computes each.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def generic_gradient_magnitude(
     input: Any, derivative: Callable[..., Any], output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     extra_arguments: tuple = (), extra_keywords: dict | None = None, *, axes: Any = None,
 ) -> Any:  # fmt: skip
-    """The length of the gradient, by a function that gives a derivative along an axis.
+    """The length of the gradient, by a function that computes the derivative along an axis.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Filters of Fourier transforms of images: each multiplies by a function of the frequencies, and differentiates in its width too.
+"""Filters of Fourier transforms of images: multiply by a function of the frequencies, which is also differentiable in its width.
 
-Owns these functions.
+Defines these functions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.fft
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...special import j1, sinc
 from ...support.dispatch import ops
 from ..values import reals

@@ -1,6 +1,6 @@
-"""Images at other places: map_coordinates and the transforms that are made of it.
+"""Resample images: map_coordinates, and the transforms that are built from it.
 
-Owns the prefilter of splines and its adjoint, the weights of splines, and how a place beyond the edges is looked up.
+Computes the prefilter of splines and its adjoint, the weights of splines, and the lookup beyond the edges.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ..values import computed
 from .edges import MODES, each_axis, extended, floats, inside
 
-_PREPADDED = 12  # how far SciPy lets an image go on before it is filtered, where its spline has no such edges
+_PREPADDED = 12  # SciPy's padding of an image before filtering, in samples, for modes that its spline lacks
 
 
 class SplineFilter(Function):
     """The coefficients of the spline through samples along an axis: the inverse of the sampling of splines.
 
-    With edges that mirror the first sample, the sampling has half of the weight at an edge towards the inside, so the adjoint
-    is the same filter between weights of the edges; with other edges the filter is its own adjoint.
+    If the edges mirror the first sample, an edge sample has half the inward weight: the adjoint is the same filter between
+    weights of the edges.  For other edges the filter is its own adjoint.
     """
 
     pure = True
@@ -61,17 +61,17 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     ----------
     input : array_like or Tensor
     order : int
-        Of the spline, from 0 to 5.
+        Order of the spline, from 0 to 5.
     axis : int
     output : dtype
     mode : {"mirror", "reflect", "grid-wrap"}
-        What stands beyond the edges; of SciPy's other modes "grid-mirror" and "nearest" are filtered as "reflect", the rest as
+        Extension beyond the edges; of SciPy's other modes "grid-mirror" and "nearest" are filtered as "reflect", the rest as
         "mirror".
 
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     if not 0 <= order <= 5:
         raise RuntimeError(f"spline_filter1d: order must be from 0 to 5, got {order}")
@@ -92,7 +92,7 @@ def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: st
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     if not 2 <= order <= 5:
         raise RuntimeError(f"spline_filter: order must be from 2 to 5, got {order}")
@@ -111,18 +111,18 @@ def map_coordinates(
     cval: Any = 0.0,
     prefilter: bool = True,
 ) -> Any:
-    """An image at places between its samples, by splines.
+    """An image at positions between its samples, by splines.
 
     Parameters
     ----------
     input : array_like or Tensor
     coordinates : array_like or Tensor
-        For each axis of `input` the places along it.
+        For each axis of `input`, the positions along it.
     output : None
     order : int, from 0 to 5
-        Of the spline.  One of order 0 has no derivative by the coordinates; that of order 1 jumps at samples.
+        Order of the spline.  Order 0 has no derivative by the coordinates; the derivative of order 1 jumps at samples.
     mode : str
-        What stands beyond the edges: "constant", "nearest", "mirror", "reflect" or "grid-mirror", "wrap", "grid-constant",
+        Extension beyond the edges: "constant", "nearest", "mirror", "reflect" or "grid-mirror", "wrap", "grid-constant",
         "grid-wrap".
     cval : number or Tensor
         With mode="constant" and "grid-constant".
@@ -132,7 +132,7 @@ def map_coordinates(
     Returns
     -------
     Tensor
-        Of the shape of `coordinates` without its first axis.
+        Has the shape of `coordinates` without its first axis.
     """
     x, places = floats("map_coordinates", input), floats("map_coordinates", coordinates)
     if output is not None:
@@ -179,16 +179,16 @@ def _coefficients(x: Any, order: int, mode: str, cval: Any) -> tuple:
 
 
 def _moved_inside(places: Any, size: int, mode: str) -> tuple:
-    """Places beyond the edges as places inside that hold the same, and with mode="constant" which of them hold `cval`."""
+    """Positions beyond the edges as positions inside with the same value; with mode="constant" also where the value is `cval`."""
     at = stop_gradient(places)
     if mode == "constant":
         beyond = (at < 0) | (at > size - 1)
         return ops.where(beyond, 0.0, places), beyond
-    if mode in ("nearest", "grid-constant"):  # the samples that a place takes part of are looked up beyond the edges
+    if mode in ("nearest", "grid-constant"):  # the samples around a position are looked up beyond the edges
         return places, None
     if mode == "grid-wrap":
         return places - ops.floor(at / size) * size, None
-    if mode == "wrap":  # the last sample lies on the first, and counts for it below
+    if mode == "wrap":  # the last sample coincides with the first, and replaces it below
         period = max(size - 1, 1)
         turns = ops.where(at < 0, ops.ceil(at / period) - 1, ops.where(at > size - 1, ops.floor(at / period), 0.0))
         return (places - turns * period) * (size > 1), None
@@ -202,7 +202,7 @@ def _moved_inside(places: Any, size: int, mode: str) -> tuple:
 
 
 def _spline(at: Any, order: int) -> tuple:
-    """The first sample that a place takes part of, and its parts of this and the following ones; None for the whole of one."""
+    """The first sample that contributes to a position, and the weights of this and the following samples; None for weight 1."""
     values = stop_gradient(at)
     if order == 0:
         return ops.astype(ops.floor(values + 0.5), np.int64), [None]
@@ -220,14 +220,14 @@ def affine_transform(
     input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
     mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    """An image at matrix @ place + offset for each place of the result.
+    """An image at matrix @ position + offset for each position of the result.
 
     Parameters
     ----------
     input, output, order, mode, cval, prefilter
         As for `map_coordinates`.
     matrix : array_like or Tensor
-        Of shape (ndim, ndim); (ndim,) for a diagonal; with a further column the offset, and a further row of SciPy's.
+        Has shape (ndim, ndim); (ndim,) for a diagonal; with a further column the offset, and a further row of SciPy's.
     offset : float, array_like or Tensor
     output_shape : tuple of int, optional
         That of `input` by default.
@@ -235,7 +235,7 @@ def affine_transform(
     Returns
     -------
     Tensor
-        Of shape `output_shape`.
+        Has shape `output_shape`.
     """
     x, matrix = floats("affine_transform", input), floats("affine_transform", matrix)
     shape = x.shape if output_shape is None else tuple(output_shape)
@@ -251,7 +251,7 @@ def affine_transform(
 def shift(
     input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True
 ) -> Any:
-    """An image that is moved.
+    """A shifted image.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def shift(
     Returns
     -------
     Tensor
-        Of the shape of `input`.
+        Has the shape of `input`.
     """
     x = floats("shift", input)
     return affine_transform(x, np.ones(x.ndim), -floats("shift", shift), None, output, order, mode, cval, prefilter)
@@ -282,8 +282,8 @@ def zoom(
     zoom : float or sequence of float
         Constant: the shape of the result follows from it.
     grid_mode : bool
-        Whether a sample is the middle of a pixel, and `zoom` the ratio of the widths of images with their pixels; else that of
-        the distances between the first and the last sample.
+        Whether samples are centres of pixels, and `zoom` is the ratio of the images' widths in pixels; otherwise `zoom` is the
+        ratio of the distances between first and last samples.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def zoom(
         grid = [(np.arange(new) + 0.5) * (size / max(new, 1)) - 0.5 for new, size in zip(shape, x.shape)]
     else:
         ratios = [(size - 1) / (new - 1) if new > 1 else 1.0 for size, new in zip(x.shape, shape)]
-        # A place that is past the last sample by rounding alone is there.
+        # A position beyond the last sample only by rounding is moved to it.
         grid = [np.minimum(np.arange(new) * ratio, size - 1) for new, ratio, size in zip(shape, ratios, x.shape)]
     return map_coordinates(x, np.stack(np.meshgrid(*grid, indexing="ij")), output, order, mode, cval, prefilter)
 
@@ -305,7 +305,7 @@ def rotate(
     input: Any, angle: Any, axes: tuple = (1, 0), reshape: bool = True, output: Any = None, order: int = 3,
     mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    """An image that is turned in the plane of two axes.
+    """An image rotated in the plane of two axes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Measurements of labelled regions: sums, means, spreads, extremes and centres, with derivatives in the image.
 
-Owns how labels and an index choose regions.  Labels are whole numbers and have no derivative.
+Selects regions by labels and an index.  Labels are integers and have no derivative.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from ..values import must_be_constant
 from .edges import floats
@@ -19,7 +19,7 @@ __all__ = ["center_of_mass", "extrema", "maximum", "mean", "minimum", "standard_
 
 
 class _Regions:
-    """The regions of an image that labels and an index choose; without an index all that is labelled above 0 is one."""
+    """The regions of an image that labels and an index select; without an index, all positive labels form one region."""
 
     def __init__(self, name: str, input: Any, labels: Any, index: Any) -> None:
         must_be_constant(f"ndimage.{name}: labels and index", [asarray(v) for v in (labels, index) if v is not None])
@@ -32,11 +32,11 @@ class _Regions:
         self.chosen = np.asarray(0 if index is None else asarray(index).numpy())
         known, self.places = np.unique(self.chosen, return_inverse=True)
         found = np.searchsorted(known, numbers.ravel()).clip(0, known.size - 1)
-        self.ids = np.where(known[found] == numbers.ravel(), found, known.size)  # one more takes what is in no region
+        self.ids = np.where(known[found] == numbers.ravel(), found, known.size)  # an extra one for elements outside all regions
         self.count = known.size + 1
 
     def reduced(self, how: str, image: Any) -> Any:
-        """Of the elements of each region, before the index takes them; 0 of a region without elements."""
+        """Reductions over the elements of each region, before the index selects regions; 0 for a region without elements."""
         start = ops.zeros(self.count, dtype=image.dtype)
         return ops.index_reduce(start, 0, self.ids, ops.reshape(image, (-1,)), how, include_self=False)
 
@@ -45,7 +45,7 @@ class _Regions:
         return ops.index_add(ops.zeros(self.count, dtype=image.dtype), 0, self.ids, ops.reshape(image, (-1,)))
 
     def mean(self, image: Any) -> Any:
-        """NaN of a region without elements."""
+        """The mean of each region; NaN for a region without elements."""
         sizes = np.bincount(self.ids, minlength=self.count).astype(image.dtype)
         with np.errstate(all="ignore"):
             return self.total(image) / sizes
@@ -104,7 +104,7 @@ minimum = _measure("minimum", "The smallest number of each region, 0 of an empty
 
 
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple:
-    """The smallest and the largest number of each region, and where they stand.
+    """The smallest and the largest number of each region, and their positions.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
     Returns
     -------
     tuple of Tensor, or list of them
-        A coordinate for each axis; a list of such tuples where `index` has an axis.
+        A coordinate for each axis; a list of such tuples if `index` has an axis.
     """
     regions = _Regions("center_of_mass", input, labels, index)
     grids = np.indices(regions.image.shape).astype(regions.image.dtype)

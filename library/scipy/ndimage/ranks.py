@@ -1,6 +1,6 @@
-"""Filters of images by the order of what a window holds: its largest, its median.
+"""Filters of images by the order of a window's elements: maximum, median and other ranks.
 
-Owns SciPy's signatures.
+Defines SciPy's signatures.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def maximum_filter(
     size : int or sequence of int, optional
         The window's.
     footprint : array_like, optional
-        Which elements of the window count, in the place of `size`.
+        Which elements of the window count, instead of `size`.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def median_filter(
     cval: Any = 0.0,
     origin: Any = 0,
 ) -> Any:
-    """The median of windows, of an even number the greater one of the two in the middle.
+    """The median of windows; for an even number of elements, the greater one of the two in the middle.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Where the windows of filters lie, and what they hold.
+"""Compute the positions of filters' windows, and gather their elements.
 
-Owns windows along an axis, and those of a footprint.
+Handles windows along an axis, and windows of a footprint.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from .edges import each_axis, extended
 
 
 def along(input: Any, value: int, other: int, axis: int) -> list:
-    """For each axis of an image a number, which is the same for all but one."""
+    """A number for each axis of an image, equal for all axes except one."""
     values = [other] * asarray(input).ndim
     values[axis] = value
     return values
@@ -30,7 +30,7 @@ def axes_of(x: Any, axes: Any) -> list:
 
 
 def before(name: str, size: int, origin: int) -> int:
-    """How many elements of a window stand before its middle."""
+    """Number of elements before the middle of a window."""
     if not -(size // 2) <= origin <= (size - 1) // 2:
         raise ValueError(f"{name}: origin must lie within a window of {size}, got {origin}")
     return size // 2 + origin
@@ -45,7 +45,7 @@ def summed(name: str, x: Any, weights: Any, axis: int, mode: str, cval: Any, bef
 
 
 def windows(name: str, x: Any, shape: tuple, mode: Any, cval: Any, origins: list, counted: Any = None) -> list:
-    """For each place of a window the image that is moved there."""
+    """For each position in a window, the image shifted to it."""
     wide = x
     for axis, (size, how, origin) in enumerate(zip(shape, each_axis(name, mode, x.ndim), origins)):
         left = before(name, size, origin)

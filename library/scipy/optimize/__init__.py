@@ -1,7 +1,7 @@
-"""scipy.optimize with derivatives: minima, roots, fits and programs as functions of what they depend on.
+"""scipy.optimize with derivatives: minima, roots, fits and programs as functions of their data and parameters.
 
-Owns the names, which are SciPy's.  The algorithms are SciPy's, and get exact derivatives; the derivative of what they find is
-that of the implicit function theorem, by all tensors that the functions are given or close over.
+Defines the names, which are SciPy's.  SciPy's algorithms receive exact derivatives.  The implicit function theorem gives the
+derivative of their results, by all arguments and closed-over tensors of the functions.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -10,7 +10,7 @@ from .fitting import curve_fit, least_squares, lsq_linear, nnls
 from .minimizing import basinhopping, differential_evolution, dual_annealing, minimize, minimize_scalar, shgo
 from .programs import linear_sum_assignment, linprog
 from .roots import bisect, brenth, brentq, fixed_point, fsolve, newton, ridder, root, root_scalar, toms748
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "basinhopping", "bisect", "brenth", "brentq", "curve_fit", "differential_evolution", "dual_annealing", "fixed_point",

@@ -1,7 +1,6 @@
-"""What a solver of SciPy's found, attached to what it depends on.
+"""Attach the result of a SciPy solver to the tensors it depends on.
 
-Owns what becomes of a solution that did not converge, SciPy's results with tensors in them, and the bar that shows how far a long
-run is.
+Handles solutions that did not converge, SciPy's results with tensors in them, and the progress bar.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value_and_grad
 from ...func.solutions import by_matrix, solved
@@ -31,7 +30,7 @@ __all__ = [
 def attach(
     caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any, linear: Any = by_matrix
 ) -> tuple[Any, Any]:
-    """The solution as a nest of tensors, and SciPy's result; None inside of a vmap, where there are many.
+    """The solution as a pytree of tensors, and SciPy's result; None inside a vmap, which has many results.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ def attach(
     run : callable
         Takes `args` with detached tensors; returns the solution, whether it is one, and SciPy's result.
     condition : callable
-        Takes the solution and `args`; 0 there.
+        Takes the solution and `args`; returns 0 at the solution.
     args : tuple
     example : nest
         Something of the form of the solution.
@@ -63,7 +62,7 @@ def attach(
 
 
 def refuse(what: str) -> None:
-    """Warn where the user called that a solution is none."""
+    """Warn, at the user's call, that a result is not a solution."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("gradspec."):
         level, frame = level + 1, frame.f_back
@@ -83,7 +82,7 @@ def gated_jvp(primals: tuple, tangents: tuple) -> tuple:
 
 
 def convert(result: Any, **values: Any) -> Any:
-    """SciPy's result with tensors in the place of some of its values; a result of these alone inside of a vmap."""
+    """SciPy's result with some values replaced by tensors; inside a vmap it has only these values."""
     from scipy.optimize import OptimizeResult
 
     found = OptimizeResult() if result is None else result
@@ -92,7 +91,7 @@ def convert(result: Any, **values: Any) -> Any:
 
 
 class Problem:
-    """A function as SciPy is given it, and as a condition calls it.
+    """A function in two forms: for SciPy's calls, and for the condition of the solution.
 
     Parameters
     ----------
@@ -101,7 +100,7 @@ class Problem:
         Takes a tensor of floats and `args`; returns a tensor.
     args : tuple
     shape : tuple
-        Of what it has to return: (-1,) for a vector of any length, () for a number.
+        Shape of its result: (-1,) for a vector of any length, () for a number.
     """
 
     def __init__(self, caller: str, fun: Callable[..., Any], args: Any = (), shape: tuple = (-1,), kwargs: Any = None) -> None:
@@ -112,7 +111,7 @@ class Problem:
         self.jacobian, self.both = jacobian(self.value), value_and_grad(self.value)
 
     def value(self, x: Any) -> Any:
-        """What the function gives, as a tensor."""
+        """The result of the function, as a tensor."""
         found = self.user(x, *self.args, **self.kwargs)
         if not isinstance(found, TensorBase):
             raise TypeError(f"{self.caller}: the function must return a Tensor, got {type(found).__name__}: what is not computed "
@@ -121,7 +120,7 @@ class Problem:
             raise ValueError(f"{self.caller}: the function must return a single number, and it returned {found.size}")
         return ops.reshape(found, self.shape)
 
-    # As SciPy calls it.
+    # Calls by SciPy.
 
     def fun(self, x: Any) -> Any:
         value = numbers(self.value(number(x)))
@@ -171,9 +170,9 @@ class Problem:
 
 
 def in_box(x: Any, gradient: Any, lower: Any, upper: Any) -> Any:
-    """0 where x is a minimum in a box: the step against the gradient, put back into the box, is none.
+    """0 if x is a minimum in a box: the projected step against the gradient is 0.
 
-    An element at a side with a gradient of 0 may leave it: of the two derivatives there that is the one that is taken.
+    An element on a bound with gradient 0 counts as free: its derivative is the gradient's.
     """
     if lower is None and upper is None:
         return gradient
@@ -186,13 +185,13 @@ def in_box(x: Any, gradient: Any, lower: Any, upper: Any) -> Any:
 
 
 def complementary(value: Any, factor: Any) -> Any:
-    """0 where neither a constraint's value nor its multiplier is less than 0, and one of them is 0; where both are, it does not
-    hold."""
+    """0 if a constraint's value and its multiplier are not negative and one of them is 0.  If both are 0, the constraint counts
+    as inactive."""
     return ops.where(value < factor, value, factor)
 
 
 def bounds_of(bounds: Any, count: int) -> tuple[Any, Any]:
-    """Bounds of `count` unknowns as two vectors, tensors where they are given as such; None for none at all.
+    """Bounds of `count` unknowns as two vectors, tensors if given as tensors; None if there are no bounds.
 
     Parameters
     ----------
@@ -219,17 +218,17 @@ def _vector(values: list, empty: float) -> Any:
 
 
 def number(x: Any) -> Any:
-    """A tensor, an array or a number as a tensor of double precision, in which SciPy computes."""
+    """A tensor, an array or a number as a tensor of double precision, which SciPy uses."""
     return ops.astype(asarray(x), np.float64)
 
 
 def vector(x: Any) -> Any:
-    """What SciPy makes of a start."""
+    """The starting point in SciPy's form."""
     return ops.reshape(number(x), (-1,))
 
 
 def parameters(x0: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """A start as a vector, and what makes of a vector what the function is given: itself, or the dictionary that `x0` is."""
+    """A starting point as a vector, and a function from vectors to the user's argument: the vector, or a dictionary like `x0`."""
     if not isinstance(x0, dict):
         return vector(x0), lambda x: x
     form = Objective(lambda nest: nest, x0)

@@ -1,6 +1,6 @@
 """Constraints of scipy.optimize as functions of tensors, and their multipliers at a minimum.
 
-Owns one form for all of SciPy's: a vector whose elements are 0, or not less than 0.
+Converts all of SciPy's constraints to one form: a vector whose elements are 0, or at least 0.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from .attached import Problem, number, numbers
 
 __all__ = ["Constraint", "constraints_of", "multipliers"]
 
-NEAR = 1e-4  # so near at its limit a constraint may be active; its multiplier says whether it is
+NEAR = 1e-4  # a constraint this close to its limit may be active; its multiplier decides
 
 
 class Constraint:
@@ -46,7 +46,7 @@ class Constraint:
                             f"{type(given).__name__}")  # fmt: skip
 
     def value(self, x: Any) -> Any:
-        """A vector whose elements are 0 where `equal`, and not less than 0 elsewhere."""
+        """A vector whose elements must be 0 where `equal`, and at least 0 elsewhere."""
         found = self.problem.value(x)
         if self.lower is None:
             self.equal = np.full(found.size, self.given["type"].lower() == "eq")
@@ -73,21 +73,21 @@ class Constraint:
 
 
 def constraints_of(caller: str, given: Any, nest: Any) -> list[Constraint]:
-    """Constraints as one of SciPy's functions takes them; `nest` makes of a vector what their functions take."""
+    """Constraints in the form of SciPy's arguments; `nest` converts a vector to the argument of their functions."""
     if isinstance(given, dict) or hasattr(given, "lb"):
         given = (given,)
     return [Constraint(caller, one, nest) for one in given]
 
 
 def multipliers(gradient: Any, limits: list[Constraint], x: Any, lower: Any, upper: Any) -> list:
-    """The multipliers of constraints at a minimum: 0 of those that are not active.
+    """The multipliers of constraints at a minimum; 0 for inactive constraints.
 
     Parameters
     ----------
     gradient, x : ndarray, shape (n,)
     limits : list of Constraint
     lower, upper : ndarray or None
-        Of the box; what lies at its sides is not free to move.
+        Bounds of the box; elements at a bound are not free.
     """
     if not limits:
         return []

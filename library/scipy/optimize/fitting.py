@@ -1,6 +1,6 @@
 """Fits: scipy.optimize's least squares, linear and not, as functions of the data.
 
-Owns their signatures, the losses as operators, and the covariance of fitted parameters from the exact Jacobian.
+Defines their signatures, the losses as operators, and the covariance of fitted parameters from the exact Jacobian.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import grad, jacobian
 from ...support.dispatch import ops
 from .attached import Problem, attach, bounds_of, called, convert, in_box, number, numbers, parameters, vector
 
 __all__ = ["curve_fit", "least_squares", "lsq_linear", "nnls"]
 
-# Of z, the square of a residual: what it counts as.
+# Loss as a function of z, the square of a residual.
 LOSSES: dict[str, Callable[[Any], Any]] = {
     "linear": lambda z: z,
     "soft_l1": lambda z: 2 * (ops.sqrt(1 + z) - 1),
@@ -39,19 +39,19 @@ def least_squares(
     Parameters
     ----------
     fun : callable
-        Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and those that it
-        closes over, are parameters of the solution.
+        Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and closed-over
+        tensors, are parameters of the solution.
     x0 : array_like, or dict of nests of them
-        Where to begin; it has no derivative.  Of a dictionary `fun` gets one, and `x` of the result is one.
+        Starting point; it has no derivative.  With a dictionary, `fun` gets a dictionary, and `x` of the result is a dictionary.
     jac : callable, optional
-        For SciPy's algorithm alone; the exact Jacobian without it.
+        Only for SciPy's algorithm; by default the exact Jacobian.
     bounds : pair of array_like, or scipy.optimize.Bounds
         Tensors among them are parameters, too.
     loss : {'linear', 'soft_l1', 'huber', 'cauchy', 'arctan'}
     method, ftol, xtol, gtol, x_scale, f_scale, max_nfev, verbose, args, kwargs, **options
-        As of SciPy.
+        As in SciPy.
     progress : bool
-        Show the calls of `fun` in a bar, where tqdm is installed.
+        Show the calls of `fun` in a progress bar, if tqdm is installed.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def least_squares(
 
 
 def _box(bounds: Any, count: int) -> tuple[Any, Any]:
-    """Bounds as a pair of sides; None where they hold nothing."""
+    """Bounds as a pair of sides; None if they do not restrict."""
     if (
         bounds is None
         or not hasattr(bounds, "lb")
@@ -121,22 +121,22 @@ def curve_fit(
     f : callable
         `f(xdata, *parameters)` returns a Tensor of the shape of `ydata`, the parameters one Tensor of one element each.
     xdata, ydata : array_like
-        The fit is differentiated by them, and by what `f` closes over.
+        The fit has derivatives by them, and by captured values of `f`.
     p0 : array_like, optional
-        Where to begin, ones without it; it has no derivative.
+        Starting point, ones by default; it has no derivative.
     sigma : array_like, shape (m,) or (m, m), optional
-        Standard deviations of `ydata`, or their covariance; the fit is differentiated by it, too.
+        Standard deviations of `ydata`, or their covariance; the fit has derivatives by it, too.
     absolute_sigma, check_finite, bounds, method, full_output, **kwargs
-        As of SciPy.
+        As in SciPy.
     jac : callable, optional
-        For SciPy's algorithm alone.
+        Only for SciPy's algorithm.
 
     Returns
     -------
     popt : Tensor, shape (n,)
         With derivatives as of `least_squares`.
     pcov : Tensor, shape (n, n)
-        From the exact Jacobian at `popt`, with derivatives; infinite where SciPy's is.
+        From the exact Jacobian at `popt`, with derivatives; infinite if SciPy's is.
     infodict, mesg, ier
         SciPy's, with `full_output`.
 
@@ -190,7 +190,7 @@ def curve_fit(
 
 
 def _inside(lower: Any, upper: Any) -> Any:
-    """Where SciPy begins in a box: in its middle, or one step from its only side."""
+    """SciPy's starting point in a box: its middle, or one step from its only bound."""
     below, above = np.isfinite(lower), np.isfinite(upper)
     with np.errstate(invalid="ignore"):
         return asarray(np.select([below & above, below, above], [(lower + upper) / 2, lower + 1, upper - 1], 1.0))
@@ -204,7 +204,7 @@ def _is_array(data: Any) -> bool:
 
 
 def _parameters(f: Callable[..., Any]) -> int:
-    """How many parameters a curve has."""
+    """Number of parameters of a curve."""
     kinds = [parameter.kind for parameter in inspect.signature(f).parameters.values()]
     if any(kind == inspect.Parameter.VAR_POSITIONAL for kind in kinds) or len(kinds) < 2:
         raise ValueError("curve_fit: Unable to determine number of fit parameters; give p0")
@@ -220,12 +220,12 @@ def nnls(A: Any, b: Any, *, maxiter: int | None = None) -> tuple[Any, Any]:
     b : array_like, shape (m,)
         Both are differentiated by.
     maxiter : int, optional
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     x : Tensor, shape (n,)
-        What is 0 stays 0 in the derivative.
+        Elements that are 0 have the derivative 0.
     rnorm : Tensor
         The norm of the residual.
     """
@@ -249,7 +249,7 @@ def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), method: str = "t
     bounds : pair of array_like, or scipy.optimize.Bounds
         All are differentiated by.
     method, tol, **options
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Minima: scipy.optimize's minimizers, local and global, with bounds and constraints.
 
-Owns their signatures, which methods want which derivatives, and the conditions of Karush, Kuhn and Tucker as an equation: the
-step against the gradient, put back into the box, is none; a constraint or its multiplier is 0.  So what is active is held, and
-bounds and constraints are differentiated as all else.
+Defines their signatures, and decides which methods receive which derivatives.  The Karush-Kuhn-Tucker conditions form an
+equation: the projected step against the gradient is 0, and each constraint or its multiplier is 0.  So active constraints are
+held, and the solution has derivatives by bounds and constraints, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize
 
 WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 WITH_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "trust-constr")
-FLAT = 1e-5  # a gradient that is smaller, beside the value, is that of a minimum, whatever the solver says of its precision
+FLAT = 1e-5  # a gradient smaller than this, relative to the value, indicates a minimum, whatever status SciPy reports
 
 
 def minimize(
@@ -34,33 +34,34 @@ def minimize(
     Parameters
     ----------
     fun : callable
-        Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and those that it closes
-        over, are parameters of the minimum.
+        Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and closed-over tensors, are
+        parameters of the minimum.
     x0 : array_like, or dict of nests of them
-        Where to begin; it has no derivative.  Of a dictionary `fun` and the constraints get one, and `x` of the result is one.
+        Starting point; it has no derivative.  If it is a dictionary, `fun` and constraints get a dictionary, and
+        `x` of the result is a dictionary.
     jac, hess, hessp : optional
-        As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
+        As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
         Tensors in them are parameters, too.
     constraints : dict, NonlinearConstraint, LinearConstraint, or a list of them
-        As of SciPy, with functions of tensors.
+        As in SciPy, with functions of tensors.
     args, method, tol, callback, options
-        As of SciPy.
+        As in SciPy.
     progress : bool
-        Show the calls of `fun` in a bar, where tqdm is installed.
+        Show the calls of `fun` in a progress bar, if tqdm is installed.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        SciPy's, whose `x` and `fun` are Tensors with derivatives, in both modes and to any order, by the implicit function
-        theorem at the conditions of Karush, Kuhn and Tucker.  They are NaN where these have no isolated solution (a singular
-        Hessian, constraints that depend on each other), and where SciPy did not converge and the gradient is not small, which
-        is a warning as well.  Inside of a vmap the result has `x` and `fun` alone.
+        SciPy's result.  Its `x` and `fun` are Tensors with derivatives, in both modes and to any order, by the implicit function
+        theorem for the Karush-Kuhn-Tucker conditions.  Derivatives are NaN if these conditions have no isolated solution (a
+        singular Hessian, dependent constraints).  They are NaN, with a warning, if SciPy did not converge and the gradient is not
+        small. Inside a vmap the result has only `x` and `fun`.
 
     Notes
     -----
-    The error of a derivative is as large as that of `x`: ask for a small `tol`.  Which bounds and constraints are active does not
-    change with the parameters; where it does, the derivative is that of one side.
+    The error of a derivative is of the size of the error of `x`: use a small `tol`.  Derivatives assume that the set of
+    active bounds and constraints does not change; where it changes, they are one-sided.
 
     Examples
     --------
@@ -140,18 +141,18 @@ def minimize_scalar(
     Parameters
     ----------
     fun : callable
-        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
     bracket : sequence of float, optional
         It has no derivative.
     bounds : pair of float or Tensor, optional
-        Where the minimum is one of them, it moves with it.
+        If the minimum is at a bound, it moves with the bound.
     args, method, tol, options
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`.
+        As for `minimize`.
 
     Examples
     --------
@@ -203,14 +204,14 @@ def differential_evolution(
     Parameters
     ----------
     func, bounds, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy, but for `constraints`, `integrality` and `vectorized`.
+        As in SciPy, but for `constraints`, `integrality` and `vectorized`.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -232,14 +233,14 @@ def dual_annealing(func: Callable[..., Any], bounds: Any, args: Any = (), *, pro
     Parameters
     ----------
     func, bounds, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -260,14 +261,14 @@ def shgo(func: Callable[..., Any], bounds: Any, args: Any = (), *, progress: boo
     Parameters
     ----------
     func, bounds, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy, but for `constraints`.
+        As in SciPy, but for `constraints`.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 
@@ -283,14 +284,14 @@ def basinhopping(func: Callable[..., Any], x0: Any, *, args: Any = (), progress:
     Parameters
     ----------
     func, x0, args, progress
-        As of `minimize`.
+        As for `minimize`.
     **options
-        As of SciPy; the local minimizer gets exact gradients.
+        As in SciPy; the local minimizer gets exact gradients.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `minimize`: the derivative is that of the minimum that was found.
+        As for `minimize`; the derivative belongs to the minimum that was found.
     """
     from scipy import optimize
 

@@ -1,6 +1,6 @@
 """Linear programs and assignments: scipy.optimize's `linprog` and `linear_sum_assignment`.
 
-Owns the conditions of a linear program's solution as an equation in it and in the prices of its constraints.
+Defines the conditions of a linear program's solution as an equation in the solution and in the prices of its constraints.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ def linprog(
     c : array_like, shape (n,)
     A_ub, b_ub, A_eq, b_eq : array_like, optional
     bounds : pair, or sequence of n pairs
-        All of these are differentiated by.
+        All these arguments have derivatives.
     method : {'highs', 'highs-ds', 'highs-ipm'}
-        As of SciPy: these find the prices of the constraints.
+        As in SciPy: these methods find the prices of the constraints.
     options : dict, optional
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        SciPy's, whose `x` and `fun` are Tensors with derivatives: those of a solution in a corner, which moves with what holds
-        it, and does not move with `c`.  NaN where the solution is not unique, or more is active than holds it.
+        SciPy's result, whose `x` and `fun` are Tensors with derivatives.  The solution is a vertex: it moves with its active
+        constraints, and not with `c`.  Derivatives are NaN if the solution is not unique, or if the vertex is degenerate.
     """
     from scipy import optimize
 
@@ -88,7 +88,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> tuple[Any
     Returns
     -------
     rows, columns : ndarray of int
-        Places have no derivative; that of the sum is that of `cost_matrix[rows, columns].sum()`.
+        Indices have no derivative; the sum has the derivative of `cost_matrix[rows, columns].sum()`.
     """
     from scipy import optimize
 

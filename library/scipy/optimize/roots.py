@@ -1,6 +1,6 @@
 """Roots and fixed points: scipy.optimize's functions of several unknowns and of one.
 
-Owns their signatures, and which of SciPy's methods want derivatives.
+Defines their signatures, and which of SciPy's methods receive derivatives.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ def root(
     fun : callable
         Takes a Tensor of the shape of `x0` and `args`; returns a Tensor with as many elements, which are 0 at the root.
     x0 : array_like
-        Where to begin; it has no derivative.
+        Starting point; it has no derivative.
     args : tuple
-        Tensors among them are parameters of the root, as are those that `fun` closes over.
+        Tensors in `args`, and tensors that `fun` closes over, are parameters of the root.
     jac : bool or callable, optional
-        As of SciPy, for its algorithm alone.
+        As in SciPy, only for its algorithm.
     method, tol, callback, options
-        As of SciPy.
+        As in SciPy.
     progress : bool
-        Show the calls of `fun` in a bar, where tqdm is installed.
+        Show the calls of `fun` in a progress bar, if tqdm is installed.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
         SciPy's, whose `x` is a Tensor with derivatives, in both modes and to any order, by the implicit function theorem: NaN
-        where the Jacobian is singular, and where SciPy did not converge, which is a warning as well.  Inside of a vmap it has
-        `x` and `fun` alone.
+        where the Jacobian is singular, and where SciPy did not converge, with a warning.  Inside a vmap it has only `x` and
+        `fun`.
 
     Examples
     --------
@@ -84,11 +84,11 @@ def fsolve(
     Parameters
     ----------
     func, x0, args
-        As of `root`.
+        As for `root`.
     fprime : callable, optional
         For the algorithm alone.
     full_output, xtol, maxfev, factor
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -113,16 +113,16 @@ def root_scalar(
     Parameters
     ----------
     f : callable
-        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
     fprime, fprime2 : callable or bool, optional
-        As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
+        As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     args, method, bracket, x0, x1, xtol, rtol, maxiter, options
-        As of SciPy.  Without `method`, `bracket` and `x1` it is Newton's.
+        As in SciPy.  Without `method`, `bracket` and `x1` it is Newton's.
 
     Returns
     -------
     scipy.optimize.RootResults
-        SciPy's, whose `root` is a Tensor with derivatives as of `root`.  Inside of a vmap it has `root` alone.
+        SciPy's, whose `root` is a Tensor with derivatives as of `root`.  Inside a vmap it has only `root`.
 
     Examples
     --------
@@ -178,16 +178,16 @@ def brentq(
     f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """A root of a function of one number between two places where its signs differ; see `scipy.optimize.brentq`.
+    """A root of a function of one number between two points with different signs; see `scipy.optimize.brentq`.
 
     Parameters
     ----------
     f : callable
-        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
     a, b : float
         They have no derivative.
     args, xtol, rtol, maxiter, full_output, disp
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -240,19 +240,19 @@ def newton(
     func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float = 1.48e-08, maxiter: int = 50,
     fprime2: Any = None, x1: Any = None, rtol: float = 0.0, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """A root near a place, by the methods of Newton, Halley or the secant; see `scipy.optimize.newton`.
+    """A root near a point, by the methods of Newton, Halley or the secant; see `scipy.optimize.newton`.
 
     Parameters
     ----------
     func : callable
-        Takes a Tensor of the shape of `x0` and `args`, and returns one, element by element.  Tensors in `args`, and those that it
-        closes over, are parameters.
+        Takes a Tensor of the shape of `x0` and `args`, and returns one, element by element.  Tensors in `args`, and closed-over
+        tensors, are parameters.
     x0 : array_like
         It has no derivative.
     fprime, fprime2 : callable, optional
-        As of SciPy, for its algorithm alone: the exact derivative without `fprime`, unless `x1` is given.
+        As in SciPy, only for its algorithm: the exact derivative without `fprime`, unless `x1` is given.
     args, tol, maxiter, x1, rtol, full_output, disp
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
@@ -286,12 +286,12 @@ def fixed_point(
     Parameters
     ----------
     func : callable
-        Takes a Tensor of the shape of `x0` and `args`, and returns one.  Tensors in `args`, and those that it closes over, are
+        Takes a Tensor of the shape of `x0` and `args`, and returns one.  Tensors in `args`, and closed-over tensors, are
         parameters.
     x0 : array_like
-        Where to begin; it has no derivative.
+        Starting point; it has no derivative.
     args, xtol, maxiter, method
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Filters, convolutions and spectra under SciPy's names: gradspec.scipy.signal.
 
-Owns the names.  All but the loop of a recursive filter, which is SciPy's, is made of operators.
+Defines the names.  All functions are built from operators, except the loop of a recursive filter, which is SciPy's.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -14,7 +14,7 @@ from .spectra import csd, istft, periodogram, spectrogram, stft, welch
 from .systems import bode, freqresp, lsim
 from .windows import get_window
 from ..values import in_given_precision
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "bode", "convolve", "convolve2d", "correlate", "correlate2d", "csd", "decimate", "detrend", "fftconvolve", "filtfilt",

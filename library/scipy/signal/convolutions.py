@@ -1,6 +1,6 @@
-"""Convolutions and correlations of arrays of any dimension, made of Fourier transforms.
+"""Convolutions and correlations of arrays of any dimension, by Fourier transforms.
 
-Owns the modes, and what stands beyond the edges.
+Handles the modes, and the extension beyond the edges.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve", "oaconvolve"]
@@ -23,7 +23,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     Parameters
     ----------
     in1, in2 : array_like or Tensor
-        Of as many axes; the others broadcast.
+        Has as many axes; the others broadcast.
     mode : {"full", "valid", "same"}
         All of it, what needs nothing beyond the edges, or the middle of the size of `in1`.
     axes : int or sequence of int, optional
@@ -55,7 +55,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
 
 
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
-    """`fftconvolve` under the name of SciPy's way of blocks; here it is computed as a whole.
+    """`fftconvolve` under the name of SciPy's overlap-add method; here it is computed without blocks.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", *, ax
     Parameters
     ----------
     in1, in2 : array_like or Tensor
-        Of as many axes.
+        Has as many axes.
     mode : {"full", "valid", "same"}
     method : {"auto", "direct", "fft"}
         SciPy's; all are computed by Fourier transforms.
@@ -98,7 +98,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", *, ax
         axes = [[axis for axis in range(x.ndim) if axis not in some][-count:] for x, some in zip((a, b), dots)]
     along = [[axis % x.ndim for axis in some] for x, some in zip((a, b), axes)]
     rest = [[axis for axis in range(x.ndim) if axis not in some + other] for x, some, other in zip((a, b), along, dots)]
-    # What is left of in1, what is left of in2, what is summed over, what is convolved along.
+    # Free axes of in1, free axes of in2, axes of the sum, axes of the convolution.
     shapes = [[x.shape[axis] for axis in some] for x, some in zip((a, b), rest)]
     first, second = (ops.permute_dims(x, tuple(r + d + c)) for x, r, d, c in zip((a, b), rest, dots, along))
     first = ops.reshape(first, tuple(shapes[0]) + (1,) * len(shapes[1]) + first.shape[len(shapes[0]) :])
@@ -139,7 +139,7 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
     in1, in2 : array_like or Tensor, 2-D
     mode : {"full", "valid", "same"}
     boundary : {"fill", "wrap", "symm"}
-        What stands beyond the edges of `in1`: `fillvalue`, the other side, or itself mirrored.
+        Extension beyond the edges of `in1`: `fillvalue`, the opposite side, or the mirror image.
     fillvalue : number
 
     Returns
@@ -185,7 +185,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
     a, b = _pair("correlate2d", in1, in2, mode)
     if mode == "valid" and any(x < y for x, y in zip(a.shape, b.shape)):
         return correlate(a, b, mode)
-    if mode == "same":  # the middle lies the other way round where a size is even
+    if mode == "same":  # for an even size the middle is on the other side
         found = convolve2d(a, ops.conj(ops.flip(b)), "full", boundary, fillvalue)
         return found[tuple(slice(size // 2, size // 2 + n) for n, size in zip(a.shape, b.shape))]
     return convolve2d(a, ops.conj(ops.flip(b)), mode, boundary, fillvalue)

@@ -1,7 +1,8 @@
-"""Recursive filters: lfilter and its kin.
+"""Recursive filters: lfilter and related functions.
 
-Owns the one recursion, that of an all-pole filter: y[n] = v[n] - a[1] y[n-1] - a[2] y[n-2] - ...  SciPy's loop computes it, and
-its derivatives are the same filter: of a tangent, and of a gradient that runs from the end.  All else is made of operators.
+Computes the recursion of an all-pole filter: y[n] = v[n] - a[1] y[n-1] - a[2] y[n-2] - ...  SciPy's loop computes it. Its
+derivatives are the same filter: applied to a tangent, and to a gradient in reverse order.  All other functions are built from
+operators.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from ..values import computed, numbers
 
@@ -83,9 +84,9 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     Returns
     -------
     y : Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     zf : Tensor
-        The state behind the last sample, only with `zi`.
+        The state after the last sample, only with `zi`.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def _state(b: Any, a: Any, x: Any, y: Any, zi: Any, m: int, order: int) -> Any:
-    """An element of the state behind the last sample: what the samples, and the state before, add to what comes."""
+    """An element of the state after the last sample: the contribution of samples and initial state to later outputs."""
     count = x.shape[-1]
     found = zi[..., m + count] if m + count < order else ops.zeros(x.shape[:-1], dtype=y.dtype)
     for back in range(1, min(order - m, count) + 1):
@@ -130,7 +131,7 @@ def _state(b: Any, a: Any, x: Any, y: Any, zi: Any, m: int, order: int) -> Any:
 
 
 def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
-    """The state of `lfilter` behind outputs and inputs that are known.
+    """The state of `lfilter` after known outputs and inputs.
 
     Parameters
     ----------
@@ -160,13 +161,13 @@ def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
 
 
 def _reached(c: Any, past: Any, order: int) -> Any:
-    """sum over j of c[m + j] past[j - 1], for each m from 1 on: what the past adds to what comes."""
+    """sum over j of c[m + j] past[j - 1], for each m from 1 on: the contribution of the past to later samples."""
     sums = [ops.sum(c[m + 1 : m + 1 + past.size] * past[: max(c.size - m - 1, 0)]) for m in range(order)]
     return ops.stack(sums) if sums else ops.zeros(0, dtype=c.dtype)
 
 
 def lfilter_zi(b: Any, a: Any) -> Any:
-    """The state of `lfilter` in which a constant signal of ones gives a constant.
+    """The state of `lfilter` that gives a constant output for a constant input of ones.
 
     Parameters
     ----------
@@ -219,7 +220,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def sosfilt_zi(sos: Any) -> Any:
-    """The states of `sosfilt` in which a constant signal of ones gives a constant.
+    """The states of `sosfilt` that give a constant output for a constant input of ones.
 
     Parameters
     ----------
@@ -247,16 +248,16 @@ def filtfilt(
     method: str = "pad",
     irlen: Any = None,
 ) -> Any:
-    """Filter a signal forward and backward, which shifts no phase.
+    """Filter a signal forward and backward, without a phase shift.
 
     Parameters
     ----------
     b, a, x, axis
         As for `lfilter`.
     padtype : {"odd", "even", "constant", None}
-        How the signal goes on beyond its ends.
+        Extension of the signal beyond its ends.
     padlen : int, optional
-        How far; three times the length of the filter by default.
+        Length of the extension; by default three times the length of the filter.
     method : {"pad"}
         Gustafsson's, "gust", has no derivative here.
     irlen : None
@@ -264,7 +265,7 @@ def filtfilt(
     Returns
     -------
     Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     """
     if method != "pad":
         raise NotImplementedError(f"filtfilt: method must be 'pad', got {method!r}: Gustafsson's method has no derivative here")
@@ -286,7 +287,7 @@ def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: Any = "odd", padlen: 
     Returns
     -------
     Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     """
     sos, x = _floats(sos, x)
     values = sos.detach().numpy()
@@ -333,7 +334,7 @@ def savgol_filter(
     Returns
     -------
     Tensor
-        Of the shape of `x`.
+        Has the shape of `x`.
     """
     from scipy.signal import savgol_coeffs
     from scipy.signal import savgol_filter as of_array
@@ -347,10 +348,10 @@ def savgol_filter(
     if mode not in modes:
         raise ValueError(f"savgol_filter: mode must be one of {', '.join(map(repr, modes))}, got {mode!r}")
     weights = savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta, use="dot")
-    where = np.arange(half + 1 - window_length, count + half)  # a window of even length is longer behind its place
+    where = np.arange(half + 1 - window_length, count + half)  # an even window has more elements after its place
     wide = _extended(x, where, modes[mode], cval)
     y = sum(float(weight) * wide[..., i : i + count] for i, weight in enumerate(weights))
-    if mode == "interp" and half:  # the polynomials of the first and of the last window go on to the ends
+    if mode == "interp" and half:  # the polynomials of the first and of the last window extend to the ends
         ends = of_array(np.eye(window_length), window_length, polyorder, deriv, delta, axis=0, mode="interp").astype(x.dtype)
         y = ops.concat([x[..., :window_length] @ asarray(ends[:half].T), y[..., half : count - half],
                         x[..., -window_length:] @ asarray(ends[-half:].T)], axis=-1)  # fmt: skip
@@ -358,7 +359,7 @@ def savgol_filter(
 
 
 def _extended(x: Any, where: np.ndarray, kind: str, cval: float) -> Any:
-    """Samples at places that may lie beyond the ends."""
+    """Samples at positions that may be beyond the ends."""
     count = x.shape[-1]
     if kind == "wrap":
         return ops.take(x, where % count, axis=-1)

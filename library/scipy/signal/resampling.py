@@ -1,6 +1,6 @@
-"""Signals at other rates, their trend, their envelope and their running median, made of operators.
+"""Resample signals, and compute their trend, their envelope and their running median, with operators.
 
-Owns what a transform of one length becomes at another.
+Computes the transform of one length from the transform of another.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from .filters import _floats
 
@@ -56,14 +56,14 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwr
     axis : int
     type : {"linear", "constant"}
     bp : int or sequence of int
-        Where one line ends and another begins.
+        Breakpoints between the lines.
     overwrite_data : bool
-        Taken from SciPy; `data` stays as it is.
+        Accepted as in SciPy; `data` is unchanged.
 
     Returns
     -------
     Tensor
-        Of the shape of `data`.
+        Has the shape of `data`.
     """
     (x,) = _floats(data)
     if type in ("constant", "c"):
@@ -84,17 +84,17 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwr
 
 
 def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time") -> Any:
-    """A periodic signal at `num` places, by its Fourier transform.
+    """A periodic signal at `num` points, by its Fourier transform.
 
     Parameters
     ----------
     x : array_like or Tensor
     num : int
     t : array_like, optional
-        Where the samples lie; the places of the result are returned as well.
+        Positions of the samples; the positions of the result are returned as well.
     axis : int
     window : array_like, callable, str, float or tuple, optional
-        What the transform is multiplied with, as SciPy takes it.
+        Factor of the transform, as in SciPy.
     domain : {"time", "freq"}
         Whether `x` is the signal or its transform.
 
@@ -123,7 +123,7 @@ def resample(x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None,
     kept = min(num, count)
     half = kept // 2 + 1
     low, high = found[..., :half], found[..., count - (kept - half) :] if kept > half else found[..., :0]
-    if kept % 2 == 0 and num != count:  # the highest frequency stands for both of its signs
+    if kept % 2 == 0 and num != count:  # the highest frequency represents both of its signs
         edge = low[..., -1:]
         if num < count:
             edge = edge + found[..., count - kept // 2 : count - kept // 2 + 1]
@@ -193,7 +193,7 @@ def resample_poly(
 
 
 def medfilt(volume: Any, kernel_size: Any = None) -> Any:
-    """The running median of an array, which is 0 beyond its edges.
+    """The running median of an array, extended by zeros beyond its edges.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `volume`.
+        Has the shape of `volume`.
     """
     (x,) = _floats(volume)
     sizes = np.broadcast_to(3 if kernel_size is None else kernel_size, (x.ndim,)).tolist()

@@ -1,6 +1,6 @@
-"""Frequency responses of filters, and filters that change the rate or adapt to what is near.
+"""Frequency responses of filters, and filters that change the rate or adapt to local variance.
 
-Owns these formulas, which are made of operators; the filters of `decimate` are SciPy's.
+Defines these formulas, which are built from operators; the filters of `decimate` are SciPy's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...support.dispatch import ops
 from ..values import numbers
@@ -23,7 +23,7 @@ __all__ = ["decimate", "freqz", "freqz_sos", "freqz_zpk", "upfirdn", "wiener"]
 
 
 def _frequencies(name: str, worN: Any, whole: bool, fs: float, ends: bool = False) -> Any:
-    """In radians a sample: so many evenly spaced ones, or those that are given."""
+    """Frequencies in radians per sample: a number of evenly spaced ones, or the given ones."""
     if not isinstance(worN, TensorBase) and np.ndim(worN) == 0:
         count = 512 if worN is None else operator.index(worN)
         return asarray(np.linspace(0, 2 * math.pi if whole else math.pi, count, endpoint=bool(ends) and not whole))
@@ -42,7 +42,7 @@ def _polynomial(b: Any, w: Any) -> Any:
 
 
 def of_roots(zeros: Any, poles: Any, gain: Any, at: Any) -> Any:
-    """The rational function of these zeros and poles, of one axis each, at some places."""
+    """The rational function with these zeros and poles, each along one axis, at some points."""
     at = ops.expand_dims(at, -1)
     return gain * ops.prod(at - zeros, -1) / ops.prod(at - poles, -1)
 
@@ -56,14 +56,14 @@ def freqz(b: Any, a: Any = 1, worN: Any = 512, whole: bool = False, plot: None =
     b, a : array_like or Tensor, 1-D
         Numerator and denominator in powers of 1 / z.
     worN : int or array_like or Tensor
-        How many frequencies, or these, in units of `fs`.
+        Number of frequencies, or the frequencies, in units of `fs`.
     whole : bool
         Whether the frequencies go round the unit circle, rather than half of it.
     plot : None
     fs : float
         The sampling frequency.
     include_nyquist : bool
-        Whether half the sampling frequency is the last one, where `worN` is an int.
+        Whether half the sampling frequency is included as the last one, if `worN` is an int.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def freqz_sos(sos: Any, worN: Any = 512, whole: bool = False, fs: float = 2 * ma
     Returns
     -------
     w, h : Tensor
-        As of `freqz`.
+        As for `freqz`.
     """
     (sos,) = numbers("freqz_sos", sos)
     if sos.ndim != 2 or sos.shape[1] != 6 or not sos.shape[0]:
@@ -116,7 +116,7 @@ def freqz_zpk(z: Any, p: Any, k: Any, worN: Any = 512, whole: bool = False, fs: 
     Returns
     -------
     w, h : Tensor
-        As of `freqz`.
+        As for `freqz`.
     """
     w = _frequencies("freqz_zpk", worN, whole, fs)
     z, p, k = numbers("freqz_zpk", z, p, k)
@@ -124,7 +124,7 @@ def freqz_zpk(z: Any, p: Any, k: Any, worN: Any = 512, whole: bool = False, fs: 
 
 
 def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: float = 0) -> Any:
-    """A signal with zeros between its samples, filtered, of which one sample in `down` is kept.
+    """A filtered signal with zeros between its samples, with one sample in `down` kept.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def decimate(x: Any, q: int, n: int | None = None, ftype: str = "iir", axis: int
 
 
 def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Any:
-    """Wiener's filter, which smooths where the spread of what is near is that of noise.
+    """Wiener's filter, which smooths where the local variance is the noise's variance.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Any:
     Returns
     -------
     Tensor
-        Of the shape of `im`.
+        Has the shape of `im`.
     """
     (im,) = numbers("wiener", im)
     sizes = [3] * im.ndim if mysize is None else [mysize] * im.ndim if np.ndim(mysize) == 0 else list(mysize)

@@ -1,6 +1,6 @@
-"""Spectra of stretches of a signal, made of Fourier transforms.
+"""Spectra of segments of a signal, by Fourier transforms.
 
-Owns how a signal is cut into stretches, and how spectra are scaled.
+Decides how a signal is divided into segments, and how spectra are scaled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.fft
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...support.dispatch import ops
 from .filters import _floats
 from .resampling import detrend as without_trend
@@ -32,7 +32,7 @@ def _window(name: str, window: Any, nperseg: int | None, count: int, default: in
 
 
 def _stretches(x: Any, size: int, step: int) -> Any:
-    """Stretches along the last axis: an axis of them, and one of places in each."""
+    """Segments along the last axis: an axis of segments, and an axis of positions in each."""
     starts = np.arange(0, x.shape[-1] - size + 1, step)
     return ops.take(x, starts[:, None] + np.arange(size), axis=-1)
 
@@ -109,7 +109,7 @@ def _spectra(
 
 
 def _placed(result: Any, axis: int, ndim: int) -> Any:
-    """The axis of frequencies where the signal's was."""
+    """Move the axis of frequencies to the position of the signal's axis."""
     return ops.moveaxis(result, -1, axis) if axis % ndim != ndim - 1 else result
 
 
@@ -118,7 +118,7 @@ def csd(
     nfft: int | None = None, detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density", axis: int = -1,
     average: str = "mean",
 ) -> tuple:  # fmt: skip
-    """The cross spectrum of two signals by Welch's method: the mean of those of stretches.
+    """The cross spectrum of two signals by Welch's method: the mean of the segments' cross spectra.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Linear systems of continuous time: frequency responses, and what comes out of inputs.
+"""Linear systems in continuous time: frequency responses, and outputs for given inputs.
 
-Owns the three forms of a system and what follows from them: a response is a value of the transfer function, a simulation is exact
-for inputs that are linear, or constant, between the times.
+Handles the three forms of a system.  A response is a value of the transfer function.  A simulation is exact for inputs that are
+linear, or constant, between the times.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import pure_callback, stop_gradient
 from ...support.dispatch import ops
 from ..values import must_be_constant, numbers
@@ -21,7 +21,7 @@ __all__ = ["bode", "freqresp", "lsim"]
 
 
 def _system(name: str, system: Any) -> tuple[Any, ...]:
-    """Its two, three or four arrays as tensors of one dtype, each of the number of axes that its form has."""
+    """Its two, three or four arrays as tensors of one dtype, with the number of axes that the form requires."""
     for form in (("num", "den"), ("zeros", "poles", "gain"), ("A", "B", "C", "D")):
         if hasattr(system, "dt") and all(hasattr(system, part) for part in form):  # SciPy's classes
             if system.dt is not None:
@@ -69,9 +69,9 @@ def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple:
     ----------
     system : tuple
         (num, den), polynomials with the highest power first; (zeros, poles, gain); or (A, B, C, D), of one input and one output;
-        of arrays or Tensors.  One of SciPy's systems is taken as well.
+        of arrays or Tensors.  SciPy's system objects are also accepted.
     w : array_like or Tensor, optional
-        Frequencies in radians per unit of time; by default `n` places that SciPy chooses by the poles and zeros.
+        Frequencies in radians per unit of time; by default `n` points that SciPy chooses from the poles and zeros.
     n : int
 
     Returns
@@ -82,7 +82,7 @@ def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple:
     Raises
     ------
     ValueError
-        Of a system of discrete time, or of several inputs or outputs.
+        For a system of discrete time, or with several inputs or outputs.
     """
     parts = _system("freqresp", system)
     if w is None:
@@ -126,7 +126,7 @@ def bode(system: Any, w: Any = None, n: int = 100) -> tuple:
 
 
 def _states(name: str, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A, B, C, D: of a transfer function in the coordinates of its last derivatives, as SciPy has them."""
+    """A, B, C, D; a transfer function uses SciPy's coordinates, its highest derivatives."""
     if len(parts) == 4:
         return parts
     if len(parts) == 3:
@@ -154,9 +154,9 @@ def lsim(system: Any, U: Any, T: Any, X0: Any = None, interp: bool = True) -> tu
     system : tuple
         As for `freqresp`; (A, B, C, D) may have several inputs and outputs.
     U : array_like or Tensor, shape (N,) or (N, inputs), or None
-        The input at each time; None and 0 stand for none.
+        The input at each time; None and 0 mean zero input.
     T : array_like, shape (N,)
-        Times with equal steps, of which the first is not negative; they have no derivative.
+        Times with equal steps, the first at least 0; they have no derivative.
     X0 : array_like or Tensor, optional
         The state at time 0; zeros by default.
     interp : bool

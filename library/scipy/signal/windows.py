@@ -1,7 +1,6 @@
-"""Windows that taper a stretch of a signal, under SciPy's names: gradspec.scipy.signal.windows.
+"""Windows that taper a segment of a signal, under SciPy's names: gradspec.scipy.signal.windows.
 
-Owns the formulas of those that have a parameter in which they are smooth: each is a function of it, with derivatives.  The
-values of all others are SciPy's.
+Defines the formulas of windows with a smooth parameter: each has derivatives in it.  The values of all other windows are SciPy's.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...support.dispatch import ops
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..values import must_be_constant, reals
 
 __all__ = [
@@ -69,7 +68,7 @@ triang = _constant("triang", "A triangle that ends beyond its ends")
 
 
 def _places(name: str, M: int, sym: bool) -> np.ndarray:
-    """The places of the elements from the middle of the window, or of the period that is one longer; not of fewer than two."""
+    """Positions of the elements relative to the middle of the window, or of the period that is one longer; for at least two."""
     if int(M) != M or M < 0:
         raise ValueError(f"{name}: the window has no {M} elements: M must be a whole number that is not negative")
     last = int(M) - 1 if sym else int(M)
@@ -77,7 +76,7 @@ def _places(name: str, M: int, sym: bool) -> np.ndarray:
 
 
 def _shaped(name: str, M: int, sym: bool, parameters: tuple, formula: Callable[..., Any]) -> Any:
-    """A window by its formula, of the places and the parameters as tensors; ones where there is one element alone."""
+    """A window by its formula, a function of positions and of parameters as tensors; ones if there is only one element."""
     given = [parameter.astype(float) for parameter in map(asarray, parameters)] if M <= 1 else reals(name, *parameters)
     places = _places(name, M, sym)
     return asarray(np.ones(int(M))) if M <= 1 else formula(places, *given)
@@ -89,12 +88,12 @@ def exponential(M: int, center: float | None = None, tau: Any = 1.0, sym: bool =
     Parameters
     ----------
     M : int
-        How many elements.
+        Number of elements.
     center : float, optional
-        By default the middle; only of a window that is not symmetric.
+        By default the middle; only for a window that is not symmetric.
     tau : float or Tensor
     sym : bool
-        Whether it ends as it begins; else it is a period of one that is longer by an element.
+        Whether the window is symmetric; otherwise it is one period of the symmetric window that is longer by an element.
 
     Returns
     -------
@@ -109,12 +108,12 @@ def exponential(M: int, center: float | None = None, tau: Any = 1.0, sym: bool =
 
 
 def gaussian(M: int, std: Any, sym: bool = True) -> Any:
-    """A bell of standard deviation `std`, in which it has a derivative; `M` and `sym` as of `exponential`."""
+    """A bell of standard deviation `std`, differentiable in `std`; for `M` and `sym` see `exponential`."""
     return _shaped("gaussian", M, sym, (std,), lambda k, std: ops.exp(-0.5 * ops.square(k / std)))
 
 
 def general_gaussian(M: int, p: Any, sig: Any, sym: bool = True) -> Any:
-    """exp(-abs(k / sig)**(2 * p) / 2), with derivatives in `p` and `sig`; `M` and `sym` as of `exponential`."""
+    """exp(-abs(k / sig)**(2 * p) / 2), with derivatives in `p` and `sig`; for `M` and `sym` see `exponential`."""
 
     def formula(k: np.ndarray, p: Any, sig: Any) -> Any:
         middle = k == 0
@@ -125,7 +124,7 @@ def general_gaussian(M: int, p: Any, sig: Any, sym: bool = True) -> Any:
 
 
 def general_cosine(M: int, a: Any, sym: bool = True) -> Any:
-    """A sum of cosines with the weights `a`, in which it is linear; `M` and `sym` as of `exponential`."""
+    """A sum of cosines, linear in the weights `a`; for `M` and `sym` see `exponential`."""
 
     def formula(k: np.ndarray, a: Any) -> Any:
         waves = 2 * np.pi * k / (M - 1 if sym else M)  # from the middle, so that no term changes its sign
@@ -152,7 +151,7 @@ def kaiser(M: int, beta: Any, sym: bool = True) -> Any:
 
 
 def kaiser_bessel_derived(M: int, beta: Any, *, sym: bool = True) -> Any:
-    """The root of a running sum of Kaiser's window, of an even number of elements, with a derivative in `beta`."""
+    """The root of a running sum of Kaiser's window, with an even number of elements and a derivative in `beta`."""
     if not sym:
         raise ValueError("kaiser_bessel_derived: it is symmetric: sym must be True")
     if M % 2:
@@ -165,9 +164,9 @@ def kaiser_bessel_derived(M: int, beta: Any, *, sym: bool = True) -> Any:
 
 
 def tukey(M: int, alpha: Any = 0.5, sym: bool = True) -> Any:
-    """Ones between two halves of a cosine, which are a part `alpha` of the window.
+    """Ones between two halves of a cosine, which take a fraction `alpha` of the window.
 
-    It has a derivative in `alpha`, which is 0 beyond 0 and 1.  `M` and `sym` are as of `exponential`.
+    It has a derivative in `alpha`, which is 0 outside [0, 1].  For `M` and `sym` see `exponential`.
     """
 
     def formula(k: np.ndarray, alpha: Any) -> Any:
@@ -195,11 +194,11 @@ def get_window(window: Any, Nx: int, fftbins: bool = True) -> Any:
     Parameters
     ----------
     window : str, tuple, float or Tensor
-        A name; a name and parameters, which may be tensors with a derivative where the window has one; or the `beta` of `kaiser`.
+        A name; a name and parameters, which may be tensors with a derivative if the window has one; or the `beta` of `kaiser`.
     Nx : int
-        How many elements.
+        Number of elements.
     fftbins : bool
-        Whether it is a period of a window that is longer by an element, for a Fourier transform.
+        Whether it is one period of the window that is longer by an element, for a Fourier transform.
 
     Returns
     -------

@@ -1,13 +1,10 @@
-"""scipy.sparse with derivatives: its linear algebra; sparse matrices of tensors are those of gradspec.sparse.
-
-Owns the name.
-"""
+"""scipy.sparse with derivatives: its linear algebra; gradspec.sparse has the sparse matrices of tensors."""
 
 from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ...support.later import later
+from ...support.lazy_import import later
 
 if TYPE_CHECKING:
     from . import linalg as linalg

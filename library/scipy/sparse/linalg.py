@@ -1,7 +1,7 @@
-"""scipy.sparse.linalg with derivatives: linear systems and least squares that are solved by products with vectors.
+"""scipy.sparse.linalg with derivatives: solve linear systems and least squares by products with vectors.
 
-Owns what may stand for a matrix.  A derivative solves the transposed system by the same method, to the same tolerance, and is
-solved so again where it is differentiated: no matrix is made, and no step of the method is kept.
+Decides which objects are accepted as a matrix.  A derivative solves the transposed system by the same method, to the same
+tolerance; so do higher derivatives.  No matrix is built, and no step of the method is kept.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import gradspec
 import gradspec.scipy.optimize  # noqa: F401 (as well)
 
 from ...autograd import Function
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...core.tensor import TensorBase
 from ...func import vjp
 from ...func.implicit import by_solve, linear_residual
 from ...func.solutions import solved
 from ...support.dispatch import ops
-from ...support.later import answer
+from ...support.lazy_import import answer
 from ..optimize.attached import gated, number, numbers, refuse
 from ..values import in_given_precision
 
@@ -35,7 +35,7 @@ def __dir__() -> list[str]:
 
 
 class _Product(Function):
-    """A product with a LinearOperator of SciPy, which knows numbers alone."""
+    """A product with a LinearOperator of SciPy, which accepts only numbers."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, operator: Any, adjoint: bool) -> Any:
@@ -53,7 +53,7 @@ class _Product(Function):
 
 
 def product(caller: str, A: Any) -> Callable[[Any], Any]:
-    """The linear function of vectors that a matrix stands for."""
+    """The linear function of vectors that a matrix represents."""
     from scipy.sparse import issparse
     from scipy.sparse.linalg import LinearOperator
 
@@ -92,7 +92,7 @@ def _system(caller: str, A: Any, b: Any, x0: Any, symmetric: bool, M: Any, callb
 
     def derivative(matvec: Any, b: Any, transposed: bool = False) -> Any:
         x, code = run(matvec, b, M=M if symmetric or not transposed else None)
-        if code < 0:  # a breakdown, as of a right-hand side that is next to nothing
+        if code < 0:  # a breakdown, for example for a tiny right-hand side
             x, code = run(matvec, b, "gmres")
         return x if code == 0 else np.full_like(x, np.nan)
 
@@ -115,18 +115,18 @@ def cg(
     ----------
     A : matrix, LinearOperator or callable
         Symmetric and positive definite: a Tensor, an array, a sparse matrix of gradspec or of SciPy, a LinearOperator of SciPy,
-        which is a constant, or a linear function of vectors made of operators.  Its tensors, and those that it closes over, are
+        which is a constant, or a linear function of vectors built from operators.  Its tensors, and closed-over tensors, are
         differentiated by.
     b : array_like, shape (n,)
     x0, rtol, atol, maxiter, M, callback
-        As of SciPy; derivatives are solved for with the same `rtol`, `atol`, `maxiter` and `M`.
+        As in SciPy; derivatives are solved for with the same `rtol`, `atol`, `maxiter` and `M`.
 
     Returns
     -------
     x : Tensor, shape (n,)
-        With derivatives by A and b, in both modes and to any order; NaN where an iteration for one did not converge.
+        With derivatives by A and b, in both modes and to any order; NaN if the iteration for a derivative did not converge.
     info : int
-        0 where it converged; else the derivatives are NaN, and a warning says so.
+        0 if it converged; else the derivatives are NaN, with a warning.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def bicgstab(
     A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
     callback: Any = None,
 ) -> tuple[Any, int]:  # fmt: skip
-    """As `cg`, for any square matrix; see `scipy.sparse.linalg.bicgstab`.  `M` serves A alone, and not its transpose."""
+    """As `cg`, for any square matrix; see `scipy.sparse.linalg.bicgstab`.  `M` preconditions only A, not its transpose."""
     return _system("bicgstab", A, b, x0, False, M, callback, {"rtol": rtol, "atol": atol, "maxiter": maxiter})
 
 
@@ -238,16 +238,16 @@ def lsqr(
     Parameters
     ----------
     A : matrix or LinearOperator, shape (m, n)
-        As of `cg`, of full column rank where `damp` is 0.
+        As for `cg`, of full column rank if `damp` is 0.
     b : array_like, shape (m,)
     damp, atol, btol, conlim, iter_lim, show, calc_var, x0
-        As of SciPy.
+        As in SciPy.
 
     Returns
     -------
     tuple
         SciPy's, whose first element is a Tensor with derivatives by A and b, from the normal equations, solved by conjugate
-        gradients to 1e-12.  Inside of a vmap it has no others.
+        gradients to 1e-12.  Inside a vmap it has no others.
     """
     options = {
         "atol": atol,

@@ -1,6 +1,6 @@
 """SciPy's special functions with derivatives: gradspec.scipy.special.
 
-Owns the names: those of gradspec.special, and what SciPy has beyond.
+Defines the names: the names of gradspec.special, and further functions of SciPy.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -16,7 +16,7 @@ from .parameters import *  # noqa: F403
 from .scaled import *  # noqa: F403
 from .smooth_functions import *  # noqa: F403
 from .refusals import wright_bessel
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 _parts = (compositions, elliptic, orthogonal, parameters, scaled, smooth_functions)
 __all__ = sorted({"round", "wright_bessel", *_operators.__all__, *(name for part in _parts for name in part.__all__)})

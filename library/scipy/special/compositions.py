@@ -1,6 +1,6 @@
-"""Functions of scipy.special that are made of operators: transformations, distribution functions and their inverses, Bessel kin.
+"""Functions of scipy.special composed of operators: transformations, distribution functions, their inverses, Bessel functions.
 
-Owns these formulas; derivatives follow.
+Defines these formulas; derivatives follow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...special import betainc, betaln, exprel, gamma, gammainc, gammaincc, gamm
 from ...special import spherical_jn as _jn
 from ...special import spherical_yn as _yn
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..difference_quotients import log1p_ratio
 from ..values import elementwise, implicit, named, reals, refused, smooth
 
 
@@ -37,7 +37,7 @@ pseudo_huber = named("pseudo_huber", "delta r", "A smooth form of Huber's loss."
 
 
 def _boxcox(x: Any, p: Any) -> Any:
-    """At 0, where the power is 0 and its logarithm infinite, -1 / lmbda."""
+    """The value at 0 is -1 / lmbda: the power is 0 and its logarithm infinite."""
     ended = (x == 0) & (p > 0)
     size = log(where(ended, 1.0, x))
     return where(ended, x ** where(ended, p, 1.0) / where(ended, p, 1.0) - 1 / where(ended, p, 1.0), size * exprel(p * size))
@@ -149,7 +149,7 @@ fdtrc = named("fdtrc", "dfn dfd x", "One less fdtr.", lambda m, n, x: betainc(n 
 
 
 def _fdtri(m: Any, n: Any, p: Any) -> Any:
-    """By the inverse for 1 / (1 + m x / n), whose digits last where x is large."""
+    """By the inverse for 1 / (1 + m x / n), which keeps its digits for large x."""
     w = _beta_inverse(n / 2, m / 2, p)
     return n * (1 - w) / (m * w)
 
@@ -158,7 +158,7 @@ fdtri = named("fdtri", "dfn dfd p", "Inverse of fdtr in its last argument.", _fd
 
 
 def _of_counts(name: str, arguments: str, doc: str, function: Any) -> Any:
-    """A function whose first argument is a count, in which it has no derivative."""
+    """A function whose first argument is a count, without a derivative in it."""
     words = f"scipy.special.{name} has no derivative in k, which is a whole number; pass k.detach()"
     return named(name, arguments, doc, lambda k, *rest: function(refused(floor(k), (k,), words), *rest))
 
@@ -172,7 +172,7 @@ nbdtrc = _of_counts("nbdtrc", "k n p", "One less nbdtr.", lambda k, n, p: betain
 
 
 def _kolmogorov(y: Any) -> Any:
-    """Either of two series, which Jacobi's identity joins, where it is short."""
+    """Either of two series that Jacobi's identity relates, in the range where it converges fast."""
     far = y > 0.8
     high, low = where(far, y, 1.0), where(far | (y <= 0.02), 0.5, y)
     right: Any = 0.0

@@ -1,6 +1,7 @@
 """Elliptic integrals, Legendre's and Carlson's, and Jacobi's functions, with derivatives in every argument.
 
-Owns Carlson's integral of any powers, of which all derivatives are values: those of its integrand are of the same form.
+Computes Carlson's integral for any powers.  All its derivatives are values of it, because its integrand's derivatives have the
+same form.
 
 References
 ----------
@@ -97,7 +98,7 @@ elliprd = named("elliprd", "x y z", "Carlson's degenerate symmetric integral RD.
 
 
 def _rc_of_both(x: Any, y: Any) -> Any:
-    """Of a negative y Cauchy's principal value, which is an integral of a positive one."""
+    """For negative y, Cauchy's principal value, by an integral with a positive y."""
     below = y < 0
     factor = ops.where(below, sqrt(ops.where(below, x / ops.where(below, x - y, 1.0), 1.0)), 1.0)
     return factor * _rc(ops.where(below, x - y, x), abs(y))
@@ -119,7 +120,7 @@ _ellipe_slope = lambda m: -_d(0.0, 1 - m, 1.0) / 6  # noqa: E731
 
 
 def _within(phi: Any) -> tuple[Any, Any]:
-    """How many times an amplitude passes pi, and its sine there."""
+    """Number of half-periods in an amplitude, and its sine after them."""
     turns = round(phi / math.pi)
     return turns, sin(phi - turns * math.pi)
 
@@ -151,7 +152,7 @@ def _amplitude(arguments: Any) -> Any:
 
 @_amplitude.defjvp
 def _amplitude_jvp(primals: Any, tangents: Any) -> Any:
-    """The amplitude is what ellipkinc inverts."""
+    """The amplitude is the inverse of ellipkinc."""
     ((u, m),), ((u_t, m_t),) = primals, tangents
     ph = _amplitude([u, m])
     moved = u_t if is_zero(m_t) else u_t - _ellipkinc_by_m(None, ph, m) * m_t

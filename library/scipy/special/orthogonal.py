@@ -1,6 +1,6 @@
-"""Orthogonal polynomials under SciPy's names: `eval_legendre(n, x)` is that of whole degree n at x.
+"""Orthogonal polynomials under SciPy's names: `eval_legendre(n, x)` is the polynomial of integer degree n at x.
 
-Owns the recurrences that gradspec.special has not.
+Computes the recurrences that gradspec.special lacks.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ def legendre_p(n: int, z: Any, *, diff_n: int = 0) -> Any:
         The degree.
     z : array_like, real
     diff_n : int
-        How many derivatives.
+        Number of derivatives.
 
     Returns
     -------
     Tensor
-        The polynomial and its derivatives along an axis at the front, as SciPy has them.
+        The polynomial and its derivatives along an axis at the front, as in SciPy.
     """
     (z,) = reals("legendre_p", z)
     found, n = [eval_legendre(n, z)], _degree(n)

@@ -1,7 +1,7 @@
 """Hypergeometric and Struve functions of real numbers, with derivatives in their parameters.
 
-Owns these derivatives.  That in the argument is the same function at other parameters.  Those in a parameter are differences of
-tenth order: of steps that shrink, two neighbours have to agree, else there is no number.
+Computes these derivatives.  The derivative in the argument is the same function at other parameters.  Derivatives in a parameter
+are differences of tenth order with shrinking steps: two successive results have to agree, else the result is NaN.
 
 References
 ----------
@@ -46,7 +46,7 @@ def _struve(name: str, n: int, v: Any, x: Any) -> Any:
 
 
 def _shifted(factor: Callable[..., Any]) -> Callable[..., Any]:
-    """Derivative n in the argument of a function of which it is that function at parameters n higher, times a factor."""
+    """Derivative n in the argument, for a function whose derivative is itself with parameters n higher, times a factor."""
 
     def slope(name: str, n: int, *arguments: Any) -> Any:
         import scipy.special
@@ -57,7 +57,7 @@ def _shifted(factor: Callable[..., Any]) -> Callable[..., Any]:
     return slope
 
 
-# Of a name, an order and arrays: the derivative of that order in the last of these.
+# Takes a name, an order and arrays; returns the derivative of that order in the last array.
 SLOPES = {
     "hyp0f1": _shifted(lambda n, v: 1 / _rising(v, n)),
     "hyp1f1": _shifted(lambda n, a, b: _rising(a, n) / _rising(b, n)),
@@ -84,7 +84,7 @@ def differentiated(name: str, arrays: Sequence[Any], orders: tuple[int, ...], n:
     Returns
     -------
     ndarray
-        Of double precision; NaN where differences do not settle.
+        Of double precision; NaN if the differences do not converge.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _stencil(order: int) -> list[tuple[int, float]]:
 
 @functools.cache
 def of_reals(name: str, orders: tuple[int, ...], n: int = 0) -> Any:
-    """That derivative as a function of real tensors, with derivatives of its own: one of its orders is one higher."""
+    """That derivative as a function of real tensors; its derivatives have one order that is higher by 1."""
     values = elementwise(lambda *arrays: differentiated(name, arrays, orders, n))
 
     @custom_jvp

@@ -1,6 +1,6 @@
-"""Hankel functions, and Airy functions without the exponential that carries them away.
+"""Hankel functions, and Airy functions scaled by their exponential.
 
-Owns their derivatives, of DLMF 9.2, 10.6.2: none in the order of a Hankel function.
+Defines their derivatives, by DLMF 9.2 and 10.6.2; no derivative in the order of a Hankel function.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["airye", "hankel1", "hankel1e", "hankel2", "hankel2e"]
 
 
 def _hankel(name: str, turn: complex) -> Callable[..., Any]:
-    """`turn`: the logarithmic derivative of the factor with which it is scaled."""
+    """`turn`: the logarithmic derivative of the scale factor."""
 
     def slope(y: Any, v: Any, z: Any) -> Any:
         return function(v - 1, z) + (turn - v / z) * y
@@ -38,7 +38,7 @@ hankel1, hankel1e, hankel2, hankel2e = (
 
 
 def _root(z: Any) -> Any:
-    """The slope of the exponent of Bi, which is not scaled below 0."""
+    """The slope of the exponent of Bi; Bi is not scaled below 0."""
     return where(z > 0, sqrt(where(z > 0, z, 1.0)), 0.0)
 
 

@@ -1,6 +1,6 @@
-"""Functions of scipy.special with derivatives that are stated: hypergeometric, Airy, error integrals, degrees, Lambert's W.
+"""Functions of scipy.special with explicit derivatives: hypergeometric, Airy, error integrals, degrees, Lambert's W.
 
-Owns the derivatives; the values are SciPy's.
+Defines the derivatives; the values are SciPy's.
 
 References
 ----------
@@ -90,7 +90,7 @@ _PAIRS = {
 
 
 def _pair(name: str, doc: str) -> Any:
-    """A function of SciPy that gives two, each with a derivative."""
+    """A function of SciPy with two results, each with a derivative."""
 
     def part(place: int, slope: Any) -> Any:
         def of_arrays(x: Any) -> Any:
@@ -144,7 +144,7 @@ cosm1 = _simple("cosm1", "x", "cos(x) - 1 without cancellation.", lambda y, x: -
 
 
 def _powm1(x: Any, y: Any) -> Any:
-    """SciPy's own is 0 or NaN where the power is too large for a number."""
+    """SciPy's value is 0 or NaN if the power overflows."""
     exponent = y * log(where(x > 0, x, 1.0))
     near = (x > 0) & (abs(exponent) < 0.5)
     return where(near, expm1(where(near, exponent, 0.0)), where(near, 1.0, x) ** y - 1)
@@ -173,7 +173,7 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     k : int
         The branch.
     tol : float
-        As SciPy takes it.
+        As in SciPy.
 
     Returns
     -------

@@ -1,7 +1,4 @@
-"""Distributions and summaries as SciPy writes them, with derivatives: gradspec.scipy.stats.
-
-Owns the names.
-"""
+"""Distributions and summaries with SciPy's interface, with derivatives: gradspec.scipy.stats."""
 
 import sys
 
@@ -38,7 +35,7 @@ from .summaries import (
     boxcox_llf, describe, entropy, gmean, gzscore, hmean, kurtosis, linregress, moment, pearsonr, pmean, sem, skew, trim_mean,
     ttest_1samp, ttest_ind, ttest_rel, variation, wasserstein_distance, zmap, zscore,
 )  # fmt: skip
-from ...support.later import answer
+from ...support.lazy_import import answer
 
 __all__ = [
     "alpha", "anglit", "arcsine", "argus", "bernoulli", "beta", "betabinom", "betanbinom", "betaprime", "binom", "boltzmann",

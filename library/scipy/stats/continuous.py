@@ -1,6 +1,6 @@
-"""Continuous distributions: densities, probabilities, quantiles and random numbers of the formulas of a family.
+"""Continuous distributions: compute densities, probabilities, quantiles and random numbers from the formulas of a family.
 
-Owns what happens at and beyond the ends of a support, and quantiles and random numbers as solutions of cdf(y) == q.
+Defines the values at and beyond the ends of a support, and quantiles and random numbers as solutions of cdf(y) == q.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Continuous(Distribution):
     Parameters
     ----------
     symmetric : bool
-        Whether it is symmetric about 0: what stands for one tail then stands for the other.
+        Whether it is symmetric about 0: one tail then serves for both.
     slopes : callable, optional
-        Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
-        `cdf` by each parameter; None for one without a formula.
+        For a family without a formula of probabilities, whose values are SciPy's.  Takes a number and the shape parameters,
+        returns the derivative of the `cdf` by each parameter; None for a parameter without a formula.
     estimates : callable, optional
-        Takes data, `loc` and `scale`, returns both by the greatest likelihood; one that is not None stays.  For a family without
-        shape parameters whose likelihood has its greatest value at a corner, which no gradient describes.
+        Takes data, `loc` and `scale`, returns the maximum-likelihood values of both; a value that is not None is kept.  For a
+        family without shape parameters whose likelihood has its maximum at a corner, which no gradient describes.
     """
 
     def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, estimates: Formula | None = None,
@@ -91,7 +91,7 @@ class Continuous(Distribution):
         return lambda y, *shapes: probability(y, list(shapes))
 
     def _standard(self, where: str, x: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
-        """x at `loc` 0 and `scale` 1 with infinities and without, the shapes, the scale, where these are admissible, and the
+        """x at `loc` 0 and `scale` 1 with infinities and without, the shapes, the scale, whether they are admissible, and the
         ends of the support."""
         x, shapes, loc, scale = self._tensors(where, args, kwds, (x,))
         far = ops.isinf(x)
@@ -108,7 +108,7 @@ class Continuous(Distribution):
             return ops.where(valid, ops.where(beyond, nothing, value), math.nan)
 
     def _settled(self, which: str, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """A formula at y, with derivatives 0 where the density is 0 in floating point, for an inner one may be infinite."""
+        """A formula at y; derivatives are 0 where the density underflows to 0, because inner ones may be infinite."""
         formula = self._formulas[which]
         value = formula(y, *shapes)
         flat = ops.isinf(value) | (value == 0) | (value == 1)
@@ -122,7 +122,7 @@ class Continuous(Distribution):
         return ops.where(flat, stop_gradient(value), formula(ops.where(flat, self._inside(ends), y), *shapes))
 
     def _at_ends(self, which: str, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """The density at the ends of the support, where a formula may subtract infinities: 0 or infinite, as beside them."""
+        """The density at the ends of the support, where a formula may subtract infinities: the limit, 0 or infinite."""
         at = (y == ends[0]) | (y == ends[1])
         lost, flat = ops.isnan(value) & at, (value == 0) & at & (which == "pdf")
         if some(lost):
@@ -134,10 +134,11 @@ class Continuous(Distribution):
         return self._risen(flat, value, y, shapes, ends) if some(flat) else value
 
     def _risen(self, at: Any, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """A density that is 0 at an end of the support, with derivatives: it rises as a power there, which `logpdf` beside says.
+        """A density that is 0 at an end of the support, with derivatives: it rises as a power, taken from `logpdf` nearby.
 
-        The derivatives below that power are 0.  Of the powers 1 and 2 they are extrapolated from three places beside the end.
-        All others are NaN, and second ones of a family with shape parameters, for the power may change with these.
+        Derivatives of an order below the power are 0.  For the powers 1 and 2 they are extrapolated from three points near the
+        end.  All other derivatives are NaN, and also second derivatives of a family with shape parameters, because the power may
+        depend on them.
         """
         formula, inside = self._formulas["pdf"], self._inside(ends)
         left = y == ends[0]
@@ -157,7 +158,7 @@ class Continuous(Distribution):
         return ops.where(at, found, formula(ops.where(at, inside, y), *shapes))
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
-        """Logarithm of the density at x; -inf with derivatives 0 outside of the support."""
+        """Logarithm of the density at x; -inf with derivatives 0 outside the support."""
         return self._density("logpdf", x, args, kwds)
 
     def pdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
@@ -230,24 +231,24 @@ class Continuous(Distribution):
         return implicit(value, self._formulas[name], slope)
 
     def ppf(self, q: Any, *args: Any, **kwds: Any) -> Any:
-        """The quantile: where `cdf` is q."""
+        """The quantile: the point where `cdf` is q."""
         return self._quantile("ppf", q, args, kwds)
 
     def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
-        """Where `sf` is q."""
+        """The inverse of `sf`, at q."""
         return self._quantile("isf", q, args, kwds)
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
-        """Random numbers with derivatives in the parameters: as each moves where its probability `cdf` stays.
+        """Random numbers with derivatives in the parameters: each number moves so that its probability `cdf` is constant.
 
         Parameters
         ----------
         *args, **kwds
             Shape parameters, `loc`, `scale`.
         size : int or tuple of int, optional
-            The shape of the result; that of the parameters without it.
+            The shape of the result; by default the parameters' shape.
         random_state : int, numpy.random.Generator or RandomState, optional
-            As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
+            As in SciPy, with the same numbers; by default the generator of `gradspec.manual_seed`.
 
         Returns
         -------
@@ -267,9 +268,9 @@ class Continuous(Distribution):
         data : array_like or Tensor
             Finite numbers; the parameters have derivatives in them.
         *args : float
-            Where the search for the shape parameters begins; SciPy's guess without them.
+            Start of the search for the shape parameters; by default SciPy's guess.
         **kwds : float
-            `loc` and `scale`: where that for these begins.  `floc`, `fscale`, `f0`, `f1` (or `fa`, `fix_a`) fix a parameter.
+            `loc` and `scale`: start of the search for them.  `floc`, `fscale`, `f0`, `f1` (or `fa`, `fix_a`) fix a parameter.
 
         Returns
         -------
@@ -278,10 +279,10 @@ class Continuous(Distribution):
 
         Notes
         -----
-        The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
-        greatest likelihood stands at the edge of the support, as of `halfnorm`.  A derivative in the data is that of the
-        solution of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`,
-        `expon` and `uniform` are order statistics and means, and move as these do.
+        The search follows exact gradients from SciPy's first guess.  SciPy's own search is used if the maximum is at the
+        edge of the support, as for `halfnorm`.  The derivative in the data is the derivative of the solution of "the
+        gradient is 0", by the implicit function theorem.  It is NaN at such an edge.  The estimates of `laplace`, `expon`
+        and `uniform` are order statistics and means, and move as these do.
 
         Examples
         --------
@@ -303,16 +304,16 @@ class Continuous(Distribution):
         func : callable, optional
             Takes a Tensor of shape () and returns a number; x itself by default.
         args : tuple
-            The shape parameters, of which each is one number, as `loc` and `scale` are.
+            The shape parameters, each a single number, like `loc` and `scale`.
         lb, ub : float or Tensor, optional
-            The ends between which is integrated, by default those of the support.
+            The ends of the integral, by default the ends of the support.
         conditional : bool
             Whether the integral is divided by the probability between the ends.
 
         Returns
         -------
         Tensor, shape ()
-            With derivatives in the parameters, the ends, and what `func` closes over.
+            With derivatives in the parameters, the ends, and captured values of `func`.
         """
         from .fitting import expect
 

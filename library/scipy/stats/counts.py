@@ -1,6 +1,6 @@
-"""Families of whole numbers: bernoulli, binom, poisson and their kin.
+"""Families of integers: bernoulli, binom, poisson and related families.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0.
+Defines their formulas as in SciPy's documentation: for `loc` 0.
 """
 
 import math
@@ -79,7 +79,7 @@ betanbinom = Discrete(
 
 
 def _hypergeom_logpmf(k, M, n, N):
-    """Of N that are drawn of M, k are of the n good ones."""
+    """Log-probability that k of N drawn objects are among the n good ones of M."""
     bad = M - n
     return (betaln(n + 1, 1.0) + betaln(bad + 1, 1.0) + betaln(M - N + 1, N + 1) - betaln(k + 1, n - k + 1)
             - betaln(N - k + 1, bad - N + k + 1) - betaln(M + 1, 1.0))  # fmt: skip
@@ -148,11 +148,11 @@ zipf = Discrete(
 )  # fmt: skip
 
 
-_MOST = 1e7  # terms of a sum of powers; NaN beyond, and beyond 1e4 in a batch of `vmap`, whose numbers nobody can see
+_MOST = 1e7  # terms of a sum of powers; NaN beyond, and beyond 1e4 in a batch of `vmap`, whose numbers are unknown
 
 
 def _powers_between(a, low, high):
-    """The sum of j**-a over the whole numbers above `low` up to `high`."""
+    """The sum of j**-a over the integers above `low` up to `high`."""
     most = min(extreme(high, np.max, 1e4), _MOST)
     j, held, ends = np.arange(1.0, most + 1), high <= most, 0 * (low + high)  # which refuse a derivative, as no comparison does
     a, low, high = last(a, low, high)
@@ -188,7 +188,7 @@ def _skellam_logpmf(k, mu1, mu2):
 
 
 def _skellam_probability(function, otherwise):
-    """The mean over the second count of a probability of the first; `otherwise` where that would be below 0."""
+    """The mean over the second count of a probability of the first; `otherwise` if the first would be negative."""
 
     def of_first(j, k, mu1):
         most = k + j + 1

@@ -1,6 +1,6 @@
-"""Discrete distributions: probabilities of whole numbers, with derivatives in the real parameters.
+"""Discrete distributions: probabilities of integers, with derivatives in the real parameters.
 
-Owns what no whole number has: a derivative in it is refused, as in parameters that are whole numbers themselves.
+Refuses derivatives in integers: in the argument, and in integer parameters.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ WAYS_OF_MASS = {"logpmf": [(("pmf",), WAYS["logpdf"][0][1])], "pmf": [(("logpmf"
 
 
 class Discrete(Distribution):
-    """A distribution of whole numbers.
+    """A distribution of integers.
 
     Parameters
     ----------
     whole : str
-        Names of the shape parameters that are whole numbers, with spaces between them.
+        Names of the integer shape parameters, separated by spaces.
     """
 
     _has_scale = False
@@ -39,7 +39,7 @@ class Discrete(Distribution):
         return lambda k, *shapes: self._without(name, list(shapes), k)
 
     def _standard(self, where: str, k: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
-        """k at `loc` 0, the shapes, where these are admissible, and the ends of the support."""
+        """k at `loc` 0, the shapes, whether they are admissible, and the ends of the support."""
         k, shapes, loc, scale = self._tensors(where, args, kwds, (k,))
         words = f"scipy.stats.{self.name}.{where} is of whole numbers: it has no derivative in k, loc"
         words = ", ".join([words, *self._whole]) + "; pass k.detach()"
@@ -59,11 +59,11 @@ class Discrete(Distribution):
             return ops.where(valid, ops.where(beyond, -math.inf if which == "logpmf" else 0.0, value), math.nan)
 
     def _first(self, ends: Any) -> Any:
-        """A whole number of the support."""
+        """An integer in the support."""
         return 0.0 if isinstance(ends[0], float) and ends[0] == -math.inf else ends[0]
 
     def logpmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
-        """The logarithm of the probability of k; -inf with derivatives 0 for what is no number of the support."""
+        """The logarithm of the probability of k; -inf with derivatives 0 if k is not in the support."""
         return self._mass("logpmf", k, args, kwds)
 
     def pmf(self, k: Any, *args: Any, **kwds: Any) -> Any:
@@ -78,7 +78,7 @@ class Discrete(Distribution):
             return self._between(which, valid, below, above, value)
 
     def cdf(self, k: Any, *args: Any, **kwds: Any) -> Any:
-        """The probability of at most k."""
+        """The probability of values up to k."""
         return self._probability("cdf", k, args, kwds)
 
     def sf(self, k: Any, *args: Any, **kwds: Any) -> Any:
@@ -115,9 +115,10 @@ class Discrete(Distribution):
         func : callable, optional
             Takes a Tensor of all these numbers and returns one of that shape; k itself by default.
         args : tuple
-            The shape parameters, of which each is one number, as `loc` is.
+            The shape parameters, each a single number, like `loc`.
         lb, ub : int, optional
-            The first and the last number; by default those of the support, or where there is no more probability than 1e-15.
+            The first and the last number; by default the ends of the support, or the points beyond which the probability is below
+            1e-15.
         conditional : bool
             Whether the sum is divided by the probability between the ends.
 
@@ -130,16 +131,16 @@ class Discrete(Distribution):
         return expect_of_counts(self, func or (lambda k: k), tuple(args), {"loc": loc}, (lb, ub), conditional)
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
-        """Random whole numbers, which have no derivative.
+        """Random integers, which have no derivative.
 
         Parameters
         ----------
         *args, **kwds
             Shape parameters and `loc`.
         size : int or tuple of int, optional
-            The shape of the result; that of the parameters without it.
+            The shape of the result; by default the parameters' shape.
         random_state : int, numpy.random.Generator or RandomState, optional
-            As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
+            As in SciPy, with the same numbers; by default the generator of `gradspec.manual_seed`.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Distributions of one number as SciPy writes them: what the formulas of a family become.
+"""Distributions of one number with SciPy's interface: derive all methods from the formulas of a family.
 
-Owns `loc` and `scale`, supports and domains, and the ways from one formula to another.  Families state formulas for `loc` 0 and
-`scale` 1 inside of the support; SciPy gives the value where there is none, and its derivative is refused.
+Handles `loc` and `scale`, supports and domains, and conversions between formulas.  Families state formulas for `loc` 0 and
+`scale` 1 inside the support; without a formula, SciPy gives the value, and its derivative is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ..values import elementwise, generator_for, reals, refused
@@ -23,17 +23,17 @@ QUANTITIES = ("mean", "variance", "skewness", "kurtosis")
 
 
 def log_less(complement: Any) -> Any:
-    """log(1 - exp(complement)), of the logarithm of a probability that of the rest."""
+    """log(1 - exp(complement)): the log-probability from the complement's log-probability."""
     return ops.log1mexp(-complement)
 
 
 def log_either(probability: Any, rest: Any) -> Any:
-    """The logarithm of a probability that is known with its complement: from the one, or the other where that is small."""
+    """The logarithm of a probability with a known complement: from the smaller one of the two."""
     low = probability < 0.5
     return ops.where(low, ops.log(ops.where(low, probability, 0.5)), ops.log1p(-ops.where(low, 0.5, rest)))
 
 
-# A formula that is not stated from those that are: the first of which all are there.
+# How to derive a missing formula from others: the first entry whose formulas all exist.
 WAYS: dict[str, list[tuple[tuple[str, ...], Formula]]] = {
     "logpdf": [(("pdf",), lambda p: ops.log(p))],
     "pdf": [(("logpdf",), lambda p: ops.exp(p))],
@@ -49,26 +49,26 @@ for _name, _other in (("cdf", "sf"), ("sf", "cdf")):
 
 
 class Distribution:
-    """What continuous and discrete distributions share: parameters, moments, entropy, support.
+    """Common methods of continuous and discrete distributions: parameters, moments, entropy, support.
 
     Parameters
     ----------
     name : str
         SciPy's.
     shapes : str
-        Names of the parameters beside `loc` and `scale`, with spaces between them.
+        Names of the parameters other than `loc` and `scale`, separated by spaces.
     doc : str
         One line.
     support : pair, or callable
         Ends of the support, or a function of the shape parameters that gives them.
     domain : callable, optional
-        Of the shape parameters: where they are admissible.  All positive, without it.
+        Takes the shape parameters, returns whether they are admissible.  By default all must be positive.
     stats : callable, optional
-        Of the shape parameters: mean, variance, skewness, excess kurtosis; None for one without a formula.
+        Takes the shape parameters, returns mean, variance, skewness, excess kurtosis; None for a moment without a formula.
     entropy : callable, optional
-        Of the shape parameters.
+        A function of the shape parameters.
     **formulas : callable
-        `pdf`, `logcdf` and so on, of a number inside of the support and the shape parameters.
+        `pdf`, `logcdf` and so on, functions of a number inside the support and the shape parameters.
     """
 
     _has_scale = True
@@ -155,7 +155,7 @@ class Distribution:
                 f"{self._names[0]}.detach()")  # fmt: skip
 
     def _without(self, method: str, shapes: list[Any], *before: Any) -> Any:
-        """SciPy's value of a method of the shape parameters and what stands before them; its derivative in them is refused."""
+        """SciPy's value of a method of `before` and the shape parameters; derivatives in the latter are refused."""
         return refused(self._scipys(method, *before, *shapes), shapes, self._words(method))
 
     def _drawn(self, shapes: list[Any], loc: Any, scale: Any, size: Any, random_state: Any) -> Any:
@@ -189,7 +189,7 @@ class Distribution:
             return ops.where(self._valid(shapes, scale), value + ops.zeros_like(loc + scale), math.nan)
 
     def mean(self, *args: Any, **kwds: Any) -> Any:
-        """The mean; inf or nan where it is not finite or not there."""
+        """The mean; inf or nan if it is infinite or does not exist."""
         return self._statistic("mean", args, kwds)
 
     def var(self, *args: Any, **kwds: Any) -> Any:
@@ -201,7 +201,7 @@ class Distribution:
         return ops.sqrt(self.var(*args, **kwds))
 
     def stats(self, *args: Any, moments: str = "mv", **kwds: Any) -> Any:
-        """Of "m" mean, "v" variance, "s" skewness and "k" excess kurtosis what `moments` names: a tuple, or the only one."""
+        """The moments named in `moments`: "m" mean, "v" variance, "s" skewness, "k" excess kurtosis; a tuple, or a single one."""
         found = tuple(self._statistic(which, args, kwds) for letter, which in zip("mvsk", QUANTITIES) if letter in moments)
         return found[0] if len(found) == 1 else found
 
@@ -211,7 +211,7 @@ class Distribution:
         Raises
         ------
         NotImplementedError
-            The order is another one.
+            For any other order.
         """
         if order not in (0, 1, 2, 3, 4):
             raise NotImplementedError(f"{self.name}.moment: moments of the orders 0 to 4 are offered, got {order!r}")
@@ -231,7 +231,7 @@ class Distribution:
         return total
 
     def entropy(self, *args: Any, **kwds: Any) -> Any:
-        """The entropy in nats, of a continuous distribution the differential one."""
+        """The entropy in nats; for a continuous distribution, the differential entropy."""
         shapes, _, scale = self._tensors("entropy", args, kwds)
         with np.errstate(all="ignore"):
             found = self._entropy(*shapes) if self._entropy is not None else self._without("entropy", shapes)
@@ -248,7 +248,7 @@ class Distribution:
         return self.ppf(0.5, *args, **kwds)
 
     def interval(self, confidence: Any, *args: Any, **kwds: Any) -> Any:
-        """The ends of the interval around the median that holds a share `confidence` of the probability."""
+        """The ends of the interval around the median that contains the fraction `confidence` of the probability."""
         confidence = reals(f"{self.name}.interval", confidence)[0]
         return self.ppf((1 - confidence) / 2, *args, **kwds), self.ppf((1 + confidence) / 2, *args, **kwds)
 
@@ -257,14 +257,14 @@ class Distribution:
         raise NotImplementedError
 
     def _inside(self, ends: Any) -> Any:
-        """A number inside of the support that is no hard point: what formulas get for those outside."""
+        """A regular point inside the support, which replaces points outside as an argument of formulas."""
         a, b = ends
         low = _finite(a, _finite(b - 2, -1.0))
         return low + 0.365 * (_finite(b, low + 2) - low)
 
 
 def _finite(end: Any, other: Any) -> Any:
-    """An end of a support, or another number where it is infinite."""
+    """An end of a support, or another number if it is infinite."""
     if isinstance(end, (int, float)):
         return end if math.isfinite(end) else other
     return ops.where(ops.isfinite(end), end, other)

@@ -1,6 +1,6 @@
 """Maximum likelihood and expectations of a distribution, by its own densities.
 
-Owns what is free in a fit, from where the search begins, and where an integral is cut.
+Decides which parameters of a fit are free, the start of the search, and the ends of an integral.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.scipy.integrate  # noqa: F401 (as well)
 import gradspec.scipy.optimize  # noqa: F401 (as well)
 
+from ...core.conversion import asarray
 from ...core.grad_mode import is_grad_enabled
-from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func import stop_gradient, value_and_grad
 from ...func.callbacks import has_tangent
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from .discrete import Discrete
 
 _PRECISE = {"epsabs": 1e-9, "epsrel": 1e-9}
-_MOST = 1_000_000  # whole numbers that an expectation is summed over
+_MOST = 1_000_000  # maximal number of terms in an expectation
 _TAIL = 1e-15  # of a probability that ends it
 
 
 def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) -> tuple:
-    """The parameters of the greatest likelihood, those that are fixed among them."""
+    """The parameters of maximum likelihood, including the fixed ones."""
     data = ops.reshape(ops.astype(asarray(data), np.float64), (-1,))
     values = stop_gradient(data).numpy()
     if not values.size or not np.isfinite(values).all():
@@ -52,7 +52,7 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
         return tuple(asarray(value, dtype=data.dtype) for value in found)
 
     def parameters(theta: Any) -> list[Any]:
-        """All of them, by the free ones, of which a scale is given by its logarithm."""
+        """All parameters from the free ones; a free scale is given by its logarithm."""
         found = dict(zip(free, (theta[i] for i in range(len(free)))))
         if "scale" in found:
             found["scale"] = ops.exp(found["scale"])
@@ -68,7 +68,7 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
 
 
 def _fixed(distribution: Continuous, names: list[str], kwds: dict[str, Any]) -> dict[str, float]:
-    """What the keywords `floc`, `fscale`, `f0`, `fa` and `fix_a` fix."""
+    """Values that the keywords `floc`, `fscale`, `f0`, `fa` and `fix_a` fix."""
     spelled = {f"f{name}": name for name in names} | {f"fix_{name}": name for name in distribution._names}
     spelled |= {f"f{i}": name for i, name in enumerate(distribution._names)}
     found = {}
@@ -84,7 +84,7 @@ def _fixed(distribution: Continuous, names: list[str], kwds: dict[str, Any]) -> 
 
 def _greatest(distribution: Continuous, loss: Callable[[Any], Any], names: list[str], free: list[str], values: np.ndarray,
               args: tuple, kwds: dict[str, Any]) -> np.ndarray:  # fmt: skip
-    """The free parameters by our gradients from SciPy's first guess; by SciPy's own search where these lead nowhere."""
+    """The free parameters by exact gradients from SciPy's first guess; by SciPy's own search if this fails."""
     import scipy.optimize
     import scipy.stats
 

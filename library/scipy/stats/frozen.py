@@ -1,7 +1,4 @@
-"""A distribution with its parameters: `norm(loc, scale)`.
-
-Owns the methods that pass the parameters on.
-"""
+"""A distribution with its parameters: `norm(loc, scale)`."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from typing import Any
 
 
 class Frozen:
-    """A distribution with its parameters, whose methods want none: `norm(0.0, 2.0).logpdf(x)`.
+    """A distribution with fixed parameters, whose methods take no parameters: `norm(0.0, 2.0).logpdf(x)`.
 
     Attributes
     ----------
     dist : Distribution
     args, kwds : tuple, dict
-        The parameters as they were given.
+        The parameters, in the form of the call.
     """
 
     def __init__(self, dist: Any, args: tuple[Any, ...] = (), kwds: dict[str, Any] | None = None) -> None:
@@ -29,18 +26,18 @@ class Frozen:
         return sorted([*super().__dir__(), *(name for name in (*OF_A_NUMBER, *OF_NOTHING) if hasattr(self.dist, name))])
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Any:
-        """Random numbers; their derivatives are those of `rvs` of the distribution."""
+        """Random numbers; for their derivatives see `rvs` of the distribution."""
         return self.dist.rvs(*self.args, size=size, random_state=random_state, **self.kwds)
 
     def expect(self, func: Any = None, lb: Any = None, ub: Any = None, conditional: bool = False) -> Any:
-        """The mean of a function, as `expect` of the distribution gives it."""
+        """The mean of a function; see `expect` of the distribution."""
         count, kwds = self.dist.numargs, dict(self.kwds)
         given = [*self.args[:count], *(kwds.pop(name) for name in self.dist._names if name in kwds)]
         rest = dict(zip(("loc", "scale"), self.args[count:])) | kwds
         return self.dist.expect(func, tuple(given), lb=lb, ub=ub, conditional=conditional, **rest)
 
     def stats(self, moments: str = "mv") -> Any:
-        """The moments that `moments` names, as `stats` of the distribution gives them."""
+        """The moments that `moments` names, see `stats` of the distribution."""
         return self.dist.stats(*self.args, moments=moments, **self.kwds)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,6 +1,6 @@
-"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and their kin.
+"""Families whose probabilities are incomplete gamma and beta functions on the positive numbers: gamma, chi2, f and others.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math
@@ -14,7 +14,7 @@ from .whole_line import EULER, LOG_2PI, log2, nan, pi
 
 
 def _gamma_entropy(a):
-    """The entropy of a gamma number; of a large `a` by Stirling's series, where the terms cancel."""
+    """The entropy of a gamma variable; by Stirling's series for large `a`, where the exact terms cancel."""
     large = a > 250
     big, small = where(large, a, 1000.0), where(large, 1.0, a)
     series = (1 + LOG_2PI + log(big)) / 2 - 1 / (3 * big) - big**-2 / 12 - big**-3 / 90 + big**-4 / 120
@@ -22,7 +22,7 @@ def _gamma_entropy(a):
 
 
 def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
-    """The four probabilities of a gamma number that is an increasing function of x."""
+    """The four probabilities of a gamma variable that is an increasing function of x."""
 
     def formula(function):
         return lambda x, *shapes: function(parameter(*shapes), inner(x, *shapes))
@@ -31,7 +31,7 @@ def _of_gamma(inner, parameter=lambda *shapes: shapes[0]):
 
 
 def _of_beta(parameters, share):
-    """The four probabilities of a beta number: its parameters, and the function of x that gives it and one less it."""
+    """The four probabilities of a beta variable, from its parameters and a function of x to the variable and 1 minus it."""
 
     def formula(function, swapped):
         def probability(x, *shapes):
@@ -105,7 +105,7 @@ halfgennorm = Continuous(
 
 
 def _either(up, down):
-    """A probability of gengamma, which falls with x where c is negative."""
+    """A probability of gengamma, which falls with x if c is negative."""
     return lambda x, a, c: where(c > 0, up(a, x**c), down(a, x**c))
 
 
@@ -195,7 +195,7 @@ argus = Continuous(
 
 
 def _pearson(skew):
-    """The parameter of the gamma number, where there is one, and whether there is; near to 0 the number is a normal one."""
+    """Whether the skew is so near to 0 that the variable is normal, and else the parameter of its gamma variable."""
     normal = abs(skew) < 1.6e-5
     return normal, 4 / square(where(normal, 1.0, skew))
 

@@ -1,6 +1,6 @@
-"""Families on the positive numbers, of powers and exponentials: expon, weibull_min, lognorm, pareto and their kin.
+"""Families on the positive numbers, of powers and exponentials: expon, weibull_min, lognorm, pareto and related families.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math
@@ -26,7 +26,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..difference_quotients import log1p_ratio
 from .continuous import Continuous
 from .tails import existing, from_raw, modulus, softplus
 from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, log_i0e, nan, pi
@@ -35,7 +35,7 @@ POSITIVE = (0.0, inf)
 
 
 def powers(of, exists=lambda k: True):
-    """Moments from the means of the first four powers, each where it exists."""
+    """Moments from the means of the first four powers, if they exist."""
     return from_raw(*(where(exists(k), of(k), inf) for k in (1, 2, 3, 4)))
 
 
@@ -188,7 +188,7 @@ halfnorm = Continuous(
 
 
 def _invgauss(sign):
-    """log(cdf), or log(sf) where the sign is -1: two logarithms that are added or subtracted."""
+    """log(cdf), or log(sf) if the sign is -1: two exponentials are added or subtracted in logarithms."""
 
     def logarithm(x, mu):
         first = log_ndtr(sign * (x / mu - 1) / sqrt(x))
@@ -377,7 +377,7 @@ alpha = Continuous(
 
 
 def _log_power(x, b):
-    """The logarithm of (1 - x**-b) / b, of x above 1 and b of either sign."""
+    """The logarithm of (1 - x**-b) / b, for x above 1 and b of either sign."""
     size = log(x)
     return ops.log1mexp(abs(b) * size) + where(b < 0, -b * size, 0.0) - log(abs(b))
 

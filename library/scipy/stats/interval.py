@@ -1,6 +1,6 @@
-"""Families on an interval: uniform, triang, truncnorm and their kin.
+"""Families on an interval: uniform, triang, truncnorm and related families.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math
@@ -182,7 +182,7 @@ def _count(n):
 
 
 def _splines(x, n):
-    """B-splines of the order n on whole knots, which begin at 0, 1, ..., n, along a last axis: de Boor's sums, all positive."""
+    """B-splines of order n on integer knots, starting at 0, 1, ..., n, along a last axis: de Boor's sums, all positive."""
     most = extreme(n, np.max, 32.0)  # in a batch of `vmap` NaN beyond
     j, found = np.arange(2 * most + 1), math.nan
     (x,) = last(x)

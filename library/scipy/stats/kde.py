@@ -1,6 +1,6 @@
 """A density from points: `gaussian_kde`.
 
-Owns its formulas, made of operators: derivatives are those in the points, the weights and the places alike.
+Computes it with operators: it has derivatives in the points, the weights and the evaluation points.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class gaussian_kde:
     dataset : array_like, shape (n,) or (d, n)
         The points.
     bw_method : {'scott', 'silverman'}, number, Tensor or callable, optional
-        The factor of the bandwidth, or a function of this object that gives it; Scott's without it.
+        The factor of the bandwidth, or a function of this object that returns it; by default Scott's.
     weights : array_like, shape (n,), optional
         All the same without them.
 
@@ -30,7 +30,7 @@ class gaussian_kde:
     ----------
     factor : number or Tensor
     covariance : Tensor, shape (d, d)
-        Of each of the normal densities.
+        Covariance of each normal density.
     neff : Tensor
         Effective number of points.
 
@@ -93,7 +93,7 @@ class gaussian_kde:
         return logsumexp(log(self.weights) - ops.sum(off * off, axis=0) / 2, axis=1) - constant
 
     def pdf(self, x: Any) -> Any:
-        """The density; arguments as those of `logpdf`."""
+        """The density; for the arguments see `logpdf`."""
         return ops.exp(self.logpdf(x))
 
     evaluate = __call__ = pdf

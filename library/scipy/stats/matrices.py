@@ -1,6 +1,6 @@
 """Distributions of matrices: wishart, invwishart, matrix_normal.
 
-Owns their formulas.  Of `wishart` and `invwishart` several matrices lie along the last axis of x, as SciPy has it; of
+Defines their formulas.  Several matrices are stacked along the last axis of x for `wishart` and `invwishart`, as in SciPy; for
 `matrix_normal` a matrix is the last two axes.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...generated.ops import log, mT
 from ...linalg import cholesky, solve_triangular
 from ...special import digamma, multigammaln
@@ -34,7 +34,7 @@ def _trace_of_quotient(factor: Any, matrix: Any) -> Any:
 
 
 class _OfCovariances(Multivariate):
-    """What wishart and invwishart share."""
+    """Common methods of wishart and invwishart."""
 
     def _read(self, df: Any, scale: Any, x: Any = None) -> tuple[Any, Any, Any]:
         given = reals(self.name, df, scale, *(() if x is None else (x,)))
@@ -113,7 +113,7 @@ class InverseWishart(_OfCovariances):
     """Inverse Wishart distribution."""
 
     def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
-        """The logarithm of the density; arguments as those of `wishart.logpdf`."""
+        """The logarithm of the density; for the arguments see `wishart.logpdf`."""
         df, scale, x = self._read(df, scale, x)
         size, factor = scale.shape[-1], cholesky(x)
         value = df / 2 * _log_det(cholesky(scale)) - (df + size + 1) / 2 * _log_det(factor)
@@ -125,7 +125,7 @@ class InverseWishart(_OfCovariances):
         return scale / (df - scale.shape[-1] - 1)
 
     def mode(self, df: Any, scale: Any) -> Any:
-        """Where the density is greatest."""
+        """The maximiser of the density."""
         df, scale, _ = self._read(df, scale)
         return scale / (df + scale.shape[-1] + 1)
 
@@ -158,7 +158,7 @@ class MatrixNormal(Multivariate):
         ----------
         X : array_like, shape (..., m, n)
         mean : array_like, shape (m, n), optional
-            Zero without it.
+            Zero by default.
         rowcov, colcov : array_like
             Covariances of rows and of columns: a number, variances, or a positive definite matrix.
 

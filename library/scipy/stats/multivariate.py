@@ -1,6 +1,6 @@
 """Distributions of vectors: multivariate_normal, multivariate_t, vonmises_fisher, dirichlet, multinomial.
 
-Owns their formulas.  A vector lies along the last axis, of `dirichlet` along the first, as SciPy has it; other axes are a batch.
+Defines their formulas.  A vector is along the last axis, for `dirichlet` along the first, as in SciPy; other axes are a batch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...generated.ops import exp, log, log1p, mT, where, xlogy
 from ...linalg import cholesky, eigvalsh, pinv, solve_triangular
@@ -21,11 +21,11 @@ from .frozen import Frozen
 from .tails import some
 
 LOG_2PI = math.log(2 * math.pi)
-SINGULAR = 1e6 * 2.220446049250313e-16  # up to which part of the largest one an eigenvalue counts as 0, as SciPy has it
+SINGULAR = 1e6 * 2.220446049250313e-16  # an eigenvalue below this fraction of the largest one counts as 0, as in SciPy
 
 
 class Multivariate:
-    """What they share: a density from its logarithm, and frozen distributions."""
+    """Common methods: a density from its logarithm, and frozen distributions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,7 +45,7 @@ class Multivariate:
         raise NotImplementedError
 
     def generator(self, random_state: Any) -> Any:
-        """What SciPy draws from."""
+        """The generator for SciPy's random numbers."""
         return generator_for(f"scipy.stats.{self.name}.rvs", random_state)
 
 
@@ -94,17 +94,17 @@ class MultivariateNormal(Multivariate):
         ----------
         x : array_like, shape (..., n)
         mean : array_like, shape (n,), optional
-            Zero without it.
+            Zero by default.
         cov : array_like
-            A number, variances of shape (n,), or the covariance matrix of shape (n, n): of a symmetric matrix the lower triangle.
+            A number, variances of shape (n,), or the covariance matrix of shape (n, n), symmetric: its lower triangle is read.
         allow_singular : bool
-            Whether `cov` may be singular: the density is that on its range, -inf beside it, and the derivative in `cov` that at
-            constant rank.
+            Whether `cov` may be singular: then the result is the log-density on its range, -inf outside, with the derivative in
+            `cov` at constant rank.
 
         Returns
         -------
         Tensor
-            Of the shape of x without its last axis.
+            Has the shape of x without its last axis.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class MultivariateNormal(Multivariate):
         return refused(asarray(value), (x, mean, factor), words)
 
     def cdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
-        """The probability of at most x in each element, by SciPy; its derivative is refused."""
+        """The probability of values up to x in each element, by SciPy; its derivative is refused."""
         return self._by_scipy("cdf", x, mean, cov)
 
     def logcdf(self, x: Any, mean: Any = None, cov: Any = 1.0) -> Any:
@@ -175,7 +175,7 @@ class MultivariateT(Multivariate):
         ----------
         x : array_like, shape (..., n)
         loc : array_like, shape (n,), optional
-            Zero without it.
+            Zero by default.
         shape : array_like
             A number, or a positive definite matrix of shape (n, n).
         df : float
@@ -261,7 +261,7 @@ class Dirichlet(Multivariate):
         Parameters
         ----------
         x : array_like, shape (n, ...) or (n - 1, ...)
-            Of sum 1 along the first axis; the last element may be left out.
+            With sum 1 along the first axis; the last element may be omitted.
         alpha : array_like, shape (n,)
             Positive.
 
@@ -312,7 +312,7 @@ class Multinomial(Multivariate):
     """Multinomial distribution."""
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
-        """The logarithm of the probability; -inf where the counts do not sum to n.
+        """The logarithm of the probability; -inf if the counts do not sum to n.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class Multinomial(Multivariate):
         n : int
             Their sum.
         p : array_like, shape (k,)
-            Probabilities; the last one is one less the others, as SciPy has it.
+            Probabilities; the last one is 1 minus the others, as in SciPy.
 
         Returns
         -------
@@ -353,10 +353,10 @@ class Multinomial(Multivariate):
 
 
 class DirichletMultinomial(Multivariate):
-    """Dirichlet-multinomial distribution: counts whose probabilities are those of a Dirichlet distribution."""
+    """Dirichlet-multinomial distribution: counts whose probabilities follow a Dirichlet distribution."""
 
     def logpmf(self, x: Any, alpha: Any, n: Any) -> Any:
-        """The logarithm of the probability; -inf where the counts do not sum to n."""
+        """The logarithm of the probability; -inf if the counts do not sum to n."""
         x, alpha, n = reals(self.name, x, alpha, n)
         x = refused(x, (x,), f"scipy.stats.{self.name}.logpmf is of whole numbers: it has no derivative in x; pass x.detach()")
         total = ops.sum(alpha, axis=-1)

@@ -1,7 +1,7 @@
 """Noncentral families: ncx2, ncf and nct, with derivatives in all their parameters.
 
-Owns their formulas: sums over a Poisson number, and of t the integral over the spread by the trapezoidal rule, whose terms
-are all positive, so that nothing cancels.
+Computes them as sums over a Poisson number; for t, as the integral over the spread by the trapezoidal rule.  All its terms are
+positive, so nothing cancels.
 """
 
 import math
@@ -17,7 +17,7 @@ from .half_line import POSITIVE
 from .poisson_sums import extreme, last, log_poisson, log_sum, poisson_mean
 from .whole_line import LOG_2PI, log2, nan
 
-_SMALL = 0.1  # the least number of degrees in a batch of `vmap`, whose numbers nobody can see; NaN below
+_SMALL = 0.1  # the least number of degrees in a batch of `vmap`, whose numbers are unknown; NaN below
 
 
 # chi-squared
@@ -73,11 +73,11 @@ ncf = Continuous(
 )  # fmt: skip
 
 
-# t: (Z + nc) / u, of a normal Z and a spread u whose square is a chi-squared number over df
+# t: (Z + nc) / u, with a normal Z and a spread u whose square is a chi-squared variable divided by df
 
 
 def _spreads(square_by: Any, linear: Any, power: Any) -> tuple[Any, Any, Any]:
-    """Places s = log(u) along a last axis, how far they are apart, and where they suffice, for the integral of
+    """Points s = log(u) along a last axis, their distance, and whether they suffice, for the integral of
     exp(power * s + linear * u - square_by * u**2 / 2)."""
     square_by, linear, power = map(stop_gradient, (square_by, linear, power))
     least = extreme(power, np.min, _SMALL)
@@ -89,7 +89,7 @@ def _spreads(square_by: Any, linear: Any, power: Any) -> tuple[Any, Any, Any]:
 
 
 def _log_spread(df: Any) -> Any:
-    """The logarithm of what stands before u**(df - 1) exp(-df u**2 / 2) in the density of u."""
+    """The logarithm of the factor of u**(df - 1) exp(-df u**2 / 2) in the density of u."""
     return log2 + df / 2 * log(df / 2) - gammaln(df / 2)
 
 
@@ -103,7 +103,7 @@ def _over_spreads(x: Any, df: Any, nc: Any, power: Any) -> Any:
 
 
 def _nct_slopes(x: Any, df: Any, nc: Any) -> tuple[Any, Any]:
-    """The derivatives of the probability by df and nc: the first from the smaller tail, in which nothing cancels."""
+    """The derivatives of the probability by df and nc; the derivative by df uses the smaller tail, without cancellation."""
     s, step, held = _spreads(df + 0 * (x + nc), 0 * x * nc, df + 0 * (x + nc))
     wide_x, wide_df, wide_nc = last(x, df, nc)
     u = exp(s)
@@ -117,7 +117,7 @@ def _nct_slopes(x: Any, df: Any, nc: Any) -> tuple[Any, Any]:
 
 def _nct_stats(df: Any, nc: Any) -> tuple:
     def raw(order: int, of_normal: Any) -> Any:
-        """The mean of the power `order`, where it is finite."""
+        """The mean of the power `order`, if it is finite."""
         rest = where(df > order, df - order, 1.0)
         return of_normal * exp(order / 2 * log(df / 2) + gammaln(rest / 2) - gammaln(df / 2))
 

@@ -1,6 +1,6 @@
-"""Sums over the counts of a Poisson number, of which the terms that matter are taken.
+"""Sums over a Poisson-distributed count, restricted to the terms that matter.
 
-Owns which counts these are, by the mode of the terms, and the sums of terms or of their logarithms.
+Selects the counts around the mode of the terms, and sums the terms or adds their logarithms stably.
 """
 
 import math
@@ -13,12 +13,12 @@ from ...func import stop_gradient
 from ...generated.ops import exp, expand_dims, floor, logsumexp, maximum, sum, where, xlogy
 from ...special import gammaln
 
-_TINY = 1e-290  # in the place of a mean of 0, at which the first term of a sum has a derivative
-_BATCHED = 1e4  # the greatest mode in a batch of `vmap`, whose numbers nobody can see; NaN beyond
+_TINY = 1e-290  # replaces a mean of 0, where the first term of a sum has a derivative
+_BATCHED = 1e4  # the greatest mode in a batch of `vmap`, whose numbers are unknown; NaN beyond
 
 
 def extreme(values: Any, of: Callable[..., Any], otherwise: float) -> float:
-    """The greatest, or the least, of some numbers; another one where nobody can say."""
+    """The maximum or minimum of some numbers; `otherwise` if they are unknown."""
     try:
         found = np.asarray(stop_gradient(values).numpy())
     except (RuntimeError, TypeError):
@@ -28,7 +28,7 @@ def extreme(values: Any, of: Callable[..., Any], otherwise: float) -> float:
 
 
 def _counts(mode: Any) -> tuple[Any, Any]:
-    """The whole numbers around a mode on which the terms of a sum are not 0, along a last axis; and where these are all."""
+    """Integers around a mode, along a new last axis, that cover all nonzero terms of a sum; and whether they are sufficient."""
     mode = maximum(stop_gradient(mode), 0.0)
     most = extreme(mode, np.max, _BATCHED)
     reach = int(12 * math.sqrt(most) + 40)
@@ -37,18 +37,18 @@ def _counts(mode: Any) -> tuple[Any, Any]:
 
 
 def log_sum(terms: Callable[[Any], Any], mode: Any) -> Any:
-    """The logarithm of a sum over counts, of the logarithms of its terms, which are greatest at the mode."""
+    """The logarithm of a sum over counts, from the logarithms of its terms; the mode has the greatest term."""
     counts, held = _counts(mode)
     return where(held, logsumexp(terms(counts), -1), math.nan)
 
 
 def last(*values: Any) -> list[Any]:
-    """The values with one more axis at the end, along which counts lie."""
+    """The values with one more axis at the end, for the counts."""
     return [expand_dims(value, -1) for value in values]
 
 
 def log_poisson(j: Any, mean: Any) -> Any:
-    """The logarithm of the probability of a count; of a mean of 0 with its derivative."""
+    """The logarithm of the probability of a count, with its derivative also for a mean of 0."""
     mean = mean + where(mean == 0, _TINY, 0.0)
     return xlogy(j, mean) - mean - gammaln(j + 1)
 

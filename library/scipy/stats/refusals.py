@@ -1,7 +1,4 @@
-"""Names of scipy.stats whose results have no derivative, or that are not there: each says so, and what to take in its place.
-
-Owns the words.
-"""
+"""Refuse functions of scipy.stats without a derivative or without an equivalent here; each message names a replacement."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ class NotThere(NotImplementedError, AttributeError):
 
 
 class Absent:
-    """A family of scipy.stats that is refused, whatever it is asked."""
+    """A family of scipy.stats whose methods are all refused."""
 
     def __init__(self, name: str, words: str) -> None:
         self.name, self.words = name, words

@@ -1,6 +1,6 @@
-"""Summaries of data as SciPy writes them: means, moments, scores, correlation, a line through points, entropy, distances.
+"""Summaries of data with SciPy's interface: means, moments, scores, correlation, linear regression, entropy, distances.
 
-Owns their formulas, made of operators.
+Computes them with operators.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..values import reals
 
 
 class Described(NamedTuple):
-    """What `describe` gives."""
+    """The result of `describe`."""
 
     nobs: int
     minmax: tuple[Any, Any]
@@ -33,7 +33,7 @@ class Tested(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What `linregress` gives."""
+    """The result of `linregress`."""
 
     slope: Any
     intercept: Any
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def _along(name: str, a: Any, axis: Any) -> tuple[Any, int, int]:
-    """An array, its axis, and how many elements lie along it; flat where there is no axis."""
+    """An array, its axis, and the number of elements along it; flattened if there is no axis."""
     (a,) = reals(name, a)
     a, axis = (ops.reshape(a, (-1,)), 0) if axis is None else (a, axis)
     return a, axis, a.shape[axis]
@@ -58,9 +58,9 @@ def gmean(a: Any, axis: int | None = 0, weights: Any = None) -> Any:
     a : array_like
         Positive numbers.
     axis : int or None
-        Of all elements where it is None.
+        None for all elements.
     weights : array_like, optional
-        Of the shape of `a`.
+        Has the shape of `a`.
 
     Returns
     -------
@@ -70,12 +70,12 @@ def gmean(a: Any, axis: int | None = 0, weights: Any = None) -> Any:
 
 
 def hmean(a: Any, axis: int | None = 0, *, weights: Any = None) -> Any:
-    """Harmonic mean; arguments as those of `gmean`."""
+    """Harmonic mean; for the arguments see `gmean`."""
     return pmean(a, -1, axis=axis, weights=weights)
 
 
 def pmean(a: Any, p: float, *, axis: int | None = 0, weights: Any = None) -> Any:
-    """Power mean: the mean of a**p, to the power 1 / p; the geometric mean where p is 0.  Arguments as those of `gmean`."""
+    """Power mean: the mean of a**p, to the power 1 / p; the geometric mean if p is 0.  For the arguments see `gmean`."""
     a, axis, count = _along("pmean", a, axis)
     if weights is not None:
         weights = _along("pmean", weights, None)[0] if a.ndim == 1 else reals("pmean", weights)[0]
@@ -88,14 +88,14 @@ def pmean(a: Any, p: float, *, axis: int | None = 0, weights: Any = None) -> Any
 
 
 def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any = None) -> Any:
-    """Mean of (a - center)**order; about the mean where no center is given.
+    """Mean of (a - center)**order; about the mean by default.
 
     Parameters
     ----------
     a : array_like
     order : number
     axis : int or None
-        Of all elements where it is None.
+        None for all elements.
     center : number or Tensor, optional
 
     Returns
@@ -103,20 +103,20 @@ def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any 
     Tensor
     """
     a, axis, _ = _along("moment", a, axis)
-    if center is None and order in (0, 1):  # exact, where the sum of what is left over would be rounded
+    if center is None and order in (0, 1):  # exact; the sum of deviations would be rounded
         return ops.mean(a, axis=axis) * 0.0 + (1.0 if order == 0 else 0.0)
     return ops.mean((a - (ops.mean(a, axis=axis, keepdims=True) if center is None else center)) ** order, axis=axis)
 
 
 def skew(a: Any, axis: int | None = 0, bias: bool = True) -> Any:
-    """Skewness; corrected for the number of elements where `bias` is False."""
+    """Skewness; corrected for the number of elements if `bias` is False."""
     a, axis, n = _along("skew", a, axis)
     found = moment(a, 3, axis) / moment(a, 2, axis) ** 1.5
     return found if bias or n < 3 else math.sqrt(n * (n - 1)) / (n - 2) * found
 
 
 def kurtosis(a: Any, axis: int | None = 0, fisher: bool = True, bias: bool = True) -> Any:
-    """Kurtosis, less 3 where `fisher`; corrected for the number of elements where `bias` is False."""
+    """Kurtosis, minus 3 if `fisher`; corrected for the number of elements if `bias` is False."""
     a, axis, n = _along("kurtosis", a, axis)
     found = moment(a, 4, axis) / moment(a, 2, axis) ** 2
     if not bias and n > 3:
@@ -137,7 +137,7 @@ def variation(a: Any, axis: int | None = 0, ddof: int = 0) -> Any:
 
 
 def zmap(scores: Any, compare: Any, axis: int | None = 0, ddof: int = 0) -> Any:
-    """Scores in standard deviations from the mean of what they are compared with."""
+    """Scores in standard deviations from the mean of the values in `compare`."""
     scores, compare = reals("zmap", scores, compare)
     mean = ops.mean(compare, axis=axis, keepdims=True) if axis is not None else ops.mean(compare)
     deviation = ops.std(compare, axis=axis, keepdims=axis is not None, correction=ddof)
@@ -176,9 +176,9 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     ----------
     pk : array_like
     qk : array_like, optional
-        What pk is compared with.
+        The distribution to compare pk with.
     base : float, optional
-        Of the logarithm; e without it.
+        Base of the logarithm; e by default.
     axis : int
 
     Returns
@@ -186,7 +186,7 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     Tensor
     """
     pk, *rest = reals("entropy", pk, *(() if qk is None else (qk,)))
-    total = ops.sum(pk, axis=axis)  # by which the sum is divided, for a quotient of one that is 0 would have an infinite slope
+    total = ops.sum(pk, axis=axis)  # dividing each element would give an infinite slope for an element of 0
     if rest:
         found = ops.sum(rel_entr(pk, rest[0]), axis=axis) / total - ops.log(total) + ops.log(ops.sum(rest[0], axis=axis))
     else:
@@ -199,7 +199,7 @@ def _two_sided(t: Any, df: Any) -> Any:
 
 
 def pearsonr(x: Any, y: Any, *, axis: int = 0) -> Tested:
-    """Correlation of Pearson, and the p-value of the hypothesis that there is none."""
+    """Pearson's correlation, and the p-value of the hypothesis of no correlation."""
     x, y = reals("pearsonr", x, y)
     n = x.shape[axis]
     x, y = (v - ops.mean(v, axis=axis, keepdims=True) for v in (x, y))
@@ -243,7 +243,7 @@ def ttest_rel(a: Any, b: Any, axis: int | None = 0) -> Tested:
 
 
 def ttest_ind(a: Any, b: Any, *, axis: int | None = 0, equal_var: bool = True) -> Tested:
-    """t-test of two samples, two-sided; Welch's where the variances need not be equal."""
+    """t-test of two samples, two-sided; Welch's test if the variances may differ."""
     (a, axis_a, n), (b, axis_b, m) = _along("ttest_ind", a, axis), _along("ttest_ind", b, axis)
     va, vb = ops.var(a, axis=axis_a, correction=1), ops.var(b, axis=axis_b, correction=1)
     if equal_var:
@@ -257,19 +257,19 @@ def ttest_ind(a: Any, b: Any, *, axis: int | None = 0, equal_var: bool = True) -
 
 
 def wasserstein_distance(u_values: Any, v_values: Any, u_weights: Any = None, v_weights: Any = None) -> Any:
-    """The least mean distance over which one distribution of points becomes another: the area between distribution functions.
+    """The least mean distance to transport one distribution of points to another: the area between distribution functions.
 
     Parameters
     ----------
     u_values, v_values : array_like, shape (n,), (m,)
-        Where the points are.
+        Positions of the points.
     u_weights, v_weights : array_like, optional
-        How much each weighs; all the same without them.
+        Weights of the points; equal by default.
 
     Returns
     -------
     Tensor
-        With derivatives in the places; where places of the two are equal it has a corner.
+        With derivatives in the points; not differentiable if points of the two coincide.
     """
     u, v = reals("wasserstein_distance", u_values, v_values)
     weights = [ops.ones_like(u) if u_weights is None else reals("", u_weights)[0],

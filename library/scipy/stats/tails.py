@@ -1,7 +1,7 @@
 """Logarithms of probabilities that are too small for floating point.
 
-Owns the far tails of the incomplete gamma and beta functions: what stands before the integral by itself, and the integral by the
-rule of Gauss and Laguerre, along which the density falls nearly as exp(-t) does.
+Computes the far tails of the incomplete gamma and beta functions.  The factor of the integral is computed by itself.  The
+integral uses Gauss-Laguerre quadrature, because the density falls nearly as exp(-t).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ...core.operand import asarray
+from ...core.conversion import asarray
 from ...func import stop_gradient
 from ...generated.ops import expand_dims, isinf, log, log1p, logsumexp, where
 from ...special import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr
 from ...support.dispatch import ops
 
-SMALL = 1e-200  # below it a probability has few digits left, or a product that its derivatives hold
+SMALL = 1e-200  # below it a probability has few digits left, or a product in its derivatives underflows
 
 
 @functools.cache
 def _nodes() -> tuple[Any, Any]:
-    """Nodes and logarithms of weights times exp(node), of 40 nodes."""
+    """40 nodes, and the logarithms of weights times exp(node)."""
     import numpy.polynomial
 
     nodes, weights = numpy.polynomial.laguerre.laggauss(40)
@@ -31,7 +31,7 @@ def _nodes() -> tuple[Any, Any]:
 
 
 def some(mask: Any, unknown: bool = False) -> bool:
-    """Whether there is a True; `unknown` of a batch of `vmap`, of which nobody can say."""
+    """Whether there is a True; `unknown` for a batch of `vmap`, whose numbers are unknown."""
     try:
         return bool(stop_gradient(mask).numpy().any())
     except (RuntimeError, TypeError):
@@ -39,7 +39,7 @@ def some(mask: Any, unknown: bool = False) -> bool:
 
 
 def _log_either(value: Any, rest: Any, far: Any, *arguments: Any) -> Any:
-    """The logarithm of a probability; by the rest where that is the smaller part, by `far` of the arguments where it is small."""
+    """The logarithm of a probability; from `rest` if that is smaller, from `far` of the arguments if the value is tiny."""
     small, large = value < SMALL, value > 0.5
     near = where(large, log1p(-where(large, rest, 0.5)), log(where(small | large, 0.5, value)))
     return where(small, far(small, *arguments), near) if some(small, unknown=True) else near
@@ -121,5 +121,5 @@ def from_raw(*moments: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def existing(where_there: Any, value: Any, otherwise: float = math.inf) -> Any:
-    """A moment where it exists."""
+    """A moment, if it exists."""
     return where(where_there, value, otherwise)

@@ -1,6 +1,6 @@
-"""Families on the whole line, and those whose place a location gives: norm, t, gumbel_r and their kin.
+"""Families on the whole line, and families shifted by their location: norm, t, gumbel_r and related families.
 
-Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `scale` 1.
+Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.
 """
 
 import math
@@ -52,7 +52,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..difference_quotients import log1p_ratio
 from .continuous import Continuous
 from .tails import existing, log_betainc, log_gammainc, log_gammaincc, modulus, softplus
 
@@ -123,7 +123,7 @@ moyal = Continuous(
 
 
 def _t_odds(x, df):
-    """log(1 + x**2 / df), where x is so large that its square is infinite too."""
+    """log(1 + x**2 / df), also if x is so large that its square is infinite."""
     far = abs(x) > 1e100
     return where(far, 2 * log(where(far, abs(x), 1.0)) - log(df), log1p(square(where(far, 0.0, x)) / df))
 
@@ -170,7 +170,7 @@ exponnorm = Continuous(
 
 
 def _gennorm_cdf(x, b):
-    """Beside 0 its tangent, for the power has no derivative there."""
+    """The cdf; near 0 its tangent, because the power has no derivative there."""
     near = abs(x) < 1e-100
     power = where(near, 1.0, abs(x)) ** b
     far = where(x < 0, gammaincc(1 / b, power), 1 + gammainc(1 / b, power)) / 2
@@ -230,7 +230,7 @@ johnsonsu = Continuous(
 
 
 def _left(k):
-    """The probability of less than 0 of laplace_asymmetric."""
+    """The probability of negative values of laplace_asymmetric."""
     return k * k / (1 + k * k)
 
 
@@ -300,7 +300,7 @@ vonmises_line = Continuous("vonmises_line", "kappa", doc="Von Mises distribution
 
 
 def _crystalball_tail(x, b, m):
-    """How far left of its start in the tail a number is, 1 at the start, and what lies beyond, not normalised."""
+    """Scaled distance from the start of the left tail, 1 at the start; and the unnormalised probability to the left of x."""
     reach = where(x < -b, (-x - b) * b / m, 0.0) + 1
     return reach, exp(-b * b / 2 + (1 - m) * log(reach)) * m / (b * (m - 1))
 
@@ -330,7 +330,7 @@ crystalball = Continuous(
 
 
 def _jf_share(y, a, b):
-    """The beta number of which a skew t number is a function, and one less it."""
+    """The beta variable that determines a skew t variable, and 1 minus it."""
     root = sqrt(a + b + square(y))
     far = modulus(y) + root
     small = (a + b) / (2 * root * far)  # (1 - abs(y) / root) / 2 without cancellation

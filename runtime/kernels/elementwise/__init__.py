@@ -1,1 +1,1 @@
-"""Functions of one element and its slopes."""
+"""Elementwise functions and their slopes."""

@@ -1,10 +1,10 @@
-"""A quotient that is 0 where the divisor is, a power that is 0 where its factor is, and functions in pieces."""
+"""Quotients that are 0 or NaN for a divisor of 0, powers that are 0 for a factor of 0, and piecewise functions."""
 
 import numpy as np
 
 
 def divide_or_zero(a, b):
-    """a / b, and 0 where `b` is 0.
+    """a / b, but 0 if `b` is 0.
 
     Parameters
     ----------
@@ -21,18 +21,34 @@ def divide_or_zero(a, b):
     return np.divide(a, b, out=zeros, where=nonzero)
 
 
+def divide_or_nan(a, b):
+    """a / b, but if `b` is 0, NaN in both parts unless `a` is 0.
+
+    Parameters
+    ----------
+    a, b : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    y = divide_or_zero(a, b)
+    unknown = np.equal(b, 0) & np.not_equal(a, 0)
+    return np.where(unknown, y.dtype.type(complex(np.nan, np.nan) if y.dtype.kind == "c" else np.nan), y) if unknown.any() else y
+
+
 def leaky_relu(x, negative_slope):
-    """x above 0, negative_slope * x elsewhere."""
+    """x if positive, else negative_slope * x."""
     return np.where(np.greater(x, 0), x, np.multiply(negative_slope, x))
 
 
 def nan_to_zero(x):
-    """x, 0 where it is NaN."""
+    """x, with NaN replaced by 0."""
     return np.where(np.equal(x, x), x, 0)
 
 
 def hardswish(x):
-    """x times the share of x + 3 in 6, which is from 0 to 1."""
+    """x times (x + 3) / 6 clamped to [0, 1]."""
     return np.maximum(x, -3) * (np.minimum(np.maximum(np.add(x, 3), 0), 6) / 6)
 
 
@@ -42,7 +58,7 @@ def hardswish_slope(x):
 
 
 def scaled_pow(c, a, b, n):
-    """``c * a**(b - n)``, 0 where ``c`` is 0 or the power is, whatever the other one.
+    """``c * a**(b - n)``, 0 if ``c`` or the power is 0, whatever the other factor.
 
     Parameters
     ----------
@@ -59,7 +75,7 @@ def scaled_pow(c, a, b, n):
     exponent = b - n
     dtype = np.result_type(c, a, b)
     if dtype.char in "ef":
-        # What rounding takes from the exponent comes back times the logarithm of the base.
+        # If the exponent is rounded, the error is multiplied by the logarithm of the base.
         exact = np.subtract(np.asarray(b, dtype), n, dtype=np.float64)
         if (exact.astype(dtype) != exact).any():
             return (c * np.power(base, exact, dtype=np.float64)).astype(dtype)
@@ -69,7 +85,7 @@ def scaled_pow(c, a, b, n):
         limits = np.finfo(power.dtype)
         size = np.abs(power)
         extreme = (size < limits.tiny) | (size > limits.max)
-        if extreme.any():  # the power is lost, the product need not be
+        if extreme.any():  # the power is out of range, but the product may not be
             root = np.power(np.abs(base), exponent / 2)
             scale = np.where((root == 0) & np.isinf(c), 0, c)
             y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y).astype(power.dtype)

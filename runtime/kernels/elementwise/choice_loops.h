@@ -1,4 +1,4 @@
-/* One of two values, a quotient or 0, functions in pieces, and whether numbers are extreme: element by element. */
+/* Elementwise selection, quotients that may be 0, piecewise functions, and a test for extreme numbers. */
 #ifndef GRADSPEC_CHOICE_LOOPS_H
 #define GRADSPEC_CHOICE_LOOPS_H
 

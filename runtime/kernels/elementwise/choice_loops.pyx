@@ -1,8 +1,8 @@
-"""One of some values, element by element: where, clip, functions in pieces, a quotient or a power that is 0 where a factor is.
+"""Elementwise selection: where, clip, piecewise functions, and quotients or powers that are 0 if a factor is 0.
 
-Owns loops over contiguous operands, any of which may be one number for all elements.  Both sides of a choice are computed
-from what is safe for either, so the only floating-point flags are those of the elements that are taken, but for leaky_relu, whose
-product is of all.  The limit is memory.
+Loops over contiguous operands; any operand may be a single number.  Both sides of a selection are computed from operands that are
+safe for either, so only selected elements raise floating-point flags.  The exception is leaky_relu: it multiplies all elements.
+The loops are bound by memory.
 """
 
 from libc.math cimport INFINITY
@@ -16,9 +16,11 @@ from ...support.capi cimport (
 from . import choice, powers
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
-__all__ = ["clip", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where"]
+__all__ = [
+    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+]
 
 cnp.import_array()
 
@@ -30,6 +32,8 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     void gradspec_where_gradspec_pair(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_divide_or_nan_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_divide_or_nan_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_leaky_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_leaky_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_nan_to_zero_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -45,6 +49,8 @@ where = pointwise(
     [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], True, False)
 divide_or_zero = pointwise(
     choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL], False, False)
+divide_or_nan = pointwise(
+    choice.divide_or_nan, ("a", "b"), [gradspec_divide_or_nan_float, gradspec_divide_or_nan_double, NULL, NULL], False, False)
 leaky_relu = pointwise(
     choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
 nan_to_zero = pointwise(
@@ -58,11 +64,11 @@ cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))
 cdef Ufunc lowered = Ufunc(np.minimum, "clip", operands=("x", "max"))
 
 cdef enum:
-    SHORT = 1 << 14     # elements up to which two loops take less than a call of NumPy's function
+    SHORT = 1 << 14     # up to this number of elements two loops take less time than a call of NumPy's function
 
 
 def clip(x, min, max):
-    """minimum(maximum(x, min), max), either of which may be None, as ``np.clip``.
+    """minimum(maximum(x, min), max), as ``np.clip``; either bound may be None.
 
     Parameters
     ----------
@@ -74,7 +80,7 @@ def clip(x, min, max):
     ndarray
     """
     if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) > SHORT:
-        return np.clip(x, min, max)  # which holds integers against bounds that are none of theirs
+        return np.clip(x, min, max)  # which also compares integers with bounds outside their dtype
     if min is None and max is None:
         return np.array(x)
     y = x if min is None else raised.binary(x, min)
@@ -82,7 +88,7 @@ def clip(x, min, max):
 
 
 def scaled_pow(c, a, b, n):
-    """``c * a**(b - n)``, 0 where ``c`` is 0 or the power is, whatever the other one.
+    """``c * a**(b - n)``, 0 if ``c`` or the power is 0, whatever the other factor.
 
     Parameters
     ----------
@@ -105,7 +111,7 @@ cdef bint is_real_number(object value) noexcept:
 
 
 cdef ndarray constant_power(object c, ndarray a, object b, object n):
-    """The same of numbers `b` and `c`, which is finite and not 0; None where the power loses what the product does not."""
+    """The same for numbers `b` and `c`, `c` finite and not 0; None if the power is out of range, but the product may not be."""
     cdef object exponent = b - n
     cdef bint single = PyArray_TYPE(a) == cnp.NPY_FLOAT32
     cdef ndarray y
@@ -125,5 +131,5 @@ cdef ndarray constant_power(object c, ndarray a, object b, object n):
 
 
 cdef bint is_single(object value) except -1:
-    """Whether float32 holds a number, every digit of it."""
+    """Whether float32 represents a number exactly."""
     return abs(value) <= 1 << 24 and <double> <float> <double> value == <double> value

@@ -1,4 +1,4 @@
-/* For a T: a quotient that is 0 where the divisor is, functions in pieces, and whether numbers may have lost digits. */
+/* For a T: a quotient that is 0 if the divisor is, piecewise functions, and a test for numbers that may have lost digits. */
 
 GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *a = (const T *) args[0], *b = (const T *) args[1];
@@ -17,7 +17,19 @@ GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const
         }
 }
 
-/* x above 0, else its product with the other operand; the product of every element may raise a flag, as in NumPy. */
+/* The same, but NaN if only the divisor is 0. */
+GRADSPEC_WIDE static void TYPED(divide_or_nan)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *a = (const T *) args[0], *b = (const T *) args[1];
+    T *y = (T *) args[2];
+    npy_intp n = size[0], i, p = steps[0] != 0, q = steps[1] != 0;
+    (void) data;
+    for (i = 0; i < n; i++) {
+        const T d = b[i * q], r = a[i * p] / (d == 0 ? 1 : d), lost = r == 0 ? 0 : (T) NAN;
+        y[i] = d == 0 ? lost : r;
+    }
+}
+
+/* x if positive, else its product with the other operand; all elements are multiplied and may raise a flag, as in NumPy. */
 GRADSPEC_WIDE static void TYPED(leaky)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *x = (const T *) args[0], *slope = (const T *) args[1];
     T *y = (T *) args[2];
@@ -58,7 +70,7 @@ GRADSPEC_WIDE static void TYPED(hardswish_slope)(char **args, const npy_intp *si
     }
 }
 
-/* Whether a number is infinite or so small, 0 included, that it may have lost digits; NaN is neither. */
+/* Whether a number is infinite, or so small (or 0) that it may have lost digits; false for NaN. */
 static int TYPED(extreme)(const char *data, npy_intp n) {
     const T *x = (const T *) data;
     npy_intp i;

@@ -1,4 +1,4 @@
-"""Complex numbers of their parts, and logarithms of sums of them without cancellation or overflow."""
+"""Complex numbers from their parts, and logarithms of sums of complex numbers without cancellation or overflow."""
 
 import math
 
@@ -8,7 +8,7 @@ __all__ = ["complex_log1p", "complex_of", "logaddexp2", "polar"]
 
 
 def complex_log1p(x):
-    """``log(1 + x)`` without cancellation, on either side of its cut.
+    """``log(1 + x)`` without cancellation, on either side of its branch cut.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def complex_log1p(x):
     -------
     ndarray
     """
-    one_and = np.subtract(x, -1)  # a sum with 1 + 0j would lose the sign of an imaginary zero
+    one_and = np.subtract(x, -1)  # adding 1 + 0j would lose the sign of an imaginary zero
     near = np.abs(x) < 0.5
     re, im = np.where(near, x.real, 0), np.where(near, x.imag, 0)
     return np.where(near, complex_of(np.log1p(re * (2 + re) + im * im) / 2, np.angle(one_and)), np.log(one_and))
@@ -31,7 +31,7 @@ def complex_logaddexp(a, b):
     Parameters
     ----------
     a, b : ndarray or scalar
-        Either one complex.
+        At least one is complex.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def complex_logaddexp(a, b):
     dtype = np.result_type(a, b)
     a, b = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(b, dtype))
     high, low = np.where(a.real < b.real, b, a), np.where(a.real < b.real, a, b)
-    distance = np.where(high.real == low.real, 0, low.real - high.real)  # of equal infinities as well
+    distance = np.where(high.real == low.real, 0, low.real - high.real)  # also for equal infinities
     small = np.exp(distance)
     total = complex_of(np.cos(high.imag) + small * np.cos(low.imag), np.sin(high.imag) + small * np.sin(low.imag))
     rest = complex_log1p(np.exp(complex_of(distance, low.imag - high.imag)))
@@ -48,7 +48,7 @@ def complex_logaddexp(a, b):
 
 
 def complex_of(a, b):
-    """Complex numbers of real and imaginary parts.
+    """Complex numbers from real and imaginary parts.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def complex_of(a, b):
 
 
 def logaddexp2(a, b):
-    """``log2(2**a + 2**b)`` without overflow, of complex numbers on the principal branch.
+    """``log2(2**a + 2**b)`` without overflow; for complex numbers on the principal branch.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ def logaddexp2(a, b):
     """
     if not (np.iscomplexobj(a) or np.iscomplexobj(b)):
         return np.logaddexp2(a, b)
-    dtype, scale = np.result_type(a, b), math.log(2)  # of a Python number none
+    dtype, scale = np.result_type(a, b), math.log(2)  # None for a Python number
     return complex_logaddexp(np.asarray(a, dtype) * scale, np.asarray(b, dtype) * scale) / scale
 
 
 def polar(a, b):
-    """Complex numbers of moduli and arguments.
+    """Complex numbers from moduli and arguments.
 
     Parameters
     ----------
@@ -94,6 +94,6 @@ def polar(a, b):
     -------
     ndarray
     """
-    dtype = np.result_type(np.result_type(a, b), np.float16)  # of two Python numbers float64
+    dtype = np.result_type(np.result_type(a, b), np.float16)  # float64 for two Python numbers
     a, b = np.asarray(a, dtype), np.asarray(b, dtype)
     return complex_of(a * np.cos(b), a * np.sin(b))

@@ -1,4 +1,4 @@
-"""Elementwise functions that NumPy has not: entropies, sinc and its derivatives, rounding without overflow."""
+"""Elementwise functions that NumPy lacks: entropies, sinc and its derivatives, rounding without overflow."""
 
 import math
 
@@ -10,7 +10,7 @@ __all__ = ["entr", "frexp", "round_to", "truncated_quotient"]
 
 
 def entr(x):
-    """``-x * log(x)``, 0 at 0 and -inf below.
+    """``-x * log(x)``, 0 at 0 and -inf for negative numbers.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def frexp(x):
     Returns
     -------
     mantissa : ndarray
-        Of a modulus from 0.5 up to but without 1, or 0.
+        With a modulus in [0.5, 1), or 0.
     exponent : ndarray of int
     """
     mantissa, exponent = np.frexp(x)
@@ -59,7 +59,7 @@ def logit(x):
         return np.log(x) - complex_log1p(np.negative(x))
     rest = np.subtract(1, x)
     y = np.asarray(np.log(x / rest))
-    # Around 1/2 the quotient is 1, but for what its rounding leaves: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
+    # Around 1/2 the quotient is near 1, and its rounding error dominates: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
     middle = np.abs(np.subtract(x, 0.5)) < 0.25
     if middle.any():
         y[middle] = np.log1p((2 * np.asarray(x)[middle] - 1) / rest[middle])
@@ -67,7 +67,7 @@ def logit(x):
 
 
 def round_to(x, decimals):
-    """``np.round``, and `x` itself where that overflows on its way.
+    """``np.round``, but `x` unchanged if an intermediate value overflows.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def sinc(x, n):
     ndarray
     """
     x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
-    # Far from 0 the recurrence that x * sinc(x) = sin(pi x) / pi gives is stable; near it, where its terms cancel, the series
-    # converges at once.  Of higher derivatives its terms cancel too before the recurrence is stable: there the integral of
-    # t**n cos(pi x t + n pi / 2) over [0, 1] has a smooth integrand.
+    # Far from 0 the recurrence from x * sinc(x) = sin(pi x) / pi is stable.  Near 0 its terms cancel, and the series converges at
+    # # once.  For higher derivatives the terms of the series cancel before the recurrence is stable; between the two, the
+    # integral of # t**n cos(pi x t + n pi / 2) over [0, 1] has a smooth integrand.
     near = np.abs(x) < (n / 2 if n <= 2 else n + 2) if n else x == 0
     far_x = np.where(near | np.isinf(x), n + 2, x)
     waves = _sin_cos_pi(far_x)
@@ -127,7 +127,7 @@ def _sinc_series(x, n):
 
 
 def truncated_quotient(a, b):
-    """trunc(a / b); of integers by integers, which a float may not hold.
+    """trunc(a / b); exact for integers, which a float may not represent.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def truncated_quotient(a, b):
 
 
 def xlogy(a, b):
-    """``a * log(b)``, 0 where ``a`` is 0 unless ``b`` is NaN.
+    """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def xlogy(a, b):
 
 
 def _sin_cos_pi(x):
-    """sin(pi x) and its derivatives up to the third, without the factors pi; of a whole number a true 0."""
+    """sin(pi x) and its derivatives up to the third, without the factors pi; exactly 0 for an integer."""
     if np.iscomplexobj(x):
         (sine, cosine, *_), up = _sin_cos_pi(x.real), math.pi * x.imag
         sine, cosine = complex_of(sine * np.cosh(up), cosine * np.sinh(up)), complex_of(cosine * np.cosh(up), -sine * np.sinh(up))

@@ -1,10 +1,10 @@
-/* log(x / (1 - x)), and sin(pi x) / (pi x) with its derivative, as elementary.h has the elementary functions. */
+/* log(x / (1 - x)), and sin(pi x) / (pi x) with its derivative, in the style of elementary.h. */
 #ifndef GRADSPEC_ELEMENTWISE_LOOPS_H
 #define GRADSPEC_ELEMENTWISE_LOOPS_H
 
-#include "../program/elementary_inverse.h"
-#include "../program/elementary_single.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_inverse.h"
+#include "../fusion_engine/elementary_single.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
 GRADSPEC_INLINE double gradspec_logit(double x) {
@@ -21,7 +21,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_pi_times(double x) {
     return (gradspec_twofold){p, gradspec_fused(x, 0x1.921fb54442d18p+1, -p) + x * 0x1.1a62633145c07p-53};
 }
 
-/* sin(pi x) or cos(pi x), and a true 0 where that is 0, of numbers below 2**51. */
+/* sin(pi x) or cos(pi x), exactly 0 at zeros, for numbers below 2**51. */
 GRADSPEC_INLINE gradspec_twofold gradspec_wave_of_pi(double x, int cosine) {
     double shifted = 2.0 * x + 0x1.8p52, r = x - 0.5 * (shifted - 0x1.8p52); /* exact */
     gradspec_twofold a = gradspec_pi_times(r), s, c;
@@ -33,7 +33,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_wave_of_pi(double x, int cosine) {
     return (gradspec_twofold){quarter & 2 ? -s.high : s.high, quarter & 2 ? -s.low : s.low};
 }
 
-/* Between 2**-300 and 2**51: the caller knows all others. */
+/* For numbers between 2**-300 and 2**51; the caller handles all others. */
 GRADSPEC_INLINE gradspec_twofold gradspec_twofold_sinc(double x) {
     return gradspec_ratio(gradspec_wave_of_pi(x, 0), gradspec_pi_times(x));
 }
@@ -43,7 +43,7 @@ GRADSPEC_INLINE double gradspec_sinc(double x) {
     return y.high + y.low;
 }
 
-/* (cos(pi x) - sinc(x)) / x, by a polynomial within 2**-85 where that would cancel. */
+/* (cos(pi x) - sinc(x)) / x, by a polynomial within 2**-85 where the difference would cancel. */
 GRADSPEC_INLINE double gradspec_sinc_slope(double x) {
     double size = gradspec_size(x), t = size > 1.0 ? 1.0 : size * size, p = 0x1.188c6938b025cp-52;
     p = gradspec_fused(p, t, -0x1.698b60a1675f2p-46);

@@ -1,8 +1,8 @@
-"""The logarithm of odds, a product with a logarithm, sinc and its derivative.
+"""The logit, a product with a logarithm, sinc and its derivative.
 
-Owns loops for float32 and float64 that compilers make loops over vectors, where the processor multiplies and adds in one
-instruction: float32 computed in double and rounded once, float64 within 1 ulp.  The expressions of `elementwise` take every
-other dtype, other derivatives, and what NumPy warns of.  The limit is the time of the products.
+Loops for float32 and float64 that compilers vectorise if the processor has fused multiply-add: float32 is computed in double and
+rounded once, float64 is within 1 ulp.  The expressions of `elementwise` handle all other dtypes, higher derivatives, and cases
+that need NumPy's warnings.  The loops are bound by the multiplications.
 """
 
 from libc.math cimport INFINITY
@@ -13,7 +13,7 @@ from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from . import elementwise
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = ["logit", "sinc", "xlogy"]
 
@@ -36,7 +36,7 @@ ctypedef fused real:
     double
 
 cdef enum:
-    BLOCK = 512         # elements whose logarithms are taken at once
+    BLOCK = 512         # elements whose logarithms are computed at once
 
 cdef bint _fused = gradspec_has_fused()
 cdef Ufunc _log = Ufunc(np.log, "log")
@@ -56,7 +56,7 @@ cdef void fill_logit(real* x, real* y, npy_intp n) noexcept nogil:
 
 
 cdef void fill_sinc(real* x, real* y, npy_intp n, bint slope) noexcept nogil:
-    """The loop, then what is 0, tiny, so large that it is a whole number, or no number."""
+    """Run the loop, then fix numbers that are 0, tiny, NaN or infinite, or so large that they are integers."""
     cdef npy_intp i
     if real is float:
         (gradspec_sinc_slope_float if slope else gradspec_sinc_float)(x, y, n)
@@ -76,7 +76,7 @@ cdef void fill_sinc(real* x, real* y, npy_intp n, bint slope) noexcept nogil:
 
 
 cdef inline int odd(double x) noexcept nogil:
-    """Whether a whole number from 2e15 on is odd."""
+    """Whether an integer from 2e15 on is odd."""
     return 0 if x >= 9007199254740992.0 or x <= -9007199254740992.0 else (<long long> x) & 1
 
 
@@ -105,7 +105,7 @@ cdef void sinc_slope_double(char** args, const npy_intp* size, const npy_intp* s
 
 
 cdef void fill_xlogy(real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
-    """A step is 0 or 1."""
+    """Fill `y`; the steps `p` and `q` are 0 or 1."""
     cdef real[BLOCK] t
     cdef char* args[2]
     cdef npy_intp steps[2]
@@ -132,7 +132,7 @@ cdef void xlogy_double(char** args, const npy_intp* size, const npy_intp* steps,
 
 
 def _logit(x):
-    """``log(x / (1 - x))``; what is not between 0 and 1 goes through NumPy's, which warn."""
+    """``log(x / (1 - x))``; numbers outside (0, 1) go through NumPy's functions, which warn."""
     dtype = np.result_type(x, np.float16).newbyteorder("=")
     if not _fused or dtype not in (np.float32, np.float64):
         return elementwise.logit(x)
@@ -145,7 +145,7 @@ def _logit(x):
 
 
 def _xlogy(a, b):
-    """``a * log(b)``, 0 where ``a`` is 0 unless ``b`` is NaN."""
+    """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN."""
     return elementwise.xlogy(a, b)
 
 

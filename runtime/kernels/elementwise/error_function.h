@@ -15,10 +15,10 @@
 
 #if GRADSPEC_COPIES > 1
 #pragma GCC push_options
-#pragma GCC optimize ("no-trapping-math")  /* both sides of a choice may be computed */
+#pragma GCC optimize ("no-trapping-math")  /* both sides of a selection may be computed */
 #endif
 
-/* -z * z of z = |x| * scale, no further than where erfc is 0 in single precision. */
+/* -z * z for z = |x| * scale, clamped where erfc is 0 in single precision. */
 GRADSPEC_WIDE static void gradspec_erf_exponents(const float *x, double scale, double *z, double *s, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) {
         double a = x[i] < 0 ? -(double) x[i] * scale : (double) x[i] * scale;

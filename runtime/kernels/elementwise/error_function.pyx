@@ -1,13 +1,13 @@
 """erf, erfc, the inverse of erf, and gelu.
 
-Owns loops that compilers make loops over vectors.  Where the processor multiplies and adds in one instruction they are
-straight lines: doubles within 1 ulp, floats in float arithmetic within 1.5.  Elsewhere floats are computed in double around a
-loop for exp, block by block in cache, which is the limit, about half of the time, and rounded once.  SciPy's
-functions take every other dtype; they compute one number at a time, which is five to ten times as long.
+Loops that compilers vectorise.  On processors with fused multiply-add they have no branches: doubles are within 1 ulp, floats in
+float arithmetic within 1.5.  On others floats are computed in double around a loop for exp, block by block in cache, and rounded
+once; that loop takes about half of the time.  SciPy's functions handle all other dtypes; they compute one number at a time, which
+takes five to ten times as long.
 
-The polynomials for single precision are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to 1, relative error 1e-12; and
-(1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z from 0 to 11, relative error 2e-10, after Shepherd and
-Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36.
+The polynomials for single precision are Chebyshev fits of 40-digit values.  One fits erf(x) / x in x * x up to 1, with relative
+error 1e-12.  The other fits (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z from 0 to 11, with relative error
+2e-10, after Shepherd and Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36.
 """
 
 import math
@@ -20,11 +20,11 @@ from ...support cimport capi as cnp
 from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
 )
-from ..loops.elsewhere import one_by_one, scipy_function
+from ..loops.scipy_fallback import one_by_one, scipy_function
 from ..loops.flags cimport fp_clear
 from ..loops.memory cimport empty
 from ..loops.threads cimport parallel
-from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
+from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
 
 __all__ = ["erf", "erfc", "erfinv"]
 
@@ -56,8 +56,8 @@ ctypedef fused real:
     double
 
 cdef enum:
-    BLOCK = 512     # elements whose exponentials are taken at once
-    CHUNK = 8192    # elements that are worth a thread
+    BLOCK = 512     # elements per call of exp
+    CHUNK = 8192    # elements that make a task for a thread worthwhile
 
 cdef bint _fused = gradspec_has_fused()
 cdef Ufunc _exp = Ufunc(np.exp, "exp")
@@ -66,7 +66,7 @@ cdef void* EXP_DATA = _exp.loop_data[1]
 
 
 cdef void fill(Straight straight, Block block, double scale, const float* x, float* y, npy_intp n) noexcept nogil:
-    """By the straight loop where the processor multiplies and adds in one instruction; by blocks around the loop for exp."""
+    """Use the branch-free loop if the processor has fused multiply-add, else blocks around the loop for exp."""
     cdef double[BLOCK] z
     cdef double[BLOCK] s
     cdef char* args[2]
@@ -83,7 +83,7 @@ cdef void fill(Straight straight, Block block, double scale, const float* x, flo
         EXP(args, &some, steps, EXP_DATA)
         block(x + start, z, s, y + start, some)
         start += some
-    fp_clear()  # of NaNs, which are compared
+    fp_clear()  # comparing NaNs raises flags
 
 
 cdef struct Job:
@@ -115,7 +115,7 @@ cdef ndarray apply(Straight straight, Block block, double scale, object x):
 
 
 def gelu(x):
-    """``x`` times the normal distribution function, of an array of float32; None of anything else."""
+    """``x`` times the normal distribution function, for an array of float32; None for any other argument."""
     return apply(gradspec_gelu_of_float, gradspec_gelu_block, np.sqrt(0.5), x)
 
 
@@ -146,7 +146,7 @@ cdef void erfinv_double(char** args, const npy_intp* size, const npy_intp* steps
 
 
 cdef void erfinv_fill(real* x, real* y, npy_intp n) noexcept nogil:
-    """The loop, and the ends of the interval and what is beyond them."""
+    """Run the loop, then fix the ends of the interval and numbers beyond them."""
     cdef npy_intp i
     if real is float:
         gradspec_erfinv_of_float(x, y, n)
@@ -159,14 +159,14 @@ cdef void erfinv_fill(real* x, real* y, npy_intp n) noexcept nogil:
 
 
 cdef ndarray as_plain(object x, object dtypes):
-    """An array of one of the dtypes as the loops take it; None of anything else."""
+    """An array of one of the dtypes in the layout of the loops; None for any other argument."""
     if not isinstance(x, np.ndarray) or x.dtype.newbyteorder("=") not in dtypes:
         return None
     return np.array(x, x.dtype.newbyteorder("="), order="C")
 
 
 def settled(y, x, complement):
-    """`y`, with the limit where the square of a complex `x` was lost between two equal infinities."""
+    """`y`, with the limit where squaring a complex `x` subtracted equal infinities."""
     if y.dtype.kind != "c":
         return y
     limit = np.copysign(1, np.real(x))
@@ -191,7 +191,7 @@ def _erfc(x):
 
 
 def _erfinv(x):
-    """Inverse error function. Needs SciPy for dtypes that have no loop."""
+    """Inverse error function. Needs SciPy for dtypes without a loop."""
     x_ = as_plain(x, OWN) if _fused else None
     return scipy_function("erfinv")(x) if x_ is None else erfinv(x_)
 

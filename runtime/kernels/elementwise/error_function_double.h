@@ -1,19 +1,20 @@
-/* erf, erfc and the inverse of erf of doubles, error below 1 ulp.
+/* erf, erfc and the inverse of erf for doubles, error below 1 ulp.
  *
- * The polynomials are interpolated at Chebyshev's nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
- * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58; and of the inverse that over
- * x in x * x up to 1/4, within 2**-61, and that over w = sqrt(-log(1 - x * x)) in t = (w - 2) / (w + 2) beyond, within 2**-20.
+ * The polynomials are interpolated at Chebyshev nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
+ * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58.  For the inverse they are its
+ * quotient by x in x * x up to 1/4, within 2**-61, and beyond its quotient by w = sqrt(-log(1 - x * x)) in t = (w - 2) / (w + 2),
+ * within 2**-20.
  */
 #ifndef GRADSPEC_ERROR_FUNCTION_DOUBLE_H
 #define GRADSPEC_ERROR_FUNCTION_DOUBLE_H
 
-#include "../program/elementary_inverse.h"
-#include "../program/elementary_single.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_inverse.h"
+#include "../fusion_engine/elementary_single.h"
+#include "../fusion_engine/fused.h"
 #include "error_function.h"
 #include <numpy/npy_common.h>
 
-/* erfc(z) over the 2**k of exp(-z * z), z from 0 to 28. */
+/* erfc(z) divided by the 2**k of exp(-z * z), for z from 0 to 28. */
 GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
     gradspec_twofold s = gradspec_square(z), v, m, q, e;
     double shifted = gradspec_fused(s.high, -0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
@@ -53,7 +54,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
     return gradspec_ratio(e, gradspec_sum(1.0, 2.0 * z));
 }
 
-/* erf(z), z from 0 to 1. */
+/* erf(z) for z from 0 to 1. */
 GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
     double t = z * z, p = 0x1.0f8a27a51ad26p-34;
     p = gradspec_fused(p, t, -0x1.3c1e91b012003p-30);
@@ -77,7 +78,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
 GRADSPEC_INLINE double gradspec_erfc_of(double x) {
     double size = gradspec_size(x), most = x < 0.0 ? 6.0 : 28.0, z = size > most ? most : size, scale;
     gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s, m;
-    double right = gradspec_scaled(c.high + c.low, scale, -z * z - 8.0); /* the share is not below 2**-6 */
+    double right = gradspec_scaled(c.high + c.low, scale, -z * z - 8.0); /* the factor is at least 2**-6 */
     s = gradspec_onto(2.0, -c.high * scale);
     m = gradspec_onto(1.0, -near.high);
     double y = x < 0.0 ? s.high + (s.low - c.low * scale) : size < 0.5 ? m.high + (m.low - near.low) : right;
@@ -109,7 +110,7 @@ GRADSPEC_INLINE double gradspec_erfcinv_guess(double inside) {
     return p * w;
 }
 
-/* The inverse of erf, of numbers between -1 and 1: by a polynomial up to 1/2, else a guess and a step of Halley's method. */
+/* The inverse of erf between -1 and 1: by a polynomial up to 1/2, else an estimate and a step of Halley's method. */
 GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
     double size = gradspec_size(x), t = size * size, p = 0x1.ccb4d07498568p-4, scale;
     p = gradspec_fused(p, t, -0x1.74273533fb5bap-4);
@@ -128,7 +129,7 @@ GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
     p = gradspec_fused(p, t, 0x1.db29fb2fee5e4p-3);
     double near = gradspec_fused(size, 0x1.c5bf891b4ef6bp-1, size * gradspec_fused(p, t, -0x1.618f13eb7ca89p-55));
 
-    double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside); /* the rest is exact from 1/2 on */
+    double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside); /* exact from 1/2 on */
     gradspec_twofold c = gradspec_part_erfc(y, &scale);
     double gap = gradspec_fused(c.high, scale, -inside) + c.low * scale;
     double step = gap * 0x1.c5bf891b4ef6bp-1 * gradspec_single_exp(y * y);

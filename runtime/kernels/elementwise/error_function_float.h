@@ -1,19 +1,18 @@
-/* erf, erfc, the inverse of erf and gelu of floats in float arithmetic, as elementary_float.h has the elementary functions: error
- * below 1.5 ulp.
+/* erf, erfc, the inverse of erf and gelu for floats in float arithmetic, in the style of elementary_float.h: error below 1.5 ulp.
  *
- * exp(z * z) erfc(z) is u times a polynomial in u = 1 / (z + 2.5), within 2**-27 for z from 0.5 to 10.4; so is half of
- * exp(x * x / 2) erfc(x / sqrt(2)) with u = 1 / (x + 3.5), within 2**-26 from 0.5 to 14.7; nearer to 0 the odd part of either is
- * x times a polynomial in x * x.  The inverse over x is a polynomial in w = -log(1 - x * x) up to 5, and in the root of w beyond,
- * within 2**-26.
+ * exp(z * z) erfc(z) is u times a polynomial in u = 1 / (z + 2.5), within 2**-27 for z from 0.5 to 10.4.  Half of exp(x * x / 2)
+ * erfc(x / sqrt(2)) is the same with u = 1 / (x + 3.5), within 2**-26 from 0.5 to 14.7.  Closer to 0 the odd part of either is x
+ * times a polynomial in x * x.  The inverse divided by x is a polynomial in w = -log(1 - x * x) up to 5, and in the root of w
+ * beyond, within 2**-26.
  */
 #ifndef GRADSPEC_ERROR_FUNCTION_FLOAT_H
 #define GRADSPEC_ERROR_FUNCTION_FLOAT_H
 
-#include "../program/elementary_float.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_float.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
-/* Up to 1 by a polynomial of erf(x) / x - 1 in x * x, beyond 1 - exp(-x p(x)) by one of -log(erfc(x)) / x. */
+/* Up to 1 from a polynomial for erf(x) / x - 1 in x * x, beyond as 1 - exp(-x p(x)) from a polynomial for -log(erfc(x)) / x. */
 GRADSPEC_INLINE float gradspec_float_erf(float x) {
     uint32_t k;
     float near = gradspec_float_near(x, 4.0f), z = near * near, p = 0x1.4771fcp-14f, q = 0x1.d45f70p-17f;
@@ -38,17 +37,17 @@ GRADSPEC_INLINE float gradspec_float_erf(float x) {
     return x == x ? y : x;
 }
 
-/* A polynomial whose last term is c + rest, from what it is without that term over t. */
+/* A polynomial whose last term is c + rest; p is the polynomial without that term, divided by t. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_last(float p, float t, float c, float rest) {
     return gradspec_float_onto(c, gradspec_float_fused(p, t, rest));
 }
 
-/* exp(-square) u P of u = 1 / d, over 2**k: the product with P, and what u was rounded by put right by the slope of u P. */
+/* exp(-square) u P for u = 1 / d, over 2**k: the product with P, with the rounding error of u corrected by the slope of u P. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_tail(gradspec_float_pair square, float u, gradspec_float_pair p, float more, uint32_t *k) {
     gradspec_float_pair r = gradspec_float_reduced(-square.high, k), e, g;
     e = gradspec_float_part_exp(r);
     e = gradspec_float_onto(e.high, e.low);
-    e.low = gradspec_float_fused(-square.low, e.high, e.low); /* the rest of the square is too large for the rest of r */
+    e.low = gradspec_float_fused(-square.low, e.high, e.low); /* the square's rest is too large to be added to r's */
     g.high = u * p.high;
     g.low = gradspec_float_fused(u, p.high, -g.high) + gradspec_float_fused(u, p.low, more);
     float high = e.high * g.high;
@@ -72,7 +71,7 @@ GRADSPEC_INLINE float gradspec_float_erfc(float x) {
     q = gradspec_float_fused(q, high, -0x1.81272ep-2f);
     near = gradspec_float_last(q, high, 0x1.20dd74p+0f, 0x1.f85e60p-25f);
     c = gradspec_float_last(p, t, 0x1.f81138p-1f, -0x1.6edcb4p-26f);
-    /* The slope of exp(z * z) erfc(z) is 2 z times itself less 2 / sqrt(pi). */
+    /* The slope of exp(z * z) erfc(z) is 2 z times the function minus 2 / sqrt(pi). */
     float more = off * d.high * gradspec_float_fused(2.0f * z, u * c.high, -0x1.20dd76p+0f);
     s = gradspec_float_tail((gradspec_float_pair){high, gradspec_float_fused(z, z, -high)}, u, c, more, &k);
     float far = gradspec_float_scaled(s.high + s.low, k), small = gradspec_float_fused(-x, near.low, gradspec_float_fused(-x, near.high, 1.0f));
@@ -98,7 +97,7 @@ GRADSPEC_INLINE float gradspec_float_gelu(float x) {
     q = gradspec_float_fused(q, high, -0x1.10592cp-4f);
     q = gradspec_float_fused(q, high, 0x1.988454p-2f);
     c = gradspec_float_last(p, t, 0x1.641b7cp-1f, 0x1.ecccdcp-26f);
-    /* The slope here is z times itself less 1 / sqrt(2 pi). */
+    /* The slope here is z times the function minus 1 / sqrt(2 pi). */
     float more = off * d.high * gradspec_float_fused(z, u * c.high, -0x1.988454p-2f);
     s = gradspec_float_tail((gradspec_float_pair){0.5f * high, 0.5f * gradspec_float_fused(z, z, -high)}, u, c, more, &k);
     float size = z * s.high, rest = gradspec_float_fused(z, s.high, -size) + z * s.low;
@@ -107,7 +106,7 @@ GRADSPEC_INLINE float gradspec_float_gelu(float x) {
     return z < 0.5f ? x * gradspec_float_fused(x, q, 0.5f) : far;
 }
 
-/* Of numbers between -1 and 1. */
+/* For numbers between -1 and 1. */
 GRADSPEC_INLINE float gradspec_float_erfinv(float x) {
     float w = -gradspec_float_log(gradspec_float_fused(-x, x, 1.0f)), t = w - 1.0f, s = sqrtf(w > 5.0f ? w : 5.0f) - 3.0f;
     float p = 0x1.5d4188p-32f, q = 0x1.00c140p-13f;

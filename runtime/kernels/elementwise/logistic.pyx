@@ -1,9 +1,9 @@
 """The logistic function, its slope and its integral, and the slope of tanh.
 
-Owns loops for float32 and float64 around the loop for exp, block by block in cache.  Loops for float32 in straight lines stand in
-for them where the processor multiplies and adds in one instruction.  All are made of exp(-|x|), so nothing overflows and no
-digit is lost on either side; no floating-point flag is raised that a user could see.  The limit is the loop for exp.  Other
-dtypes are NumPy expressions.
+Loops for float32 and float64 around the loop for exp, block by block in cache.  Branch-free loops replace those for float32 if
+the processor has fused multiply-add.  All functions are computed from exp(-|x|), so nothing overflows and no digits are lost on
+either side; no floating-point flag remains visible to users.  The loop for exp dominates the time.  Other dtypes use NumPy
+expressions.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
-from ..program.pairs cimport offer_pair
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.pairs cimport offer_pair
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 from .complex_functions import complex_log1p, complex_logaddexp
 
@@ -51,7 +51,7 @@ ctypedef fused real:
     double
 
 cdef enum:
-    BLOCK = 512     # elements whose exponentials are taken at once
+    BLOCK = 512     # elements per call of exp
 
 cdef enum Function:
     SIGMOID
@@ -89,11 +89,11 @@ cdef inline void fill(Function function, real* x, real* y, npy_intp n) noexcept 
             else:
                 gradspec_slope_double(e, 4 if function == TANH_SLOPE else 1, y + start, some)
         start += some
-    fp_clear()  # of signalling NaNs only
+    fp_clear()  # only signalling NaNs raise flags
 
 
 cdef inline void add_exponents(real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
-    """m + log1p(exp(-|a - b|)) of the larger one m; a step is 0 or 1."""
+    """m + log1p(exp(-|a - b|)), where m is the larger one; the steps are 0 or 1."""
     cdef real[BLOCK] m
     cdef real[BLOCK] e
     cdef char* args[2]
@@ -115,7 +115,7 @@ cdef inline void add_exponents(real* a, real* b, real* y, npy_intp n, npy_intp p
         else:
             gradspec_together_double(m, e, y + start, some)
         start += some
-    fp_clear()  # of NaNs, and of a distance that is infinite
+    fp_clear()  # NaNs and infinite distances raise flags
 
 
 cdef void straight_logaddexp(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -125,12 +125,12 @@ cdef void straight_logaddexp(char** args, const npy_intp* size, const npy_intp* 
         (gradspec_logaddexp_of_two if steps[1] else gradspec_logaddexp_of_number_second)(a, b, <float*> args[2], size[0])
     else:
         (gradspec_logaddexp_of_number_first if steps[1] else gradspec_logaddexp_of_numbers)(a, b, <float*> args[2], size[0])
-    fp_clear()  # of NaNs, and of a distance that is infinite
+    fp_clear()  # NaNs and infinite distances raise flags
 
 
 cdef void straight_sigmoid(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     gradspec_sigmoid_of_float(<float*> args[0], <float*> args[1], size[0])
-    fp_clear()  # of NaNs
+    fp_clear()  # NaNs raise flags
 
 
 cdef void straight_sigmoid_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -150,7 +150,7 @@ cdef void sigmoid_and_slope(char** args, const npy_intp* size, const npy_intp* s
 
 
 cdef void tanh_and_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    """Where something is no number, by the loops for each, of which that for tanh may raise a flag."""
+    """Both results in one loop; if some element is NaN, by the separate loops: the loop for tanh may raise a flag."""
     cdef char* slope[2]
     if gradspec_tanh_and_slope_near(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
         if gradspec_tanh_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
@@ -194,7 +194,7 @@ cdef void tanh_slope_double(char** args, const npy_intp* size, const npy_intp* s
 
 
 def _log1p_of(x):
-    """``log(1 + x)``, of complex numbers too."""
+    """``log(1 + x)``, also for complex numbers."""
     return complex_log1p(x) if np.iscomplexobj(x) else _log1p.function(x)
 
 
@@ -210,7 +210,7 @@ def _logaddexp(a, b):
 
 
 def _sigmoid(x):
-    """``1 / (1 + exp(-x))``, exact to the last digits for very negative `x` too."""
+    """``1 / (1 + exp(-x))``, accurate to the last digits also for very negative `x`."""
     x = np.asarray(x)
     if x.dtype.kind == "c":
         small = np.exp(np.where(x.real < 0, x, -x))
@@ -235,13 +235,13 @@ def _tanh_slope(x):
 
 
 cdef object as_floats(x):
-    """An array whose dtype has fractions; one that the loops take where it is of float32 or float64."""
+    """An array of an inexact dtype; in the layout of the loops if it is of float32 or float64."""
     dtype = np.result_type(x, np.float16).newbyteorder("=")
     return np.array(x, dtype, order="C") if dtype in (np.float32, np.float64) else x
 
 
 cdef object slope(x, double scale, double factor):
-    """``factor * exp(-scale x) / (1 + exp(-scale x))**2``, which is even: the side is taken on which nothing overflows."""
+    """``factor * exp(-scale x) / (1 + exp(-scale x))**2``, which is even: the side without overflow is computed."""
     small = np.exp(-scale * (np.where(np.real(x) < 0, np.negative(x), x) if np.iscomplexobj(x) else np.absolute(x)))
     return factor * small / np.square(1 + small)
 

@@ -1,13 +1,13 @@
-/* The logistic function, its slope and its integral, and the slope of tanh, of floats in straight lines around exp(-|x|);
- * functions with their slopes. */
+/* The logistic function, its slope and its integral, and the slope of tanh, for floats, branch-free around exp(-|x|);
+ * also functions together with their slopes. */
 #ifndef GRADSPEC_LOGISTIC_FLOAT_H
 #define GRADSPEC_LOGISTIC_FLOAT_H
 
-#include "../program/elementary_float.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_float.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
-/* What is n / (1 + e) beside n * inverse, where inverse is 1 / (1 + e) but for its rounding; e is not above 1. */
+/* The difference of n / (1 + e) and n * inverse, where inverse is the rounded 1 / (1 + e); e is at most 1. */
 GRADSPEC_INLINE float gradspec_float_share(gradspec_float_pair n, gradspec_float_pair e) {
     gradspec_float_pair d = gradspec_float_onto(1.0f, e.high);
     float inverse = 1.0f / d.high, q = n.high * inverse;
@@ -15,7 +15,7 @@ GRADSPEC_INLINE float gradspec_float_share(gradspec_float_pair n, gradspec_float
     return gradspec_float_fused(rest, inverse, q);
 }
 
-/* By e = exp(-|x|). */
+/* From e = exp(-|x|). */
 GRADSPEC_INLINE float gradspec_float_sigmoid_by(float x, gradspec_float_pair e) {
     return gradspec_float_share((gradspec_float_pair){x < 0.0f ? e.high : 1.0f, x < 0.0f ? e.low : 0.0f}, e);
 }
@@ -24,7 +24,7 @@ GRADSPEC_INLINE float gradspec_float_sigmoid(float x) {
     return gradspec_float_sigmoid_by(x, gradspec_float_exp_below(-gradspec_float_size(x)));
 }
 
-/* e / (1 + e)**2 of an e = exp(x) that is not above 1. */
+/* e / (1 + e)**2 for e = exp(x), at most 1. */
 GRADSPEC_INLINE float gradspec_float_slope_by(gradspec_float_pair e) {
     gradspec_float_pair d = gradspec_float_onto(1.0f, e.high);
     float inverse = 1.0f / d.high, rest = gradspec_float_fused(-inverse, d.low + e.low, gradspec_float_fused(-inverse, d.high, 1.0f));
@@ -41,7 +41,7 @@ GRADSPEC_INLINE float gradspec_float_tanh_slope(float x) {
     return 4.0f * gradspec_float_slope_by(gradspec_float_exp_below(-2.0f * gradspec_float_size(x)));
 }
 
-/* log(exp(a) + exp(b)): the larger number, and the logarithm of 1 and an exponential. */
+/* log(exp(a) + exp(b)): the larger number plus the logarithm of 1 plus an exponential. */
 GRADSPEC_INLINE float gradspec_float_logaddexp(float a, float b) {
     float d = a == b ? 0.0f : a - b;
     return (d > 0.0f ? a : b) + gradspec_float_short_log1p(gradspec_float_exp_below(-gradspec_float_size(d)));
@@ -51,13 +51,13 @@ GRADSPEC_OVER_FLOATS(sigmoid)
 GRADSPEC_OVER_FLOATS(sigmoid_slope)
 GRADSPEC_OVER_FLOATS(tanh_slope)
 
-/* Functions with their slopes around one exponential, which is quicker where it is near: above 2**-100. They return whether some x is
- * no number, or not near: then another loop is wanted. */
+/* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
+ * some x is NaN or not near; then a different loop is needed. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
     return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
 }
 
-/* Its sign bit says whether a size is above `most`, or none. */
+/* The sign bit is set if a size is above `most`, or NaN. */
 GRADSPEC_INLINE uint32_t gradspec_float_beyond(float size, float most) {
     return gradspec_float_bits(most) - gradspec_float_bits(size);
 }

@@ -1,6 +1,6 @@
-/* For a T, and as integers BITS, SIGN, THOUSAND and INFINITE: a comparison of numbers raises a flag at NaN. */
+/* For a T, and the integers BITS, SIGN, THOUSAND and INFINITE: comparing floats would raise a flag at NaN. */
 
-/* -scale * |x|, no further than where all of the three have reached their limits. */
+/* -scale * |x|, clamped where all three functions have reached their limits. */
 GRADSPEC_WIDE static void TYPED(exponents)(const T *x, T scale, T *e, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) {
         BITS b;
@@ -25,7 +25,7 @@ GRADSPEC_WIDE static void TYPED(slope)(const T *e, T factor, T *y, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) y[i] = e[i] / (((T) 1 + e[i]) * ((T) 1 + e[i])) * factor;
 }
 
-/* The larger of two numbers, and minus the distance of the other; a step is 0 or 1. */
+/* The larger of two numbers, and minus their distance; the steps are 0 or 1. */
 GRADSPEC_WIDE static void TYPED(apart)(const T *a, const T *b, T *m, T *e, npy_intp n, npy_intp p, npy_intp q) {
     for (npy_intp i = 0; i < n; i++) {
         T s = a[i * p], t = b[i * q], d = s == t ? 0 : s - t;

@@ -1,4 +1,4 @@
-/* Powers with one whole exponent, by products: of float in double, of double in pairs of numbers. */
+/* Powers with one integer exponent, by products: for float in double, for double in pairs of numbers. */
 #ifndef GRADSPEC_POWERS_H
 #define GRADSPEC_POWERS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { GRADSPEC_MOST_EXPONENT = 64, GRADSPEC_POWERS = 256 }; /* the latter at once */
+enum { GRADSPEC_MOST_EXPONENT = 64, GRADSPEC_POWERS = 256 }; /* the latter: numbers at a time */
 
-/* Exponents of which the power is one product or quotient, rounded as any: nothing is lost on the way. */
+/* Exponents for a single product or quotient, which is rounded once. */
 #define GRADSPEC_IS_SIMPLE(k) ((k) >= -1 && (k) <= 2)
 
 GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_intp n, int k) {
@@ -39,7 +39,7 @@ GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_in
     for (npy_intp i = 0; i < n; i++) y[i] = (float) r[i];
 }
 
-/* (h, l) *= (a, s): sums of two numbers, of which the second is what the first was rounded by. */
+/* (h, l) *= (a, s): pairs of a number and its rounding error. */
 #define GRADSPEC_TIMES(h, l, a, s) \
     { \
         const double p = h * a, e = fma(h, a, -p) + (h * s + l * a), t = p + e; \
@@ -50,7 +50,7 @@ GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_in
 GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy_intp n, int k) {
     double b[GRADSPEC_POWERS], s[GRADSPEC_POWERS], r[GRADSPEC_POWERS], l[GRADSPEC_POWERS];
     int bits = k < 0 ? -k : k;
-    if (k == 3) { /* (p, e) is the square, q what p * x is rounded to */
+    if (k == 3) { /* (p, e) is the square, q the rounded p * x */
         for (npy_intp i = 0; i < n; i++) {
             const double p = x[i] * x[i], e = fma(x[i], x[i], -p), q = p * x[i];
             y[i] = q + (fma(p, x[i], -q) + e * x[i]);

@@ -1,10 +1,10 @@
-"""Powers with one whole exponent for all elements, by products, and square roots.
+"""Powers with one integer or half-integer exponent for all elements, by products and square roots.
 
-Owns loops for float32 and float64, exponents up to 64, and those of a half.  The exponents 2 and -1 are one product or
-quotient. Of others float32 is computed in double; float64 in pairs of numbers, the product and what it was rounded by, so that
-the result is off by little more than half of its last digit.  A root, and one by a root, too.  The C library's pow takes what
-over- or underflows on the way, and raises the flags; NumPy's loop everything else: of a negative base it calls that library for
-each element, which takes a hundred times as long.  The limit is memory.
+Loops for float32 and float64, for integer exponents up to 64, and for 0.5 and -0.5.  The exponents 2 and -1 are one product or
+quotient.  For other exponents float32 is computed in double; float64 in pairs of numbers, the product and its rounding error, so
+that the error of the result is little more than half an ulp.  So is one over a root.  If an intermediate value over- or
+underflows, the C library's pow computes the element and raises the flags.  NumPy's loop handles all other exponents: for a
+negative base it calls the C library for each element, which takes a hundred times as long.  The loops are bound by memory.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = ["power"]
 
@@ -43,7 +43,7 @@ cdef Ufunc _sqrt = Ufunc(np.sqrt, "sqrt")
 
 
 cdef inline int whole(real value) noexcept nogil:
-    """The exponent if products are to be taken; else 0."""
+    """The exponent if it is an integer in the range of products; else 0."""
     cdef int k
     if not -GRADSPEC_MOST_EXPONENT <= value <= GRADSPEC_MOST_EXPONENT:
         return 0
@@ -52,7 +52,7 @@ cdef inline int whole(real value) noexcept nogil:
 
 
 cdef inline bint by_roots(real* x, real exponent, real* y, npy_intp n) noexcept nogil:
-    """Whether the powers were those of a half: roots by NumPy's loop, part by part, so that the cache has what it wrote."""
+    """Compute the powers if the exponent is 0.5 or -0.5, and return whether it is; NumPy's square root, block by block."""
     cdef npy_intp start = 0, some
     cdef npy_intp[2] steps = [sizeof(real), sizeof(real)]
     cdef char* args[2]
@@ -96,7 +96,7 @@ cdef inline void by_products(real* x, real* y, npy_intp n, int k) noexcept nogil
             lost |= gradspec_lost_double(x + start, y + start, some, k)
         start += some
     if lost:
-        fp_clear()  # of what is about to be mended
+        fp_clear()  # raised by elements that are recomputed below
         if real is float:
             gradspec_mend_float(x, y, n, k)
         else:

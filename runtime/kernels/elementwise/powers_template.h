@@ -1,6 +1,7 @@
-/* For a T, BITS and SIGN as integers, LEAST and MOST: which products have lost digits, and their powers by the C library. */
+/* For a T, the integers BITS and SIGN, LEAST and MOST: find the products that have lost digits, and compute them by the C
+ * library. */
 
-/* Zeros with their signs; whether the products have lost anything: as integers, all at once. */
+/* Set the sign of zeros, and return whether some products have lost digits, by integer operations on all at once. */
 GRADSPEC_WIDE static int TYPED(lost)(const T *restrict x, T *restrict y, npy_intp n, int k) {
     const BITS odd = k & 1 ? ~(BITS) 0 : 0, positive = k > 0 ? ~(BITS) 0 : 0;
     BITS any = 0;
@@ -11,7 +12,7 @@ GRADSPEC_WIDE static int TYPED(lost)(const T *restrict x, T *restrict y, npy_int
         zero = (a & ~SIGN) == 0 ? positive : 0;
         p = (p & ~zero) | (a & odd & zero);
         size = p & ~SIGN;
-        any |= ((size - LEAST) | (MOST - 1 - size)) & ~zero; /* the sign of what is less than nothing */
+        any |= ((size - LEAST) | (MOST - 1 - size)) & ~zero; /* the sign bit of a negative difference */
         memcpy(y + i, &p, sizeof(T));
     }
     return (any & SIGN) != 0;
@@ -33,14 +34,14 @@ GRADSPEC_WIDE static int TYPED(any_endless)(const T *x, npy_intp n) {
     return endless;
 }
 
-/* Of -infinity a power is no root, whatever NumPy's loop makes of it. */
+/* A power of -infinity differs from its root: if there is one, the C library computes all powers. */
 static int TYPED(endless_powers)(const T *x, T *y, npy_intp n, T k) {
     if (!TYPED(any_endless)(x, n)) return 0;
     for (npy_intp i = 0; i < n; i++) y[i] = (T) pow(x[i], k);
     return 1;
 }
 
-/* Roots become powers, or one by them, which a step of Newton's brings to its last digit: that of -0 is 0. */
+/* Convert roots to powers, or to one over them, corrected by a step of Newton's method; the power of -0 is 0. */
 GRADSPEC_WIDE static void TYPED(from_roots)(const T *x, T *y, npy_intp n, int inverse) {
     npy_intp i;
     if (inverse)

@@ -1,4 +1,4 @@
-"""Elements times random factors, as dropout has it, and random numbers in the place of elements."""
+"""Random factors for each element, as in dropout, and in-place random numbers."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = [
 
 
 def dropout_factors(x, p, generator):
-    """0 with probability `p`, else 1 / (1 - p), for each element.
+    """For each element, 0 with probability `p`, else 1 / (1 - p).
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ def dropout_factors(x, p, generator):
     """
     x = np.asarray(x)
     dtype = np.result_type(x, 1.0)
-    if p in (0, 1):  # nothing is drawn
+    if p in (0, 1):  # no random numbers are needed
         return np.full(x.shape, 1 - p, dtype)
     return np.multiply(generator.random(x.shape) >= p, 1 / (1 - p), dtype=dtype)
 
 
 def rrelu_slope(x, lower, upper, generator):
-    """1 where `x` is positive, elsewhere a random number between the bounds.
+    """1 if `x` is positive, else a random number between the bounds.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def rrelu_slope(x, lower, upper, generator):
 
 
 def bernoulli_(x, p, generator):
-    """Write 1 with probability `p`, else 0, into ``x``.
+    """Write to ``x`` 1 with probability `p`, else 0.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def bernoulli_(x, p, generator):
 
 
 def cauchy_(x, median, sigma, generator):
-    """Write random numbers of the Cauchy distribution into ``x``.
+    """Write random numbers of the Cauchy distribution to ``x``.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def cauchy_(x, median, sigma, generator):
 
 
 def exponential_(x, lambd, generator):
-    """Write random numbers of the exponential distribution into ``x``.
+    """Write random numbers of the exponential distribution to ``x``.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def exponential_(x, lambd, generator):
 
 
 def geometric_(x, p, generator):
-    """Write numbers of trials up to and with the first success into ``x``.
+    """Write to ``x`` the number of trials up to and including the first success.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def geometric_(x, p, generator):
 
 
 def log_normal_(x, mean, std, generator):
-    """Write exponentials of normal random numbers into ``x``.
+    """Write exponentials of normal random numbers to ``x``.
 
     Parameters
     ----------
@@ -149,14 +149,15 @@ def log_normal_(x, mean, std, generator):
 
 
 def random_(x, low, high, generator):
-    """Write whole random numbers into ``x``.
+    """Write random integers to ``x``.
 
     Parameters
     ----------
     x : ndarray
         Overwritten.
     low, high : int or None
-        From `low` up to but without `high`, or from 0 up to `low`; up to what the dtype holds exactly where both are None.
+        From [low, high), or [0, low) if `high` is None; if both are None, from 0 on all integers that the dtype represents
+        exactly.
     generator : numpy.random.Generator
 
     Returns
@@ -171,7 +172,7 @@ def random_(x, low, high, generator):
 
 
 def _whole_numbers(dtype):
-    """How many whole numbers, from 0 on, a dtype holds without a gap."""
+    """The number of consecutive integers, from 0 on, that a dtype represents exactly."""
     if dtype.kind in "fc":
         return 2 ** (np.finfo(dtype).nmant + 1) + 1
     return 2 if dtype.kind == "b" else int(np.iinfo(dtype).max) + 1

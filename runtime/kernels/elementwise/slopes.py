@@ -1,4 +1,4 @@
-"""Derivatives of elementwise functions whose own formula would cancel or overflow somewhere, exact to the last digits."""
+"""Derivatives of elementwise functions whose formula would cancel or overflow for some arguments, accurate to the last digits."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["asin_slope", "atanh_slope", "softsign", "tanhshrink"]
 
 
 def angle_slope(a, b):
-    """``b / hypot(a, b)**2``, 0 where both are 0, and where one is infinite.
+    """``b / hypot(a, b)**2``, 0 if both are 0 or one is infinite.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def asin_slope(x):
     -------
     ndarray
     """
-    # Of complex numbers no product: it would overflow, and the root of a product is not the product of the roots.  And no sum
-    # with 1 + 0j, which would lose the sign of an imaginary zero, that is, the side of the cut.
+    # For complex numbers no product: it could overflow, and the root of a product is not the product of the roots.  And no sum
+    # with 1 + 0j, which would lose the sign of an imaginary zero, that is, the side of the branch cut.
     return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - -1) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
 
 
@@ -84,12 +84,12 @@ def atanh_slope(x):
     -------
     ndarray
     """
-    x = np.asarray(x)  # a Python number would not divide by zero
+    x = np.asarray(x)  # a Python number would raise on division by zero
     return 1 / (1 - x) / (1 + x)
 
 
 def direction(a, b):
-    """``a / hypot(a, b)``, 0 where both are 0; only where both are infinite that is no number.
+    """``a / hypot(a, b)``, 0 if both are 0; NaN only if both are infinite.
 
     Parameters
     ----------
@@ -102,11 +102,14 @@ def direction(a, b):
     """
     distance = np.hypot(a, b)
     y = np.where(np.isfinite(b) & np.isinf(a), np.sign(a), divide_or_zero(a, distance))
+    lost = np.isinf(distance) & np.isfinite(a) & np.isfinite(b)
+    if lost.any():
+        y = np.where(lost, a / 4 / np.hypot(a / 4, b / 4), y)
     return y.astype(distance.dtype)
 
 
 def softsign(x):
-    """``x / (1 + abs(x))``, its limits 1 and -1 at infinity.
+    """``x / (1 + abs(x))``, with limits 1 and -1 at infinity.
 
     Parameters
     ----------
@@ -144,7 +147,7 @@ def tanhshrink(x):
 
 
 def _turned(x):
-    """Complex numbers times i, with the signs of their zeros."""
+    """Complex numbers times i, with the signs of zeros kept."""
     x = np.asarray(x)
     y = np.empty_like(x)
     y.real, y.imag = -x.imag, x.real

@@ -1,4 +1,5 @@
-/* Slopes of atan and asinh, the direction and the slope of an angle, where no square overflows: floats are computed in double. */
+/* Slopes of atan and asinh, and the direction and the slope of an angle, without overflow of squares: floats are computed in
+ * double. */
 #ifndef GRADSPEC_SLOPES_LOOPS_H
 #define GRADSPEC_SLOPES_LOOPS_H
 

@@ -1,8 +1,7 @@
 """Slopes of atan and asinh, the direction of a point and the slope of its angle.
 
-Owns loops for float32 and float64 that compilers make loops over vectors.  Nothing overflows, and no floating-point flag is
-raised that a user could see.  The expressions of `slopes` take complex numbers and other dtypes, and what is extreme.  The limit
-is the time of a division.
+Loops for float32 and float64 that compilers vectorise.  Nothing overflows, and no floating-point flag remains visible to users.
+The expressions of `slopes` handle complex numbers, other dtypes, and extreme arguments.  The loops are bound by the division.
 """
 
 from libc.math cimport HUGE_VAL, fabs, hypot
@@ -13,7 +12,7 @@ from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from . import slopes
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport pointwise
+from ..fusion_engine.ufunc cimport pointwise
 
 __all__ = ["angle_slope", "asinh_slope", "atan_slope", "direction"]
 
@@ -36,7 +35,7 @@ ctypedef fused real:
     double
 
 cdef enum:
-    BLOCK = 512         # elements that are looked through at a time
+    BLOCK = 512         # elements checked at a time
 
 
 cdef void atan_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -60,7 +59,7 @@ cdef void asinh_double(char** args, const npy_intp* size, const npy_intp* steps,
 
 
 cdef inline double one_direction(double a, double b) noexcept nogil:
-    """a / hypot(a, b); 0 where both are 0, and where only `b` is infinite."""
+    """a / hypot(a, b); 0 if both are 0, or if only `b` is infinite."""
     if a == 0 and b == 0:
         return 0
     if fabs(a) == HUGE_VAL and fabs(b) < HUGE_VAL:
@@ -69,7 +68,7 @@ cdef inline double one_direction(double a, double b) noexcept nogil:
 
 
 cdef inline double one_angle_slope(double a, double b) noexcept nogil:
-    """b / hypot(a, b)**2; 0 where both are 0, and where one is infinite."""
+    """b / hypot(a, b)**2; 0 if both are 0, or if one is infinite."""
     cdef double distance = hypot(a, b)
     if a == 0 and b == 0 or fabs(b) == HUGE_VAL and a == a:
         return 0
@@ -77,7 +76,7 @@ cdef inline double one_angle_slope(double a, double b) noexcept nogil:
 
 
 cdef void fill_pairs(bint slope, real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
-    """Block by block: where something is extreme one by one.  A step is 0 or 1."""
+    """Compute block by block; a block with extreme elements one by one.  The steps are 0 or 1."""
     cdef npy_intp start = 0, some, i
     cdef double least = 0 if real is float else 1e-140, largest = 1e39 if real is float else 1e140
     cdef bint far
@@ -99,7 +98,7 @@ cdef void fill_pairs(bint slope, real* a, real* b, real* y, npy_intp n, npy_intp
             (gradspec_angle_slope_double if slope else gradspec_direction_double)(
                 a + start * p, b + start * q, y + start, some, p, q)
         start += some
-    fp_clear()  # of what is rounded to 0, and of NaNs
+    fp_clear()  # rounding to 0 and NaNs raise flags
 
 
 cdef void direction_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -119,7 +118,7 @@ cdef void angle_slope_double(char** args, const npy_intp* size, const npy_intp* 
 
 
 def as_floats(*arrays):
-    """The arrays broadcast together as the loops take them; None of dtypes that they do not take."""
+    """The arrays broadcast together in the layout of the loops; None for unsupported dtypes."""
     dtype = np.result_type(*arrays, np.float16).newbyteorder("=")
     if dtype not in (np.float32, np.float64):
         return None
@@ -139,13 +138,13 @@ def _asinh_slope(x):
 
 
 def _direction(a, b):
-    """``a / hypot(a, b)``, 0 where both are 0."""
+    """``a / hypot(a, b)``, 0 if both are 0."""
     found = as_floats(a, b)
     return slopes.direction(a, b) if found is None else direction(*found)
 
 
 def _angle_slope(a, b):
-    """``b / hypot(a, b)**2``, 0 where both are 0."""
+    """``b / hypot(a, b)**2``, 0 if both are 0."""
     found = as_floats(a, b)
     return slopes.angle_slope(a, b) if found is None else angle_slope(*found)
 

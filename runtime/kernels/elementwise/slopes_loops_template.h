@@ -1,4 +1,4 @@
-/* For a T: a / hypot(a, b), and b / hypot(a, b)**2, of numbers whose squares as doubles are in range; 0 where both are 0. */
+/* For a T: a / hypot(a, b), and b / hypot(a, b)**2, for numbers whose squares in double are in range; 0 if both are 0. */
 
 GRADSPEC_WIDE static void TYPED(direction)(const T *a, const T *b, T *y, npy_intp n, npy_intp p, npy_intp q) {
     for (npy_intp i = 0; i < n; i++) {
@@ -14,7 +14,7 @@ GRADSPEC_WIDE static void TYPED(angle_slope)(const T *a, const T *b, T *y, npy_i
     }
 }
 
-/* Whether some element is no number, infinite, or as a double has a square that is not in range. */
+/* Whether some element is NaN, infinite, or has a square in double that is out of range. */
 GRADSPEC_WIDE static int TYPED(far)(const T *x, npy_intp n, double least, double largest) {
     int found = 0;
     for (npy_intp i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* For a T, of which only the size counts: y = m ? a : b; a step is 0 or that of contiguous elements. */
+/* For a T, of which only the size matters: y = m ? a : b; a step is 0 or the step of contiguous elements. */
 
 GRADSPEC_WIDE static void TYPED(where)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const npy_bool *m = (const npy_bool *) args[0];

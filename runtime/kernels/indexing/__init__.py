@@ -1,1 +1,1 @@
-"""Elements read, written and added at indices."""
+"""Read, write and accumulate elements at indices."""

@@ -1,6 +1,6 @@
-"""Indexing by integers, slices, None and Ellipsis: the quick way of the kernels in `indexing`.
+"""Indexing by integers, slices, None and Ellipsis: the fast path of the kernels in `indexing`.
 
-Owns the test for such an index.  The kernels of `indexing` take all others.
+Decides whether an index is basic; all other indices are left to the kernels of `indexing`.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ cdef bint is_basic(object index) noexcept:
 
 
 def getitem(x, index):
-    """``x[index]`` as an array: a view, also of a single element, when the index is basic."""
+    """``x[index]`` as an array: a view, also of a single element, if the index is basic."""
     if not is_basic(index):
         return indexing.getitem(x, index)
     found = x[index]
@@ -50,12 +50,12 @@ def getitem_backward(x, index, shape):
 
 
 def index_put(x, index, value, bint accumulate=False):
-    """A copy of `x` to which index_put_ was applied."""
+    """A copy of `x` with index_put_ applied."""
     return index_put_(np.array(x), index, value, accumulate)
 
 
 cdef bint span(ndarray array, char** low, char** high) noexcept:
-    """The bytes from the first to the last element; False where there is none."""
+    """Find the addresses of the first and past the last byte of an array's elements; False if there are none."""
     cdef int i
     cdef npy_intp step
     low[0], high[0] = PyArray_BYTES(array), PyArray_BYTES(array) + PyArray_ITEMSIZE(array)
@@ -71,7 +71,7 @@ cdef bint span(ndarray array, char** low, char** high) noexcept:
 
 
 cdef bint overlap(ndarray a, ndarray b) noexcept:
-    """Whether the memory that two arrays span has bytes in common."""
+    """Whether the memory spans of two arrays overlap."""
     cdef char* a_low
     cdef char* a_high
     cdef char* b_low
@@ -80,9 +80,9 @@ cdef bint overlap(ndarray a, ndarray b) noexcept:
 
 
 def index_put_(x, index, value, bint accumulate=False):
-    """``x[index] = value``; where an index is repeated the last value stays, or with `accumulate` each is added.
+    """``x[index] = value``; if an index is repeated the last value remains, or with `accumulate` all values are added.
 
-    NumPy may read what it has just written, where the two overlap: along one axis with other strides, or by an advanced index.
+    A value that overlaps `x` is copied first, because NumPy may otherwise read elements that it has just written.
     """
     if PyArray_CheckExact(value) and PyArray_CheckExact(x) and overlap(x, value):
         value = value.copy()
@@ -93,7 +93,7 @@ def index_put_(x, index, value, bint accumulate=False):
 
 
 def copy_(x, source):
-    """Writes `source`, broadcast and cast, into `x`, and returns that; reads all of it first."""
+    """Write `source`, broadcast and cast, into `x`, and return `x`; all of `source` is read first."""
     return index_put_(x, ..., source)
 
 

@@ -1,4 +1,4 @@
-"""Elements taken at indices along one axis, each index for an element of its own."""
+"""Take elements at indices along one axis, with a separate index for each element."""
 
 import operator
 
@@ -11,19 +11,19 @@ __all__ = ["gather", "take_along_axis"]
 
 
 def gather(x, axis, indices):
-    """Elements of `x` at `indices` along `axis`, in place i of every other axis.
+    """Elements of `x` at `indices` along `axis`, at the element's own position along all other axes.
 
     Parameters
     ----------
     x : ndarray
     axis : int
     indices : ndarray of int
-        As many axes as `x`, none of them longer except `axis`.
+        The same number of axes as `x`, none of them longer except `axis`.
 
     Returns
     -------
     ndarray
-        Has the shape of `indices`.
+        Of the shape of `indices`.
     """
     indices = integers(indices)
     if is_number(x.shape, indices):
@@ -33,7 +33,7 @@ def gather(x, axis, indices):
 
 
 def take_along_axis(x, indices, axis):
-    """``np.take_along_axis``, of lists too.
+    """``np.take_along_axis``, also for lists.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def take_along_axis(x, indices, axis):
 
 
 def axis_index(indices, axis, ndim):
-    """The index that takes `indices` along one axis."""
+    """The index that applies `indices` to one axis."""
     axes = max(ndim, 1)
     if not -axes <= axis < axes:
         raise IndexError(f"axis {axis} is out of range for an array of dimension {ndim}")
@@ -59,7 +59,7 @@ def axis_index(indices, axis, ndim):
 
 
 def integers(indices):
-    """An array of integers; an empty one of any dtype is one."""
+    """An array of integers; an empty array of any dtype counts as one."""
     indices = np.asarray(indices)
     if indices.dtype.kind not in "iub" and indices.size:
         raise IndexError(f"indices must be integers, got {indices.dtype}")
@@ -67,12 +67,12 @@ def integers(indices):
 
 
 def is_number(shape, indices):
-    """Whether the array has no axes, so that indices count along one that it would have."""
+    """Whether the indices index a 0-d array as if it had one axis."""
     return not shape and indices.ndim < 2
 
 
 def open_index(indices, axis, ndim, shape=None):
-    """The index that takes `indices` along `axis` and place i along every other axis: of `shape`, or as long as `indices`."""
+    """The index that applies `indices` to `axis` and position i to all other axes: of `shape`, or as long as `indices`."""
     if indices.ndim != ndim:
         raise ValueError(f"indices have {indices.ndim} axes, the array has {ndim}")
     shape = indices.shape if shape is None else shape

@@ -1,13 +1,13 @@
-"""Indices along one axis of an array: what the loops that take, add and write there have in common."""
+"""Indices along one axis of an array: definitions shared by the loops that take, add and write."""
 
 from ...support.capi cimport ndarray, npy_intp
 
 cdef enum:
-    CHUNK = 1 << 13     # elements that are worth a thread
+    CHUNK = 1 << 13     # elements that make a thread worthwhile
 
-cdef struct Places:         # of an array of outer x length x inner elements, for values of outer x count x inner
+cdef struct Places:         # in an array of outer x length x inner elements, for values of outer x count x inner
     npy_intp* indices
-    bint each               # there is one for each value, otherwise one for each of `count` slices
+    bint each               # one index for each value, otherwise one for each of `count` slices
     npy_intp outer, length, count, inner
 
 

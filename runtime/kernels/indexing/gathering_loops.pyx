@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Elements and slices taken at indices along one axis.
+"""Take elements and slices at indices along one axis.
 
-Owns the loops, over contiguous arrays of any numbers, and the checks of indices: integers that count from either end, each in
-range.  NumPy takes all other arrays, and says what is wrong.  The limit is memory.
+Loops over contiguous arrays of any numbers, and checks the indices: integers that count from either end, each in range.  All
+other arrays, and the errors, are left to NumPy.  The loops are bound by memory.
 """
 
 from libc.string cimport memcpy
@@ -36,11 +36,11 @@ cdef struct Gather:
     Places places
     char* x
     char* y
-    npy_intp size       # of an item, in bytes
+    npy_intp size       # bytes of an element
 
 
 cdef ndarray as_places(object indices, npy_intp length):
-    """Contiguous indices of machine size, each in range; None where one is not."""
+    """Contiguous indices of machine size, all in range; None if some are not."""
     cdef ndarray places
     if not isinstance(indices, np.ndarray):
         return None
@@ -54,9 +54,9 @@ cdef ndarray as_places(object indices, npy_intp length):
 
 
 cdef ndarray find_places(ndarray x, int axis, object indices, bint each, Places* places):
-    """The indices, and how they lie in `x`; None where there is no such axis, or one of them is out of range.
+    """The indices, and their layout in `x`; None if there is no such axis, or an index is out of range.
 
-    If each element has an index of its own, they are as long as `x` along every other axis.
+    With an index for each element, `indices` are as long as `x` along every other axis.
     """
     cdef ndarray found
     cdef int i
@@ -83,12 +83,12 @@ cdef ndarray find_places(ndarray x, int axis, object indices, bint each, Places*
 
 
 cdef bint is_item(ndarray x) noexcept:
-    """Whether it holds numbers of a size that the loops move one by one."""
+    """Whether the elements are numbers of a size that the loops can move individually."""
     return PyArray_ITEMSIZE(x) in (1, 4, 8) and PyArray_ISNOTSWAPPED(x) and (<object> x).dtype.kind in "biufc"
 
 
 cdef void take_items(item* y, item* x, Places* places, npy_intp start, npy_intp stop) noexcept nogil:
-    """y[i, j, k] = x[i, indices[i, j, k] or indices[j], k], of rows (i, j)."""
+    """y[i, j, k] = x[i, indices[i, j, k] or indices[j], k], for rows (i, j)."""
     cdef npy_intp inner = places.inner, count = places.count, length = places.length, row = start, end, j, k
     cdef npy_intp* indices
     y, x = y + start * inner, x + start // count * length * inner
@@ -119,19 +119,19 @@ cdef void take_some(void* context, npy_intp start, npy_intp stop) noexcept nogil
 
 
 cdef void fill(ndarray y, ndarray x, Gather* job):
-    """Take all of `y`, on several threads."""
+    """Fill all of `y`, on several threads."""
     cdef npy_intp rows = job.places.outer * job.places.count
     if PyArray_SIZE(y) == 0:
         return
     job.x, job.y, job.size = PyArray_BYTES(x), PyArray_BYTES(y), PyArray_ITEMSIZE(x)
-    if job.size not in (1, 4, 8):  # slices of what is moved as bytes
+    if job.size not in (1, 4, 8):  # slices of elements that are moved as bytes
         job.places.inner, job.size = job.places.inner * job.size, 1
     with nogil:
         parallel(take_some, job, rows, max(<npy_intp> 1, CHUNK // job.places.inner))
 
 
 def take(x, indices, axis):
-    """Elements at `indices` along `axis`, of the flat array where it is None, as ``np.take``."""
+    """Elements at `indices` along `axis`, of the flattened array if it is None, as ``np.take``."""
     y = None
     if type(axis) is int and -DIMENSIONS <= axis < DIMENSIONS and PyArray_CheckExact(x) and is_plain(x):
         y = slices(x, axis, indices)
@@ -139,7 +139,7 @@ def take(x, indices, axis):
 
 
 cdef ndarray slices(ndarray x, int axis, object indices):
-    """Many slices on several threads; None where they are few, on one thread, or where NumPy has to say what is wrong."""
+    """Take many slices on several threads; None for few slices, for one thread, or if NumPy has to raise an error."""
     cdef Gather job
     cdef ndarray y, places
     cdef npy_intp[DIMENSIONS] dims
@@ -152,7 +152,7 @@ cdef ndarray slices(ndarray x, int axis, object indices):
     if not 0 <= axis < ndim or ndim - 1 + extra > DIMENSIONS or PyArray_DIMS(x)[axis] == 0:
         return None
     if PyArray_SIZE(x) // PyArray_DIMS(x)[axis] * PyArray_SIZE(indices) < GRAIN or get_num_threads() == 1:
-        return None  # NumPy is as quick
+        return None  # NumPy is as fast
     places = find_places(x, axis, indices, False, &job.places)
     if places is None:
         return None
@@ -165,7 +165,7 @@ cdef ndarray slices(ndarray x, int axis, object indices):
 
 
 def take_across(x, int axis, indices):
-    """``x[..., indices[..., i, ...], ...]``, the index standing on `axis`.
+    """``x[..., indices[..., i, ...], ...]``, with the index at `axis`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def take_across(x, int axis, indices):
     Returns
     -------
     ndarray or None
-        None where it has not been done.
+        None if the loops do not support the operands.
     """
     cdef Gather job
     cdef ndarray y, places

@@ -1,4 +1,4 @@
-"""Reading and writing array elements through indices of any kind; a repeated index accumulates in adjoints."""
+"""Read and write array elements with indices of any kind; adjoints accumulate at repeated indices."""
 
 import operator
 
@@ -9,7 +9,7 @@ from .scattering import add_at
 
 
 def getitem(x, index):
-    """``x[index]`` as an array: a view, also of a single element, when the index is basic.
+    """``x[index]`` as an array: a view, also of a single element, if the index is basic.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def getitem(x, index):
     if basic and Ellipsis not in index:
         index += (Ellipsis,)
     if len(index) == 1 and not basic and index[0].dtype.kind in "iu" and x.ndim and x.flags.c_contiguous:
-        return take(x, index[0], 0)  # half again as fast, but it copies what is not contiguous
+        return take(x, index[0], 0)  # 50 per cent faster, but copies arrays that are not contiguous
     return x[index]
 
 
@@ -52,12 +52,12 @@ def getitem_backward(x, index, shape):
 
 
 def index_put(x, index, value, accumulate=False):
-    """A copy of `x` to which index_put_ was applied."""
+    """A copy of `x` with index_put_ applied."""
     return index_put_(np.array(x), index, value, accumulate)
 
 
 def index_put_(x, index, value, accumulate=False):
-    """``x[index] = value``; where an index is repeated the last value stays, or with `accumulate` each is added.
+    """``x[index] = value``; if an index is repeated the last value remains, or with `accumulate` all values are added.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def index_put_backward(x, index, shape, accumulate=False):
     Returns
     -------
     ndarray
-        ``x[index]``, zero where a later value was assigned to the same element, summed to `shape`.
+        ``x[index]``, zero for elements that were overwritten by a later value, summed to `shape`.
     """
     index, basic = normalize(index)
     y = np.asarray(x[index])
@@ -108,9 +108,9 @@ def index_put_backward(x, index, shape, accumulate=False):
 
 
 def normalize(index):
-    """The index as a tuple, lists as arrays, and whether it is basic, so that indexing makes a view."""
+    """The index as a tuple with lists converted to arrays, and whether it is basic, so that indexing returns a view."""
     if not isinstance(index, tuple):
-        # NumPy has no use for a list that holds slices; PyTorch reads it as a tuple.
+        # NumPy does not accept a list that contains slices; PyTorch reads it as a tuple.
         several = isinstance(index, list) and any(i is None or i is Ellipsis or isinstance(i, slice) for i in index)
         index = tuple(index) if several else (index,)
     parts, basic = [], True
@@ -130,12 +130,12 @@ def normalize(index):
 
 
 def has_integers(index):
-    """Whether an index of normalize holds an integer array, so that an element may stand in it twice."""
+    """Whether a normalized index contains an integer array, so that it may select an element twice."""
     return any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in index)
 
 
 def _sum_to(x, shape):
-    """`x` summed to a shape that broadcasts to its own; leading axes of length 1 may be more than x has."""
+    """`x` summed to a shape that broadcasts to its own; the shape may have more leading axes, of length 1, than x."""
     inner = tuple(shape)[max(len(shape) - x.ndim, 0) :]
     lead = x.ndim - len(inner)
     axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(inner) if n == 1 and x.shape[lead + i] != 1)

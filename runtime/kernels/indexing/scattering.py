@@ -1,13 +1,13 @@
-"""Elements and slices added, written and compared at indices along one axis, where several may go to one place.
+"""Add, write and compare elements and slices at indices along one axis, with repeated indices.
 
-Owns the choice among the ways of adding: by slices, through flat positions, or by `np.add.at`, which takes every index and ten
-times as long.
+Chooses how to add: by rows, through flat positions, or by `np.add.at`, which accepts every index and takes ten times as long.
 """
 
 import math
 
 import numpy as np
 
+from ...formulas.indices import corner
 from . import scattering_loops as loops
 from .gathering import axis_index, integers, is_number, open_index
 
@@ -16,12 +16,12 @@ __all__ = [
     "take_along_axis_backward", "take_backward", "takes_part",
 ]  # fmt: skip
 
-# Below this many elements np.add.at on the index itself beats computing flat positions.
+# Below this number of elements np.add.at on the index itself is faster than computing flat positions.
 _SMALL = 512
 
 
 def add_at(x, index, values):
-    """``np.add.at``, by rows or through flat positions where that is faster.
+    """``np.add.at``, by rows or through flat positions if that is faster.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def add_at(x, index, values):
     if x.flags.c_contiguous and _add_rows(x, index, values):
         return
     if values.size <= _SMALL or not x.flags.c_contiguous:
-        if x.ndim == 1:  # np.add.at reads beyond values that an index of several axes would have it repeat
+        if x.ndim == 1:  # np.add.at reads out of bounds if an index of several axes broadcasts the values
             values = np.array(np.broadcast_to(values, x[index].shape))
         np.add.at(x, index, values)
         return
@@ -46,13 +46,19 @@ def add_at(x, index, values):
         np.add.at(x.reshape(-1), positions.reshape(-1), values.reshape(-1))
 
 
+def first_of(source, shape):
+    """The leading part of a source that is longer than the indices along some axes; other sources broadcast to their shape."""
+    source = np.asarray(source)
+    return source if source.shape == shape or source.ndim == 0 else source[corner(source.shape, shape)]
+
+
 def index_add(x, axis, indices, source):
-    """A copy of `x` to which index_add_ was applied."""
+    """A copy of `x` with index_add_ applied."""
     return index_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
 
 
 def index_add_(x, axis, indices, source):
-    """Adds slice i of `source` to slice ``indices[i]`` of `x` along `axis`.
+    """Add slice i of `source` to slice ``indices[i]`` of `x` along `axis`.
 
     Parameters
     ----------
@@ -71,19 +77,19 @@ def index_add_(x, axis, indices, source):
 
 
 def last_written(indices, axis, shape):
-    """Whether scatter with these indices leaves what it writes, and writes to no such place again.
+    """Whether an element that scatter writes with these indices remains, because no later one has the same position.
 
     Parameters
     ----------
     indices : ndarray of int
     axis : int
     shape : tuple of int
-        Of the array that is written to.
+        Of the target array.
 
     Returns
     -------
     ndarray of bool
-        Has the shape of `indices`.
+        Of the shape of `indices`.
     """
     indices = integers(indices)
     if is_number(shape, indices):
@@ -99,12 +105,12 @@ def last_written(indices, axis, shape):
 
 
 def scatter(x, axis, indices, source):
-    """A copy of `x` to which scatter_ was applied."""
+    """A copy of `x` with scatter_ applied."""
     return scatter_(np.array(x), axis, indices, source)
 
 
 def scatter_(x, axis, indices, source):
-    """Writes ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``; of equal indices the last one stays.
+    """Write ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``; of equal indices the last one remains.
 
     Parameters
     ----------
@@ -118,8 +124,7 @@ def scatter_(x, axis, indices, source):
     ndarray
     """
     indices = integers(indices)
-    if np.ndim(source) > indices.ndim:
-        raise ValueError(f"the source has {np.ndim(source)} axes, the indices have {indices.ndim}")
+    source = first_of(source, indices.shape)
     if is_number(x.shape, indices):
         scatter_(x.reshape(1), axis, indices.reshape(-1), source)
         return x
@@ -131,12 +136,12 @@ def scatter_(x, axis, indices, source):
 
 
 def scatter_add(x, axis, indices, source):
-    """A copy of `x` to which scatter_add_ was applied."""
+    """A copy of `x` with scatter_add_ applied."""
     return scatter_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
 
 
 def scatter_add_(x, axis, indices, source):
-    """Adds ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``.
+    """Add ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``.
 
     Parameters
     ----------
@@ -144,15 +149,16 @@ def scatter_add_(x, axis, indices, source):
         Changed and returned.
     axis : int
     indices : ndarray of int
-        As many axes as `x`, none of them longer except `axis`.
+        The same number of axes as `x`, none of them longer except `axis`.
     source : ndarray
-        Broadcasts to the shape of `indices`.
+        Broadcasts to the shape of `indices`; of longer axes the leading part is used.
 
     Returns
     -------
     ndarray
     """
     indices = integers(indices)
+    source = first_of(source, indices.shape)
     if is_number(x.shape, indices):
         scatter_add_(x.reshape(1), axis, indices.reshape(-1), source)
     elif not loops.add_across(x, axis, indices, source):
@@ -161,7 +167,7 @@ def scatter_add_(x, axis, indices, source):
 
 
 def scatter_extreme(x, axis, indices, source, largest, include_self):
-    """The largest, or the smallest, of each element and of what is scattered to its place; NaN where one of them is.
+    """The largest, or smallest, of each element and the values scattered to it; NaN if one of them is.
 
     Parameters
     ----------
@@ -172,7 +178,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
         Broadcasts to the shape of `indices`.
     largest : bool
     include_self : bool
-        Whether elements to whose place something is scattered take part.
+        Whether elements with scattered values take part in the comparison.
 
     Returns
     -------
@@ -191,7 +197,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
 
 
 def take_along_axis_backward(x, indices, shape, axis):
-    """Zeros of the given shape with `x` added where np.take_along_axis would have taken it from.
+    """The adjoint of np.take_along_axis: zeros of the given shape with `x` added at the indices.
 
     Parameters
     ----------
@@ -213,7 +219,7 @@ def take_along_axis_backward(x, indices, shape, axis):
 
 
 def take_backward(x, indices, shape, axis):
-    """Zeros of the given shape with `x` added where np.take would have taken it from.
+    """The adjoint of np.take: zeros of the given shape with `x` added at the indices.
 
     Parameters
     ----------
@@ -227,13 +233,13 @@ def take_backward(x, indices, shape, axis):
     ndarray
     """
     y = np.zeros(shape, x.dtype)
-    flat = y.reshape(-1) if axis is None or not y.ndim else y  # NumPy takes a number for one element along axis 0
+    flat = y.reshape(-1) if axis is None or not y.ndim else y  # NumPy indexes a number as one element along axis 0
     add_at(flat, axis_index(indices, axis or 0, flat.ndim), x)
     return y
 
 
 def takes_part(indices, axis, shape, include_self):
-    """Which elements take part in what is scattered to their places: all, or those to which nothing is.
+    """Which elements take part in a reduction of scattered values: all, or only those without scattered values.
 
     Parameters
     ----------
@@ -254,7 +260,7 @@ def takes_part(indices, axis, shape, include_self):
 
 
 def _add_rows(x, index, values):
-    """Whether the index is integers along one axis, or along the first ones together, and the rows there have been added."""
+    """Add by rows if the index is integers along one axis, or along the leading axes together; whether that was done."""
     parts = [part for part in index if part is not Ellipsis]
     if len(parts) != len(index) and index[-1] is not Ellipsis:
         return False
@@ -277,7 +283,7 @@ def _add_rows(x, index, values):
 
 
 def _flat_positions(shape, index):
-    """Where in C order the elements of ``x[index]`` stand; costs as much as the result, however large x is."""
+    """The positions in C order of the elements of ``x[index]``; the cost depends on the result's size, not on that of x."""
     if Ellipsis not in [part if part is Ellipsis else None for part in index]:
         index += (Ellipsis,)
     step, positions = 1, 0

@@ -1,4 +1,4 @@
-/* Rows added to rows. */
+/* Add rows to rows. */
 #ifndef GRADSPEC_SCATTERING_LOOPS_H
 #define GRADSPEC_SCATTERING_LOOPS_H
 

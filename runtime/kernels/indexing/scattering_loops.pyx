@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False
-"""Elements and slices added and written at indices along one axis.
+"""Add and write elements and slices at indices along one axis.
 
-Owns the loops, over contiguous arrays: of float32, float64, their complex kin and int64 where numbers are added, of any numbers
-where they are written.  An index that stands twice adds twice, or writes last, in the order of the indices: of several threads
-each owns what it writes to.  Each function says whether it did the work; where it did not, nothing has been written, and NumPy
-does it or says what is wrong.  The limit is memory.
+Loops over contiguous arrays; additions are for float32, float64, complex64, complex128 and int64, writes for any numbers.
+A repeated index adds repeatedly, or writes last, in the order of the indices: each thread writes to its own part of the target.
+Each function returns whether it did the work; if not, nothing has been written, and NumPy does it or raises the error.  The loops
+are bound by memory.
 """
 
 import numpy as np
@@ -42,10 +42,10 @@ cdef struct Scatter:
     Places places
     char* x             # values
     char* y
-    npy_intp size       # of an element, in bytes
+    npy_intp size       # bytes of an element
     int type_num
-    int parts           # numbers of an element
-    bint by_columns     # the work is shared out by elements behind the axis, otherwise by those before it
+    int parts           # real numbers in an element
+    bint by_columns     # threads divide the elements behind the axis, otherwise those before it
 
 
 cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
@@ -58,7 +58,7 @@ cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
 
 
 cdef void add_numbers(number* y, number* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
-    """y[i, indices[i, j, k] or indices[j], k] += x[i, j, k], elements of so many parts."""
+    """y[i, indices[i, j, k] or indices[j], k] += x[i, j, k], for elements of several real parts."""
     cdef npy_intp first = 0 if job.by_columns else start, last = job.places.outer if job.by_columns else stop, _i, j, k, place
     cdef npy_intp begin = start if job.by_columns else 0, end = stop if job.by_columns else job.places.inner
     cdef npy_intp inner = job.places.inner, length = job.places.length, count = job.places.count, parts = job.parts
@@ -85,7 +85,7 @@ cdef void add_numbers(number* y, number* x, Scatter* job, npy_intp start, npy_in
 
 
 cdef void put_items(item* y, item* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
-    """y[i, indices[i, j, k], k] = x[i, j, k]; of equal places the last one stays."""
+    """y[i, indices[i, j, k], k] = x[i, j, k]; of equal positions the last one remains."""
     cdef npy_intp inner = job.places.inner, length = job.places.length, _i, _j, k
     cdef npy_intp* indices = job.places.indices + start * job.places.count * inner
     x, y = x + start * job.places.count * inner, y + start * length * inner
@@ -98,7 +98,7 @@ cdef void put_items(item* y, item* x, Scatter* job, npy_intp start, npy_intp sto
 
 
 cdef void mark_last(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Into x whether no later one has the same place; y are marks of places, zeros at first."""
+    """Write to x whether no later index has the same position; y marks positions, initially zeros."""
     cdef Scatter* job = <Scatter*> context
     cdef npy_intp inner = job.places.inner, length = job.places.length, count = job.places.count, i, j, k, place
     cdef npy_intp* indices
@@ -134,20 +134,20 @@ cdef void put_some(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef void share(Work work, Scatter* job, ndarray y, ndarray values, npy_intp line):
-    """Run it on several threads, of which each has other places before the axis, or behind it where there are few; `line`
-    is how many elements of these are written to together, 0 if they are not to be shared out."""
+    """Run on several threads, each with its own positions before the axis, or behind it if there are few before.  `line` is the
+    number of elements behind the axis that one thread should write together, 0 if these are not to be divided."""
     cdef npy_intp size = PyArray_SIZE(values), shares = max(<npy_intp> 1, min(<npy_intp> 16, size // CHUNK)), units
     job.y, job.x = PyArray_BYTES(y), PyArray_BYTES(values)
     job.type_num, job.size, job.parts = PyArray_TYPE(y), PyArray_ITEMSIZE(y), parts_of(y)
     job.by_columns = line > 0 and job.places.outer < 4 and job.places.inner > job.places.outer
     units = job.places.inner if job.by_columns else job.places.outer
     with nogil:
-        # By columns every share reads all indices: there are no more of them than call a worker.
+        # By columns every share reads all indices, so their number is limited.
         parallel(work, job, units, max(max(line, (units + 3) // 4) if job.by_columns else 1, units // shares))
 
 
 cdef int parts_of(ndarray y) noexcept:
-    """How many numbers an element is made of that are added one by one; 0 of an element that the loops do not add."""
+    """The number of real parts of an element, which are added separately; 0 if the loops do not support it."""
     cdef int type_num = PyArray_TYPE(y)
     if type_num == cnp.NPY_FLOAT32 or type_num == cnp.NPY_FLOAT64 or type_num == cnp.NPY_INT64:
         return 1
@@ -155,7 +155,7 @@ cdef int parts_of(ndarray y) noexcept:
 
 
 cdef ndarray as_values(object values, ndarray y, tuple shape):
-    """`values` broadcast to a shape, contiguous, in memory apart from `y`; None where it has not the dtype of `y`."""
+    """`values` broadcast to a shape, contiguous, in memory separate from `y`; None if they do not have the dtype of `y`."""
     cdef ndarray values_
     if not PyArray_CheckExact(values) or PyArray_TYPE(values) != PyArray_TYPE(y):
         return None
@@ -183,14 +183,14 @@ def add_along(y, int axis, indices, values):
         Changed.
     axis : int
     indices : ndarray of int
-        Of any shape; `values` have its axes in place of `axis`.
+        Of any shape; `values` has these axes in place of `axis`.
     values : ndarray
         Broadcasts to that shape.
 
     Returns
     -------
     bool
-        Whether it has been done.
+        Whether the loops did it.
     """
     cdef Scatter job
     cdef ndarray places, values_
@@ -208,7 +208,7 @@ def add_along(y, int axis, indices, values):
 
 
 def add_across(y, int axis, indices, values):
-    """Add ``values[..., i, ...]`` to ``y[..., indices[..., i, ...], ...]``, the index standing on `axis`.
+    """Add ``values[..., i, ...]`` to ``y[..., indices[..., i, ...], ...]``, with the index at `axis`.
 
     Parameters
     ----------
@@ -223,13 +223,13 @@ def add_across(y, int axis, indices, values):
     Returns
     -------
     bool
-        Whether it has been done.
+        Whether the loops did it.
     """
     return bool(is_target(y) and parts_of(y)) and across(add_some, y, axis, indices, values, LINE // PyArray_ITEMSIZE(y))
 
 
 def put_across(y, int axis, indices, values):
-    """Write ``values[..., i, ...]`` to ``y[..., indices[..., i, ...], ...]``; of equal indices the last one stays.
+    """Write ``values[..., i, ...]`` to ``y[..., indices[..., i, ...], ...]``; of equal indices the last one remains.
 
     Parameters
     ----------
@@ -241,13 +241,13 @@ def put_across(y, int axis, indices, values):
     Returns
     -------
     bool
-        Whether it has been done.
+        Whether the loops did it.
     """
     return bool(is_target(y) and is_item(y)) and across(put_some, y, axis, indices, values, 0)
 
 
 cdef bint across(Work work, ndarray y, int axis, object indices, object values, npy_intp line):
-    """Whether it has been done with an index for each value."""
+    """Run the loops with an index for each value; whether they did it."""
     cdef Scatter job
     cdef ndarray values_, places = find_places(y, axis, indices, True, &job.places)
     values_ = None if places is None else as_values(values, y, indices.shape)
@@ -258,19 +258,19 @@ cdef bint across(Work work, ndarray y, int axis, object indices, object values, 
 
 
 def last_across(shape, int axis, indices):
-    """Whether put_across leaves what it writes with these indices: no later one is the same.
+    """Whether an element that put_across writes with these indices remains: no later index is equal.
 
     Parameters
     ----------
     shape : tuple of int
-        Of the array that is written to.
+        Of the target array.
     axis, indices
         As in add_across.
 
     Returns
     -------
     ndarray of bool or None
-        None where it has not been done.
+        None if the loops do not support the operands.
     """
     cdef Scatter job
     cdef ndarray seen = np.zeros(shape, bool), places = find_places(seen, axis, indices, True, &job.places), last
@@ -282,7 +282,7 @@ def last_across(shape, int axis, indices):
 
 
 def joined_places(indices, lengths):
-    """One index in place of several, into the axes of these lengths made one.
+    """Combine several indices into one index, for the axes of the given lengths merged into one.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def joined_places(indices, lengths):
     Returns
     -------
     ndarray of int or None
-        None where one of them is out of range.
+        None if one of them is out of range.
     """
     cdef ndarray joined, places
     cdef npy_intp* sum

@@ -1,1 +1,1 @@
-"""Arrays laid side by side and taken apart."""
+"""Join, stack, split and pad arrays."""

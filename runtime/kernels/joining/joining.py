@@ -1,4 +1,4 @@
-"""Arrays taken apart, padded and folded back; what NumPy's own joining functions have no adjoint for."""
+"""Split, pad and broadcast arrays, with the adjoints that NumPy's joining functions lack."""
 
 import math
 import operator
@@ -15,7 +15,7 @@ _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 def broadcast_arrays(arrays):
-    """Copies of all arrays in the shape that they broadcast to.
+    """Copies of all arrays, broadcast to their common shape.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def broadcast_arrays(arrays):
 
 
 def broadcast_arrays_backward(arrays, shapes):
-    """Each array summed to its shape.
+    """The adjoint of broadcast_arrays: each array summed to its shape.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def broadcast_arrays_backward(arrays, shapes):
 
 
 def cycle(length, shape):
-    """The numbers below `length`, over and over, as many as an array of the given shape holds.
+    """The numbers below `length`, repeated to the size of an array of the given shape.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def cycle(length, shape):
 
 
 def join(arrays, shapes, axis):
-    """Arrays, each under the shape given for it, one after the other along `axis`.
+    """Arrays concatenated along `axis`, each reshaped to the given shape first.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def join(arrays, shapes, axis):
 
 
 def join_backward(x, parts, shapes, axis):
-    """What stood in each place that join has filled, under the shape that it had before.
+    """The adjoint of join: the parts of `x`, each with its shape before joining.
 
     Parameters
     ----------
     x : ndarray
     parts, shapes : sequence of tuple of int
-        Before and while they were joined.
+        Before and during joining.
     axis : int
 
     Returns
@@ -96,12 +96,12 @@ def join_backward(x, parts, shapes, axis):
 
 
 def meshgrid(arrays, indexing):
-    """Coordinates of the points of a grid, an array for each axis.
+    """Coordinates of the points of a grid, one array for each axis.
 
     Parameters
     ----------
     arrays : list of ndarray
-        Those of several axes are read in C order.
+        Arrays of several axes are read in C order.
     indexing : {'xy', 'ij'}
 
     Returns
@@ -113,13 +113,13 @@ def meshgrid(arrays, indexing):
 
 
 def meshgrid_backward(arrays, shapes, indexing):
-    """Each array summed over all axes but its own.
+    """The adjoint of meshgrid: each array summed over all axes but its own.
 
     Parameters
     ----------
     arrays : list of ndarray
     shapes : sequence of tuple of int
-        Those of the coordinates.
+        Shapes of the coordinates.
     indexing : {'xy', 'ij'}
 
     Returns
@@ -161,7 +161,7 @@ def pad(x, pad_width, mode, constant_values):
 
 
 def pad_backward(x, shape, pad_width, mode):
-    """Each element of `x` added to the element that pad copied it from.
+    """The adjoint of pad: each element of `x` added to the element that it was copied from.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def pad_backward(x, shape, pad_width, mode):
 
 
 def repeat_backward(x, shape, repeats, axis):
-    """The sum over each run of slices that np.repeat made.
+    """The adjoint of np.repeat: the sum of each run of repeated slices.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def repeat_backward(x, shape, repeats, axis):
         runs = x.reshape(before[:axis] + (length, int(repeats.flat[0])) + before[axis + 1 :])
         return runs.sum(axis + 1).reshape(shape)
     y = np.zeros((length,) + x.shape[:axis] + x.shape[axis + 1 :], x.dtype)
-    # A run without slices adds nothing: reduceat would give it the first of the next.
+    # An empty run must contribute 0; reduceat would return the first slice of the next run.
     full = repeats > 0
     starts = (np.cumsum(repeats) - repeats)[full]
     if starts.size:
@@ -215,13 +215,13 @@ def repeat_backward(x, shape, repeats, axis):
 
 
 def split(x, sections, axis):
-    """``np.split`` by slices, in an eighth of the time of few parts.
+    """``np.split`` by slices, eight times as fast for few parts.
 
     Parameters
     ----------
     x : ndarray
     sections : int or sequence of int
-        How many parts, or where they end.
+        Number of parts, or their ends.
     axis : int
 
     Returns
@@ -246,7 +246,7 @@ def split(x, sections, axis):
 
 
 def split_copies(x, sections, axis):
-    """``np.split``, each part in memory of its own.
+    """``np.split`` with a copy of each part.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def _summed(x, shape):
 
 
 def roll(x, shift, axis):
-    """Elements moved along axes, those beyond the end to the front, as ``np.roll``.
+    """Elements rotated along axes, as ``np.roll``.
 
     Parameters
     ----------

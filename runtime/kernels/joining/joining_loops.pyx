@@ -1,8 +1,7 @@
-"""Arrays laid side by side along an axis, and taken apart again.
+"""Stack, concatenate and split arrays along an axis, without the overhead of NumPy's Python functions.
 
-Owns both ways without NumPy's Python functions, which take longer than the copies of small arrays: `stack` and `concatenate`
-of small plain arrays of one inexact dtype, and the views that are their adjoints, of any array.  NumPy lays the others
-together, and says what is wrong.
+That overhead exceeds the copies of small arrays.  `stack` and `concatenate` are for small plain arrays of one inexact dtype; the
+views that are their adjoints, for any array.  All other arrays, and the errors, are left to NumPy.
 """
 
 from libc.string cimport memcpy
@@ -29,7 +28,7 @@ cnp.import_array()
 
 
 def stack(arrays, axis):
-    """Arrays of one shape along a new axis, as ``np.stack``.
+    """Stack arrays of one shape along a new axis, as ``np.stack``.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def stack(arrays, axis):
 
 
 def concatenate(arrays, axis):
-    """Arrays one after the other along an axis, as ``np.concatenate``.
+    """Concatenate arrays along an axis, as ``np.concatenate``.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def concatenate(arrays, axis):
 
 
 cdef ndarray laid(list arrays, Py_ssize_t axis, bint along_new):
-    """The arrays along `axis`, which may be a new one; None where NumPy has to lay them, or to say what is wrong."""
+    """The arrays joined along `axis`, existing or new; None if NumPy has to join them, or to raise an error."""
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp outer = 1, row = 1, length = 0, total, size, i
     cdef int ndim, type_num, j
@@ -121,7 +120,7 @@ def unstack(ndarray x, Py_ssize_t axis):
     Returns
     -------
     list of ndarray
-        Views of `x`, 0-d ones too.
+        Views of `x`, also if 0-d.
     """
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp[DIMENSIONS] strides
@@ -134,7 +133,7 @@ def unstack(ndarray x, Py_ssize_t axis):
 
 
 def concat_backward(ndarray x, shapes, axis):
-    """The parts of `x`, one of each shape, as they stood before `concatenate`.
+    """The adjoint of `concatenate`: the parts of `x`, with the given shapes.
 
     Parameters
     ----------

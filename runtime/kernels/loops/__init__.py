@@ -1,1 +1,1 @@
-"""What every loop over arrays needs: memory, threads, flags, and where the axes of an array lie."""
+"""Support for loops over arrays: memory, threads, floating-point flags, and strides and axes."""

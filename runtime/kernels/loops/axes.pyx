@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Views with other axes: new ones of length 1, and those along which an array is broadcast.
+"""Views with other axes: insert axes of length 1, and broadcast.
 
-Owns the shapes and strides of plain cases, which NumPy computes in Python and in more time than the view itself takes.  NumPy
-makes every other view, and raises the errors.
+Computes the shapes and strides of plain cases directly: NumPy does so in Python, which takes longer than creating the view.  All
+other cases, and the errors, are left to NumPy.
 """
 
 from cpython.ref cimport Py_INCREF, PyObject
@@ -28,24 +28,24 @@ cdef extern from "numpy/arrayobject.h":
 
 
 cdef ndarray view_of(ndarray x, int ndim, npy_intp* dims, npy_intp* strides, char* data, int flags):
-    """Memory of `x` under another shape."""
+    """A view of the memory of `x` with the given shape, strides and first element."""
     cdef ndarray y
-    Py_INCREF(<object> PyArray_DESCR(x))  # is stolen
+    Py_INCREF(<object> PyArray_DESCR(x))  # PyArray_NewFromDescr steals this reference
     y = PyArray_NewFromDescr(gradspec_array_type, PyArray_DESCR(x), ndim, dims, strides, data, flags, NULL)
-    Py_INCREF(x)  # is stolen
+    Py_INCREF(x)  # PyArray_SetBaseObject steals this reference
     PyArray_SetBaseObject(y, x)
     return y
 
 
 cdef ndarray row_view(ndarray x, npy_intp row):
-    """`x[row]`, an array also where it has no axes."""
+    """`x[row]`, as an array even if it has no axes."""
     cdef char* data = PyArray_BYTES(x) + row * PyArray_STRIDES(x)[0]
     cdef int flags = PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE
     return view_of(x, PyArray_NDIM(x) - 1, PyArray_DIMS(x) + 1, PyArray_STRIDES(x) + 1, data, flags)
 
 
 def expand_dims(x, axis):
-    """`x` with axes of length 1 at some places of the result, as ``np.expand_dims``.
+    """`x` with axes of length 1 at the given places of the result, as ``np.expand_dims``.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def expand_dims(x, axis):
 
 
 cdef ndarray with_axes(ndarray x, tuple axes):
-    """The view; None where the axes do not fit."""
+    """The view; None if the axes do not fit."""
     cdef npy_intp[DIMENSIONS] dims, strides
     cdef bint[DIMENSIONS] new
     cdef int count = len(axes), ndim = PyArray_NDIM(x) + count, i, j = 0
@@ -89,7 +89,7 @@ cdef ndarray with_axes(ndarray x, tuple axes):
 
 
 def broadcast_to(x, shape):
-    """`x` in another shape, its elements repeated along new axes and axes of length 1, as ``np.broadcast_to``.
+    """`x` broadcast to another shape: elements are repeated along new axes and axes of length 1, as ``np.broadcast_to``.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def broadcast_to(x, shape):
 
 
 cdef ndarray spread(ndarray x, tuple shape):
-    """The view; None where the shape does not fit."""
+    """The view; None if the shape does not fit."""
     cdef npy_intp[DIMENSIONS] dims, strides
     cdef int ndim = len(shape), extra = ndim - PyArray_NDIM(x), i
     cdef npy_intp length

@@ -1,9 +1,9 @@
-/* GRADSPEC_WIDE: before a function of which there is a copy for each width of vectors, among which the processor chooses. */
+/* GRADSPEC_WIDE: for a function with a copy for each vector width; the processor's features select one. */
 #ifndef GRADSPEC_COPIES_H
 #define GRADSPEC_COPIES_H
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-#ifdef GRADSPEC_WITHOUT_AVX512 /* to see how the loops do elsewhere: the option avx512 of meson.options */
+#ifdef GRADSPEC_WITHOUT_AVX512 /* to test the loops for other processors: the option avx512 of meson.options */
 #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #define GRADSPEC_COPIES 2
 #else
@@ -16,7 +16,7 @@
 #endif
 
 #if defined(__GNUC__)
-#define GRADSPEC_UNUSED __attribute__((unused)) /* by some of those who include it */
+#define GRADSPEC_UNUSED __attribute__((unused)) /* not every includer uses it */
 #else
 #define GRADSPEC_UNUSED
 #endif

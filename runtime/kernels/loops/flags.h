@@ -5,7 +5,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <xmmintrin.h>
 
-/* Where NumPy raises a flag by itself, as in exp of float32, the C library may set it in the older unit. */
+/* If NumPy raises a flag explicitly, as in exp of float32, the C library may set it in the x87 unit. */
 static inline unsigned gradspec_x87(void) {
     unsigned short status;
     __asm__ volatile("fnstsw %0" : "=a"(status));

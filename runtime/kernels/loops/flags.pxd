@@ -1,4 +1,4 @@
-"""Floating-point flags: what NumPy looks at after a loop, and then warns of as `numpy.errstate` says."""
+"""Floating-point flags: read after a loop, as NumPy does, to warn as `numpy.errstate` says."""
 
 cdef extern from "gradspec/kernels/loops/flags.h":
     int fp_raised() noexcept nogil

@@ -1,4 +1,4 @@
-/* What NumPy's inline functions do not show of an array, and pages of two megabytes. */
+/* Properties of an array that NumPy's inline functions do not expose, and pages of two megabytes. */
 #ifndef GRADSPEC_MEMORY_H
 #define GRADSPEC_MEMORY_H
 
@@ -22,10 +22,10 @@ static inline int gradspec_is_alone(PyArrayObject *array, PyObject *descr) {
     return fields->base == NULL && fields->weakreflist == NULL && (PyObject *) fields->descr == descr;
 }
 
-/* An array that owns `data`, and gives it back by the handler. */
+/* An array that owns `data`, and frees it by the handler. */
 static PyObject *gradspec_around(void *data, int ndim, npy_intp *dims, PyObject *descr, PyObject *handler) {
     PyArrayObject_fields *fields;
-    Py_INCREF(descr); /* is stolen */
+    Py_INCREF(descr); /* PyArray_NewFromDescr steals this reference */
     fields = (PyArrayObject_fields *) PyArray_NewFromDescr(
         &PyArray_Type, (PyArray_Descr *) descr, ndim, dims, NULL, data, NPY_ARRAY_CARRAY, NULL);
     if (fields) {

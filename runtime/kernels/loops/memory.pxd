@@ -1,4 +1,4 @@
-"""Arrays that come back: where new arrays are taken from, and where those that nobody holds any more go."""
+"""Caches of array memory: allocate new arrays from them, and return unused arrays to them."""
 
 from ...support.capi cimport ndarray, npy_intp
 
@@ -7,11 +7,11 @@ from cpython.ref cimport PyObject
 cdef ndarray empty(int ndim, npy_intp* dims, int type_num)
 cdef void keep(ndarray array) noexcept
 
-# Memory that nodes left for the next ones, and how it goes back to the system; set by their module.
+# Memory that freed nodes left for new ones, and a function that returns it to the system; set by the module of nodes.
 cdef size_t (*node_bytes)() noexcept
 cdef void (*drop_nodes)() noexcept
 
 cdef inline void give_back(PyObject* array) noexcept:
-    """Offer an array whose holder lets go of it now: kept for the next result where that holder was the only one."""
+    """Return an array whose holder is about to drop its reference; without other references it is kept for the next result."""
     if array.ob_refcnt == 1 and array != <PyObject*> None:
         keep(<ndarray> array)

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Arrays that come back: a fresh array costs more than small arithmetic, and its first pages more than large arithmetic.
+"""Caches of array memory: a fresh array costs more than small arithmetic, and its first pages more than large arithmetic.
 
-Owns two caches.  A small array that dies with the library as its only owner is kept whole for the next result of its dtype
-and shape.  The memory of a large array returns to a pool when the array is freed, whoever frees it, through NumPy's memory
-handler.  Both caches are bounded, belong to the whole process, and are guarded by the GIL.
+Holds two caches.  A small array is kept whole for the next result of its dtype and shape if the library held the last reference
+to it.  The memory of a large array returns to a pool when the array is freed, by any code, through NumPy's memory handler.
+Both caches are bounded, belong to the whole process, and are guarded by the GIL.
 """
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -19,7 +19,7 @@ from ...support.capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
     PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp,
 )
-from . cimport offers
+from . cimport donated_buffer
 from .plain cimport has_shape, item_size, slot_of
 
 cnp.import_array()
@@ -48,7 +48,7 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     SMALL = 4096        # bytes of the largest array that is kept whole
     BINS = 128
-    BIN_BYTES = 1 << 18  # that a bin keeps, with the arrays' headers: of the smallest, those of a thousand operations
+    BIN_BYTES = 1 << 18  # bytes kept by a bin, including the arrays' headers: a thousand operations' worth of the smallest arrays
     HEADER = 128
 
 cdef struct Bin:
@@ -77,14 +77,15 @@ cdef inline Bin* bin_of(int slot, int ndim, npy_intp* dims) noexcept nogil:
 
 
 cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
-    """A new C-contiguous array, whose elements are whatever was there; the one that is offered, if it is like that."""
+    """A new C-contiguous array, not initialised; the offered array, if it has this dtype and shape."""
     cdef int slot = slot_of(type_num), i
     cdef npy_intp nbytes
     cdef Bin* bin
     cdef ndarray array
-    if offers.offered != NULL and is_like(<ndarray> offers.offered, ndim, dims, type_num) and offers.is_mine():
-        array = <ndarray> offers.offered
-        offers.offered = NULL
+    if donated_buffer.offered != NULL and is_like(<ndarray> donated_buffer.offered, ndim, dims, type_num) and (
+            donated_buffer.is_mine()):
+        array = <ndarray> donated_buffer.offered
+        donated_buffer.offered = NULL
         return array
     if slot >= 0:
         nbytes = item_size(slot)
@@ -95,7 +96,7 @@ cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
             if bin.count and is_like(<ndarray> bin.arrays[bin.count - 1], ndim, dims, type_num):
                 bin.count -= 1
                 array = <ndarray> bin.arrays[bin.count]
-                Py_DECREF(array)  # the bin's reference is the caller's
+                Py_DECREF(array)  # the bin's reference becomes the caller's
                 return array
         elif nbytes >= LARGE:
             return large_array(ndim, dims, slot, nbytes)
@@ -103,7 +104,7 @@ cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
 
 
 cdef void keep(ndarray array) noexcept:
-    """Keep a small array that only the caller holds; the caller's reference stays the caller's."""
+    """Keep a small array for the next result if only the caller holds it; the caller's own reference is not stolen."""
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
     cdef int slot = slot_of(PyArray_TYPE(array)), i, ndim = PyArray_NDIM(array)
     cdef npy_intp* dims = PyArray_DIMS(array)
@@ -127,7 +128,7 @@ cdef void keep(ndarray array) noexcept:
 
 
 cdef bint grow(Bin* bin) noexcept:
-    """Make room for more arrays in a bin; False where there is no memory."""
+    """Make room for more arrays in a bin; False if there is no memory."""
     cdef int room = 2 * bin.room if bin.room else 16
     cdef PyObject** arrays = <PyObject**> realloc(bin.arrays, room * sizeof(PyObject*))
     if arrays == NULL:
@@ -137,7 +138,7 @@ cdef bint grow(Bin* bin) noexcept:
 
 
 cdef int drop(Bin* bin) noexcept:
-    """Let the arrays of a bin die."""
+    """Release the arrays of a bin."""
     cdef ndarray array
     while bin.count:
         bin.count -= 1
@@ -150,16 +151,16 @@ cdef int drop(Bin* bin) noexcept:
 # The memory of large arrays.
 
 cdef enum:
-    LARGE = 1 << 16         # bytes from which an array's memory comes from the pool
-    HUGE = 1 << 22          # bytes from which the system is asked for large pages
+    LARGE = 1 << 16         # bytes; larger arrays take their memory from the pool
+    HUGE = 1 << 22          # bytes; larger blocks request large pages from the system
     LINE = 64               # alignment of the data, and size of the header before it
     CLASSES = 8 * 48        # eight sizes between one power of two and the next
     MOST_LARGE = 1 << 28    # bytes that the pool keeps
 
 cdef struct Header:
-    void* memory            # what malloc gave
+    void* memory            # the pointer returned by malloc
     size_t capacity
-    Header* following       # in the pool
+    Header* following       # the next header in the pool
 
 cdef Header* pool[CLASSES]
 cdef size_t large_bytes = 0, large_count = 0
@@ -183,7 +184,7 @@ cdef inline Header* header_of(void* data) noexcept nogil:
 
 
 cdef void* obtain(size_t nbytes) noexcept:
-    """Memory for `nbytes`, from the pool or from the system; NULL where there is none."""
+    """Memory for `nbytes`, from the pool or from the system; NULL if there is none."""
     global large_bytes, large_count
     cdef int number = class_of(nbytes)
     cdef Header* header = pool[number]
@@ -218,7 +219,7 @@ cdef void put_back(void* data) noexcept:
     large_count += 1
 
 
-# What NumPy calls for an array whose memory is of the pool.
+# Functions that NumPy calls for an array whose memory belongs to the pool.
 
 cdef void* handler_malloc(void* ctx, size_t nbytes) noexcept:
     return obtain(nbytes if nbytes > LARGE else LARGE)
@@ -232,7 +233,7 @@ cdef void* handler_calloc(void* ctx, size_t count, size_t size) noexcept:
 
 
 cdef void* handler_realloc(void* ctx, void* data, size_t nbytes) noexcept:
-    """`ndarray.resize` of such an array."""
+    """Called by `ndarray.resize` for an array of the pool."""
     cdef void* other
     if data != NULL and nbytes <= header_of(data).capacity:
         return data
@@ -267,21 +268,21 @@ cdef ndarray large_array(int ndim, npy_intp* dims, int slot, npy_intp nbytes):
     except BaseException:
         put_back(data)
         raise
-    PyTraceMalloc_Track(traced, <uintptr_t> data, nbytes)  # the end of it is NumPy's to say
+    PyTraceMalloc_Track(traced, <uintptr_t> data, nbytes)  # NumPy reports the end of the block
     return array
 
 
-# What users may ask.
+# Functions for users.
 
 def memory_stats():
-    """How much memory waits for the next result.
+    """The amount of memory that is kept for later results.
 
     Returns
     -------
     dict
-        "small_arrays" and "small_bytes": arrays of up to 4096 bytes that are kept whole.  "large_buffers" and "large_bytes":
-        memory of arrays of 64 KiB and more.  "limit_bytes": the most that is kept of the two kinds together.  "node_bytes":
-        memory of nodes of graphs, of which 64 MiB are kept.
+        "small_arrays" and "small_bytes": arrays of up to 4096 bytes, kept whole.  "large_buffers" and "large_bytes": memory of
+        arrays of 64 KiB and more.  "limit_bytes": the upper limit of both kinds together.  "node_bytes": memory of graph nodes;
+        at most 64 MiB are kept.
     """
     cdef npy_intp count = 0
     cdef npy_intp nbytes = 0
@@ -295,7 +296,7 @@ def memory_stats():
 
 
 def empty_cache():
-    """Give the memory that waits for the next result back to the system."""
+    """Return the memory that is kept for later results to the system."""
     global large_bytes, large_count
     cdef Header* header
     cdef int i

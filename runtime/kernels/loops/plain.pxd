@@ -1,6 +1,6 @@
-"""What inner loops take as it is: arrays that are contiguous, aligned and in native byte order, of a dtype with loops.
+"""Tests of arrays that inner loops accept directly: contiguous, aligned, in native byte order, of a dtype with loops.
 
-Owns those questions for every kernel, and the slots: the places of the inexact dtypes, and of bool, in tables of loops.
+Defines the slots, too: the indices of the inexact dtypes, and of bool, in tables of loops.
 """
 
 from ...support cimport capi as cnp
@@ -10,12 +10,12 @@ from ...support.capi cimport (
 )
 
 cdef enum:
-    BOOL_SLOT = 4   # behind float32, float64, complex64, complex128
+    BOOL_SLOT = 4   # after float32, float64, complex64, complex128
     SLOTS = 5
 
 
 cdef inline int slot_of(int type_num) noexcept nogil:
-    """Index of an inexact dtype in the tables of loops, -1 for any other."""
+    """Index of an inexact dtype in the tables of loops, -1 for any other dtype."""
     if type_num == cnp.NPY_FLOAT64:
         return 1
     if type_num == cnp.NPY_FLOAT32:
@@ -28,7 +28,7 @@ cdef inline int slot_of(int type_num) noexcept nogil:
 
 
 cdef inline int slot_or_bool(int type_num) noexcept nogil:
-    """The same, where bool has a place too."""
+    """`slot_of`, with an index for bool."""
     return BOOL_SLOT if type_num == cnp.NPY_BOOL else slot_of(type_num)
 
 
@@ -43,7 +43,7 @@ cdef inline bint is_plain(ndarray x) noexcept:
 
 
 cdef inline bint is_spread(ndarray x) noexcept:
-    """One element for all, as `np.broadcast_to` makes it: the gradient of a sum."""
+    """Whether all elements share one place in memory, as `np.broadcast_to` returns: the gradient of a sum."""
     cdef int i
     if not PyArray_FLAGS(x) & NPY_ARRAY_ALIGNED or not PyArray_ISNOTSWAPPED(x) or PyArray_NDIM(x) == 0:
         return False

@@ -1,4 +1,4 @@
-"""Where the axes of a reduction lie in a contiguous array: outer x length x inner, if they lie together."""
+"""View a contiguous array as outer x length x inner, with the axes of a reduction in the middle if they are adjacent."""
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
@@ -11,12 +11,12 @@ cdef struct Span:
     npy_intp outer      # the array is outer x length x inner,
     npy_intp length     # with the axis in the middle
     npy_intp inner
-    int first           # the axes that it is made of
+    int first           # the first and the last axis of the reduction
     int last
 
 
 cdef inline bint find_span(ndarray x, object axis, Span* span):
-    """Where the axes of a reduction lie; False where they do not lie together, or are none."""
+    """Find the span of a reduction's axes; False if there are none or they are not adjacent."""
     cdef int ndim = PyArray_NDIM(x), i, count = 0
     cdef npy_intp* dims = PyArray_DIMS(x)
     cdef bint[DIMENSIONS] given
@@ -52,7 +52,7 @@ cdef inline bint find_span(ndarray x, object axis, Span* span):
 
 
 cdef inline ndarray empty_reduced(ndarray x, Span* span, bint keepdims):
-    """A new array of the shape of `x` without those axes, or with 1 in their place."""
+    """A new array with the shape of `x` without those axes, or with length 1 for each."""
     cdef npy_intp[DIMENSIONS] dims
     cdef int i, ndim = 0
     for i in range(PyArray_NDIM(x)):

@@ -1,7 +1,7 @@
-"""Views by strides: an array's elements where they lie in memory, and the way back from what was read there.
+"""Strided views of an array's memory, and their adjoints.
 
-No other module knows where elements lie in memory.  A layout records the places of an array's elements; another array of the
-same shape, in any order in memory, gives the elements at the same places.
+No other module depends on the positions of elements in memory.  A layout records these positions for an array; the layout can be
+applied to another array of the same shape, whatever its order in memory, to select the corresponding elements.
 """
 
 import math
@@ -13,21 +13,21 @@ __all__ = [
 ]  # fmt: skip
 
 
-_FEWEST = 64  # elements of a slice from which an addition by slices is quicker than one by places
+_FEWEST = 64  # elements per slice that make adding by slices faster than adding by positions
 
 
 def own_layout(x):
-    """Where the elements of `x` stand in the memory that it lies in.
+    """The positions of the elements of `x` in its block of memory.
 
     Parameters
     ----------
     x : ndarray
-        In memory that is one block.
+        Its memory is one block.
 
     Returns
     -------
     ndarray of int
-        The strides in elements, and the place of the first element.
+        The strides, in elements, and the position of the first element.
     """
     start = _memory(x)[1]
     if start % x.itemsize or any(step % x.itemsize for step in x.strides):
@@ -36,22 +36,22 @@ def own_layout(x):
 
 
 def as_strided(x, layout, shape, strides, offset):
-    """The elements that stand at the given strides and offset in the memory of an array of the given layout.
+    """The elements at the given strides and offset in the memory of an array of the given layout.
 
     Parameters
     ----------
     x : ndarray
     layout : sequence of int
-        As own_layout gives it, of `x` itself or of an array of the same shape.
+        As own_layout returns it, for `x` or for an array of the same shape.
     shape, strides : tuple of int
-        Strides count elements.
+        Strides are in elements.
     offset : int or None
-        Where the first element stands in memory, in elements; where that of the array stands when it is None.
+        Position of the first element in memory, in elements; None for the position of the array's first element.
 
     Returns
     -------
     ndarray
-        A view of `x` if it has that layout, or where strides express one; a copy otherwise.  Read-only where elements repeat.
+        A view of `x` if it has that layout, or if strides can express one; else a copy.  Read-only if elements repeat.
     """
     if x.flags.forc and (view := _viewed(x, layout, shape, strides, offset)) is not None:
         return view
@@ -61,7 +61,7 @@ def as_strided(x, layout, shape, strides, offset):
 
 
 def as_strided_backward(x, layout, shape, strides, offset):
-    """Zeros of the given shape with `x` added where as_strided takes its elements from.
+    """The adjoint of as_strided: zeros of the given shape with `x` added at the positions that as_strided reads.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def as_strided_backward(x, layout, shape, strides, offset):
 
 
 def view(x, shape):
-    """``x.reshape(shape)``, refused where that would be a copy.
+    """``x.reshape(shape)``, refused if it would copy.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def view(x, shape):
 
 
 def view_as_complex(x):
-    """The pairs of real numbers along the last axis as complex ones, in the same memory.
+    """Pairs of real numbers along the last axis as complex numbers, in the same memory.
 
     Parameters
     ----------
     x : ndarray
-        Of shape ``(..., 2)``, the two numbers of a pair beside each other in memory.
+        Of shape ``(..., 2)``, the two numbers of a pair adjacent in memory.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def view_as_complex(x):
 
 
 def view_as_real(x):
-    """Real and imaginary part along a new last axis, in the same memory.
+    """Real and imaginary parts along a new last axis, in the same memory.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def view_as_real(x):
 
 
 def windows(x, axis, size, step):
-    """What windows along an axis show, as a last axis.
+    """Sliding windows along an axis, with the elements of each window along a new last axis.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def windows(x, axis, size, step):
     Returns
     -------
     ndarray
-        A view of `x`, read-only where windows overlap.
+        A view of `x`, read-only if windows overlap.
     """
     axis = np.lib.array_utils.normalize_axis_index(axis, x.ndim)
     if not 0 <= size <= x.shape[axis] or step < 1:
@@ -157,7 +157,7 @@ def windows(x, axis, size, step):
 
 
 def windows_backward(x, shape, axis, step):
-    """Zeros of the given shape with each window added where it stands.
+    """The adjoint of windows: zeros of the given shape with each window added at its position.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def windows_backward(x, shape, axis, step):
 
 
 def _memory(x):
-    """The block of memory that `x` lies in, as one axis, and how many bytes into it the first element stands."""
+    """The block of memory of `x`, as one axis, and the offset of the first element in bytes."""
     block = x
     while isinstance(block.base, np.ndarray):
         block = block.base
@@ -194,7 +194,7 @@ def _address(x):
 
 
 def _positions(shape, strides, first):
-    """Where the elements stand."""
+    """The positions of the elements."""
     found = np.full(shape, first, np.intp)
     for axis, (n, step) in enumerate(zip(shape, strides)):
         found += (np.arange(n) * step).reshape((-1,) + (1,) * (len(shape) - 1 - axis))
@@ -202,13 +202,13 @@ def _positions(shape, strides, first):
 
 
 def _span(shape, strides, first):
-    """The lowest position and the highest."""
+    """The lowest and the highest position."""
     ends = [(n - 1) * step for n, step in zip(shape, strides)]
     return first + sum(min(end, 0) for end in ends), first + sum(max(end, 0) for end in ends)
 
 
 def _places(x_shape, layout, shape, strides, offset):
-    """For each element of the view, which one of the array's it is, in C order; refused where it is none of them."""
+    """For each element of the view, the index of the array's element, in C order; refused if there is none at its position."""
     *steps, first = np.asarray(layout).tolist()
     if len(steps) != len(x_shape):
         raise ValueError(f"layout {layout} is not one of {len(x_shape)} axes")
@@ -237,7 +237,7 @@ def _places(x_shape, layout, shape, strides, offset):
 
 
 def _viewed(x, layout, shape, strides, offset):
-    """The view of an `x` without gaps where the layout is its own; None where it is not, or where there is none."""
+    """The view of an `x` without gaps if the layout is that of `x`; None if it is not, or if the view leaves the array."""
     try:
         own = own_layout(x).tolist()
     except ValueError:
@@ -252,7 +252,7 @@ def _viewed(x, layout, shape, strides, offset):
 
 
 def _strided(x, shape, strides, offset):
-    """A view of x's memory; in bytes, counted from where `x` starts."""
+    """A view of the memory of x; strides and offset are in bytes, from the first element of `x`."""
     memory, start = _memory(x)
     y = np.ndarray(shape, x.dtype, memory, start + offset, tuple(strides))
     y.flags.writeable = x.flags.writeable and not _repeats(y)
@@ -260,10 +260,10 @@ def _strided(x, shape, strides, offset):
 
 
 def _repeats(x):
-    """Whether two elements of an array stand in one place: what was written to the one would be read as the other.
+    """Whether two elements of an array share a position: writing to one would change the other.
 
-    None do if no step lies within the reach of smaller ones; two do if some steps along two axes lead equally far.
-    Any other array is asked place by place.
+    They do not if each step exceeds the reach of all smaller steps.  They do if multiples of the steps along two axes within
+    their lengths coincide.  In all other cases the positions are compared.
     """
     axes, reach, apart = sorted((abs(step), n) for step, n in zip(x.strides, x.shape) if n > 1), 0, True
     for step, n in axes:
@@ -280,7 +280,7 @@ def _repeats(x):
 
 
 def _add_by_slices(view, x):
-    """Add to a view by slices in which no two elements stand in one place; False where those would be many."""
+    """Add to a view by slices without shared positions; False if there would be too many slices."""
     view.flags.writeable = True
     order = sorted(range(x.ndim), key=lambda axis: x.shape[axis])
     for count in range(x.ndim + 1):
@@ -300,7 +300,7 @@ def _add_by_slices(view, x):
 
 
 def _expressed(x, places):
-    """The view of `x` whose elements are those of the given numbers; None where strides do not express it."""
+    """The view of `x` whose elements have the given indices in C order; None if strides cannot express it."""
     try:
         _memory(x)
     except ValueError:

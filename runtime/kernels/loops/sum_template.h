@@ -1,4 +1,4 @@
-/* For a T: the function SUM, the sum of TERM, which reads p[j], q[j], r[j] and c.  Its order depends on n alone: pairwise. */
+/* For a T: the function SUM, the sum of TERM, which reads p[j], q[j], r[j] and c.  The order depends on n alone: pairwise. */
 
 GRADSPEC_UNUSED GRADSPEC_WIDE static T TYPED(GRADSPEC_JOIN(short, SUM))(
         const T *p, const T *q, const T *r, T c, npy_intp n) {

@@ -1,4 +1,4 @@
-/* Threads that take chunks of a loop over a large array. */
+/* Threads that process chunks of a loop over a large array. */
 #ifndef GRADSPEC_THREADS_H
 #define GRADSPEC_THREADS_H
 
@@ -15,7 +15,7 @@
 static inline int gradspec_change(int *x, int from, int to) {
     return __atomic_compare_exchange_n(x, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-#else /* Microsoft's */
+#else /* Microsoft's compiler */
 #include <windows.h>
 #define GRADSPEC_LOAD(x) InterlockedOr((volatile LONG *)(x), 0)
 #define GRADSPEC_STORE(x, value) InterlockedExchange((volatile LONG *)(x), value)
@@ -45,16 +45,16 @@ static inline int gradspec_change(int *x, int from, int to) {
 
 typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
 enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
-/* How often one looks for what another thread does: some microseconds, and half a millisecond in which who else wants the core has it.
- * To wake takes longer than a loop over a hundred thousand elements, and one who was woken may be put on the core of who calls. */
+/* Iterations of polling for another thread: some microseconds, and half a millisecond of yielding the core to other threads.
+ * Waking takes longer than a loop over a hundred thousand elements, and a woken thread may be put on its caller's core. */
 enum { GRADSPEC_LOOKS = 1000, GRADSPEC_MORE_LOOKS = 2000 };
-enum { AWAKE, ASLEEP, CALLED, BUSY };            /* what a worker does */
-enum { RUNNING, FINISHED, WAITED_FOR };          /* how far its work is */
+enum { AWAKE, ASLEEP, CALLED, BUSY };            /* state of a worker */
+enum { RUNNING, FINISHED, WAITED_FOR };          /* progress of its work */
 typedef struct {
     int state, progress;
     PyThread_type_lock start, done;
     npy_intp taken;                              /* elements of the last loop */
-    long long began, ended;                      /* it, by the clock; 0 where nobody asked */
+    long long began, ended;                      /* of the last loop, by the clock; 0 if nothing records them */
     unsigned long ident;
     char apart[72];
 } gradspec_worker;
@@ -63,21 +63,21 @@ typedef struct { npy_intp next, stop; char apart[112]; } gradspec_share;
 static struct {
     PyThread_type_lock busy;                     /* one loop at a time */
     gradspec_worker workers[GRADSPEC_MOST_THREADS];
-    int count;                                   /* of workers that were started */
+    int count;                                   /* number of workers started */
     gradspec_work work;
     void *context;
     npy_intp chunk;
     int threads;
-    int watched;                                 /* by how many profiles */
-    gradspec_share shares[GRADSPEC_MOST_THREADS]; /* of each thread, the caller's first */
+    int watched;                                 /* number of active profiles */
+    gradspec_share shares[GRADSPEC_MOST_THREADS]; /* for each thread, the caller's first */
 } gradspec_pool;
 
-/* What workers did of late, while profiles are on: a ring, which the callers of loops write and profiles read. */
+/* The recent work of workers, while profiles are active: a ring buffer, written by the callers of loops and read by profiles. */
 enum { GRADSPEC_PARTS = 1024 };
 typedef struct { unsigned long caller, thread; int worker; npy_intp taken; long long began, ended; } gradspec_part;
 static struct { PyThread_type_lock lock; volatile unsigned long long count; gradspec_part parts[GRADSPEC_PARTS]; } gradspec_log;
 
-/* Of equal shares, so that the next loop over an array finds it in the cache of the same core; then what others have left. */
+/* Equal shares, so that the next loop over an array finds it in the cache of the same core; then the rest of other shares. */
 static void gradspec_share_out(npy_intp size, npy_intp chunk, int threads) {
     npy_intp chunks = (size + chunk - 1) / chunk, begin = 0;
     int i;
@@ -131,7 +131,7 @@ static void gradspec_call(gradspec_worker *worker) {
     if (GRADSPEC_SWAP(&worker->state, CALLED) == ASLEEP) PyThread_release_lock(worker->start);
 }
 
-/* Until it has done what it took; a worker that took nothing yet is called back. */
+/* Wait until a worker has finished its elements; a worker that has not begun is called off. */
 static void gradspec_wait_for(gradspec_worker *worker) {
     int i;
     if (gradspec_change(&worker->state, CALLED, AWAKE)) return;
@@ -139,7 +139,7 @@ static void gradspec_wait_for(gradspec_worker *worker) {
     if (gradspec_change(&worker->progress, RUNNING, WAITED_FOR)) PyThread_acquire_lock(worker->done, WAIT_LOCK);
 }
 
-/* No workers and no profiles; with the locks of a new process. */
+/* Reset to no workers and no profiles, with the locks of a new process. */
 static int gradspec_begin(void) {
     gradspec_pool.count = gradspec_pool.watched = 0;
     gradspec_pool.busy = PyThread_allocate_lock();
@@ -147,7 +147,7 @@ static int gradspec_begin(void) {
     return gradspec_pool.busy != NULL && gradspec_log.lock != NULL;
 }
 
-/* Begin or end to write down what workers do, from `place` on; a process that was forked off writes nothing. */
+/* Start or stop recording the work of workers, from `place` on; a forked process does not record. */
 static void gradspec_watch(int on, unsigned long long *place) {
     if (on) *place = gradspec_log.count;
     gradspec_pool.watched += on ? 1 : gradspec_pool.watched > 0 ? -1 : 0;
@@ -163,11 +163,11 @@ static void gradspec_write_down(const gradspec_worker *worker, int number) {
     PyThread_release_lock(gradspec_log.lock);
 }
 
-/* The next part, from `place` on, of a loop that this thread called; 0 where there is none.  `lost` counts what others wrote over. */
+/* The next part, from `place` on, of a loop that this thread called; 0 if there is none.  `lost` counts overwritten parts. */
 static int gradspec_next_part(unsigned long long *place, unsigned long long *lost, gradspec_part *part) {
     unsigned long caller = PyThread_get_thread_ident();
     int found = 0;
-    if (*place == gradspec_log.count) return 0; /* this thread's own are written by itself */
+    if (*place == gradspec_log.count) return 0; /* only this thread adds its own parts */
     PyThread_acquire_lock(gradspec_log.lock, WAIT_LOCK);
     if (gradspec_log.count - *place > GRADSPEC_PARTS) {
         *lost += gradspec_log.count - GRADSPEC_PARTS - *place;
@@ -181,7 +181,7 @@ static int gradspec_next_part(unsigned long long *place, unsigned long long *los
     return found;
 }
 
-/* One more worker; 0 where the system has none to give. */
+/* Start one more worker; 0 if the system refuses. */
 static int gradspec_hire(void) {
     gradspec_worker *worker = &gradspec_pool.workers[gradspec_pool.count];
     worker->state = AWAKE;
@@ -197,7 +197,7 @@ static int gradspec_hire(void) {
 
 static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, npy_intp chunk, int threads) {
     int i, workers = threads - 1;
-    /* What another core reads first is in this one's cache: a worker has to save more than that takes. */
+    /* The data that another core reads first is in this core's cache: a worker has to save more time than fetching it takes. */
     if (workers > size / chunk / GRADSPEC_WORTH) workers = (int) (size / chunk / GRADSPEC_WORTH);
     if (workers <= 0 || !PyThread_acquire_lock(gradspec_pool.busy, NOWAIT_LOCK)) {
         work(context, 0, size);

@@ -1,9 +1,9 @@
 """Loops over large arrays on several threads.
 
-Owns the threads.  They start with the first loop that is large enough, spin for half a millisecond after each loop, and then
-sleep.  Each begins with a share of its own, the same one for arrays of one size, so that an array stays in the cache of the core
-that made it.  A result does not depend on the number of threads: each chunk is computed as it would be alone.  If the threads
-work for another thread of the program, or wake too late, the loop runs on the calling thread.  A forked process starts its own.
+Manages the threads.  They start with the first loop that is large enough, spin for half a millisecond after each loop, and then
+sleep.  Each thread begins with a fixed share, the same for all arrays of one size, so that an array stays in the cache of the
+core that computed it.  A result does not depend on the number of threads: each chunk is computed independently.  If the threads
+are busy with a loop of another thread, or wake too late, the loop runs on the calling thread.  A forked process starts its own.
 """
 
 import os
@@ -25,17 +25,17 @@ cdef int threads = 1
 
 
 cdef void parallel(Work work, void* context, npy_intp size, npy_intp chunk) noexcept nogil:
-    """Call `work` on all of `size` elements, `chunk` at a time, on as many threads as there may be."""
+    """Call `work` on all of `size` elements, in chunks of `chunk`, on at most the permitted number of threads."""
     gradspec_parallel(work, context, size, chunk, threads)
 
 
 cdef void watch_parts(bint on, uint64_t* place) noexcept:
-    """Begin or end to write down what workers do."""
+    """Start or stop recording the work of workers."""
     gradspec_watch(on, <unsigned long long*> place)
 
 
 cdef bint next_part(uint64_t* place, uint64_t* lost, Part* part) noexcept:
-    """What a worker did next of a loop that this thread called; False where there is nothing more."""
+    """The next recorded part of a loop that this thread called; False if there is none left."""
     cdef gradspec_part found
     if not gradspec_next_part(<unsigned long long*> place, <unsigned long long*> lost, &found):
         return False
@@ -45,19 +45,19 @@ cdef bint next_part(uint64_t* place, uint64_t* lost, Part* part) noexcept:
 
 
 def get_num_threads():
-    """On how many threads a loop over a large array may run."""
+    """The largest number of threads for a loop over a large array."""
     return threads
 
 
 def set_num_threads(int number):
-    """Say on how many threads a loop over a large array may run.
+    """Set the largest number of threads for a loop over a large array.
 
     Results do not depend on it.  BLAS, which computes matrix products, has threads and settings of its own.
 
     Parameters
     ----------
     number : int
-        1 to 64.  At first it is `OMP_NUM_THREADS` where that is set, else the number of cores that the process may use.
+        1 to 64.  The initial value is `OMP_NUM_THREADS` if that is set, else the number of cores that the process may use.
     """
     global threads
     if not 1 <= number <= GRADSPEC_MOST_THREADS:

@@ -1,4 +1,4 @@
-/* Names of what a header that ends in _template.h defines: once for each T that its includer defines before including it. */
+/* Names of the definitions in a header that ends in _template.h: its includer defines T, and includes it once for each T. */
 #ifndef GRADSPEC_TYPED_H
 #define GRADSPEC_TYPED_H
 
@@ -7,7 +7,7 @@
 #define GRADSPEC_JOIN_EXPANDED(a, b) a##_##b
 #define GRADSPEC_JOIN(a, b) GRADSPEC_JOIN_EXPANDED(a, b)
 
-/* gradspec_name_float where T is float. */
+/* gradspec_name_float if T is float. */
 #define TYPED(name) GRADSPEC_JOIN(GRADSPEC_JOIN(gradspec, name), T)
 
 #endif

@@ -1,6 +1,6 @@
-"""The maximum of contiguous numbers, and their sums, in vectors as wide as the processor has.
+"""Maxima and sums of contiguous numbers, in vectors as wide as the processor has.
 
-Owns the order of a sum, which depends on its length alone: pairwise, as accurate as NumPy's.
+The order of a sum depends on its length alone: pairwise, as accurate as NumPy's.
 """
 
 from ...support.capi cimport npy_intp

@@ -1,1 +1,1 @@
-"""Products, factors, systems and triangles of matrices."""
+"""Matrix products, factorisations, linear systems and triangles."""

@@ -1,6 +1,6 @@
-"""Products with a matrix of which only some places are stored: values, and for each its row and its column.
+"""Products with a sparse matrix in coordinate format: stored values, and the row and column of each.
 
-Owns what is refused, the loop over a batch, and the NumPy expressions for dtypes that the loops have not.
+Checks the arguments, loops over batches, and has NumPy expressions for dtypes without compiled loops.
 """
 
 import math
@@ -19,7 +19,7 @@ def coo_matmul(values, rows, columns, x, m):
     ----------
     values : (..., e) ndarray
     rows, columns : (..., e) ndarray of int
-        Places, not negative; what is stored twice at one place counts twice.
+        Not negative; elements stored twice at one place are summed.
     x : (..., n, k) ndarray
     m : int
 
@@ -31,7 +31,7 @@ def coo_matmul(values, rows, columns, x, m):
     rows, columns = _places(values.shape[-1], rows, columns, m, x.shape[-2])
     dtype = np.result_type(values, x, np.float16)
     lead = np.broadcast_shapes(values.shape[:-1], rows.shape[:-1], columns.shape[:-1], x.shape[:-2])
-    if x.ndim > 2 and values.ndim == rows.ndim == columns.ndim == 1:  # one matrix for all: their columns beside each other
+    if x.ndim > 2 and values.ndim == rows.ndim == columns.ndim == 1:  # one matrix for all: put their columns side by side
         beside = np.moveaxis(x, -2, 0)
         y = coo_matmul(values, rows, columns, beside.reshape(len(beside), math.prod(beside.shape[1:])), m)
         return np.ascontiguousarray(np.moveaxis(y.reshape(m, *beside.shape[1:]), 0, -2))
@@ -45,14 +45,14 @@ def coo_matmul(values, rows, columns, x, m):
 
 
 def coo_sampled_matmul(a, b, rows, columns):
-    """Elements of the product of `a` and the transpose of `b`, at places.
+    """Elements of the product of `a` and the transpose of `b`, at given rows and columns.
 
     Parameters
     ----------
     a : (..., m, k) ndarray
     b : (..., n, k) ndarray
     rows, columns : (..., e) ndarray of int
-        Places, not negative.
+        Not negative.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def sample_stored(values, rows, columns, a, b):
 
 
 def outside(places, size):
-    """Where the first of `places` stands that is not one of `size` places; -1 of none."""
+    """Position of the first element of `places` outside [0, size), or -1."""
     wrong = np.flatnonzero((places < 0) | (places >= size))
     return wrong[0] if wrong.size else -1
 
@@ -97,7 +97,7 @@ def _at_least(x, ndim):
 
 
 def _places(count, rows, columns, m, n):
-    """Rows and columns as intp, inside of an m by n matrix."""
+    """Rows and columns as intp, checked to be inside an m by n matrix."""
     found = []
     for name, places, size in (("row", rows, m), ("column", columns, n)):
         places = _at_least(places, 1)
@@ -113,9 +113,9 @@ def _places(count, rows, columns, m, n):
 
 
 def _batch(lead, rows, columns, *operands):
-    """For each place in a batch: the place, rows and columns, and the contiguous parts of the operands there.
+    """For each element of the batch: its index, its rows and columns, and its contiguous parts of the operands.
 
-    An operand is an array, how many axes it has of its own, and a dtype.
+    An operand is given as an array, its number of axes without the batch, and a dtype.
     """
     whole = []
     for array, own, dtype in ((rows, 1, np.intp), (columns, 1, np.intp), *operands):

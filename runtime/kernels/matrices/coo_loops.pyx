@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Products with a matrix of which only some places are stored.
+"""Products with a sparse matrix in coordinate format: the loops.
 
-Owns the loops over contiguous rows of float32 and float64, and of their complex kin as pairs of these.  Places are inside of the
-matrix: the module `coo` has looked.  What stands twice counts twice, in the order of the places.
+Loops over contiguous rows of float32 and float64, and of complex numbers as pairs of real ones.  All places are inside the
+matrix: the module `coo` has checked them.  Elements stored twice at one place are summed, in order.
 """
 
 from ...support cimport capi as cnp
@@ -15,8 +15,8 @@ cdef struct Job:
     char* values
     npy_intp* rows
     npy_intp* columns
-    char* a         # what is read by rows, or the operand of a product
-    char* b         # what is read by columns, or the result of a product
+    char* a         # indexed by rows: the operand of a sampled product, or the operand of a product
+    char* b         # indexed by columns, or the result of a product
     npy_intp count, length
 
 
@@ -49,7 +49,7 @@ cdef void add_complex_products(Job* job, real* values, real* x, real* y) noexcep
 
 
 cdef void sample_products(Job* job, real* values, real* a, real* b) noexcept nogil:
-    """values[e] = the sum of a[rows[e]] * b[columns[e]], added up in double"""
+    """values[e] = the sum of a[rows[e]] * b[columns[e]], accumulated in double"""
     cdef npy_intp e, j, length = job.length
     cdef double total
     cdef real* left
@@ -82,7 +82,7 @@ cdef npy_intp first_outside(npy_intp* places, npy_intp count, npy_intp size) noe
     cdef npy_intp e
     cdef size_t highest = 0, place
     for e in range(count):
-        place = <size_t> places[e]  # a negative one is beyond all others
+        place = <size_t> places[e]  # a negative one becomes larger than all others
         highest = place if place > highest else highest
     if count and highest >= <size_t> size:
         for e in range(count):
@@ -92,7 +92,7 @@ cdef npy_intp first_outside(npy_intp* places, npy_intp count, npy_intp size) noe
 
 
 def outside(ndarray places, npy_intp size):
-    """Where the first of `places` stands, contiguous and of intp, that is not one of `size` places; -1 of none."""
+    """Position of the first element of `places`, contiguous and of intp, outside [0, size), or -1."""
     return first_outside(<npy_intp*> PyArray_BYTES(places), PyArray_SIZE(places), size)
 
 
@@ -107,7 +107,7 @@ cdef Job job_of(ndarray values, ndarray rows, ndarray columns, ndarray a, ndarra
 def add_stored(ndarray values, ndarray rows, ndarray columns, ndarray x, ndarray y):
     """``y[rows[e]] += values[e] * x[columns[e]]`` for each e.
 
-    All arrays are contiguous; `rows` and `columns` are of intp, the others of one of the four dtypes.
+    All arrays are contiguous; `rows` and `columns` are intp, the others have one of the four dtypes.
     """
     cdef Job job = job_of(values, rows, columns, x, y)
     cdef int kind = PyArray_TYPE(y)
@@ -123,7 +123,7 @@ def add_stored(ndarray values, ndarray rows, ndarray columns, ndarray x, ndarray
 
 
 def sample_stored(ndarray values, ndarray rows, ndarray columns, ndarray a, ndarray b):
-    """``values[e] = sum(a[rows[e]] * b[columns[e]])`` for each e; of such arrays as `add_stored` takes."""
+    """``values[e] = sum(a[rows[e]] * b[columns[e]])`` for each e; requirements as for `add_stored`."""
     cdef Job job = job_of(values, rows, columns, a, b)
     cdef int kind = PyArray_TYPE(values)
     with nogil:

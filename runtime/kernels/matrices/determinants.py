@@ -1,4 +1,4 @@
-"""Cofactors and minors, of which the derivatives of determinants are made."""
+"""Cofactors and minors, for the derivatives of determinants."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .solve_det_cholesky import det, inv
 
 __all__ = ["checkerboard", "cofactor", "cofactor_jvp", "minors", "minors_backward"]
 
-_SURE = 100  # condition up to which the digits that an inverse loses do not count, for each row: it is measured by all elements
+_SURE = 100  # limit, for each row, of the condition (in Frobenius norms) below which the digits lost by an inverse do not matter
 
 
 def checkerboard(x):
@@ -25,7 +25,7 @@ def checkerboard(x):
 
 
 def cofactor(x):
-    """Signed minors of square matrices; by singular values where they are near singular, so that these are no exception.
+    """Signed minors of square matrices; computed from singular values if a matrix is nearly singular.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def cofactor(x):
     (..., n, n) ndarray
     """
     x = np.asarray(x)
-    if x.shape[-1] == 2:  # each is an element
+    if x.shape[-1] == 2:  # each minor is an element
         return checkerboard(x[..., ::-1, ::-1].astype(np.result_type(x, np.float32)))
     try:
         with np.errstate(all="ignore"):
@@ -64,8 +64,8 @@ def cofactor_jvp(x, t):
 
     Notes
     -----
-    cofactor(u @ s @ vh) = cofactor(u) @ cofactor(s) @ cofactor(vh), so that it is enough to know the derivative at
-    a diagonal matrix, where every entry is a product of all singular values but two.
+    cofactor(u @ s @ vh) = cofactor(u) @ cofactor(s) @ cofactor(vh).  So the derivative at a diagonal matrix is sufficient; there
+    every entry is a product of all singular values but two.
     """
     u, s, vh = np.linalg.svd(x)
     t = np.swapaxes(u, -2, -1).conj() @ t @ np.swapaxes(vh, -2, -1).conj()
@@ -81,7 +81,7 @@ def cofactor_jvp(x, t):
 
 
 def minors(x):
-    """Every submatrix that lacks one row and one column.
+    """All submatrices that lack one row and one column.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def minors(x):
 
 
 def minors_backward(x):
-    """The sum of all submatrices, each where minors took it from.
+    """The adjoint of minors: the sum of all submatrices, each added at its elements.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def minors_backward(x):
     """
     n = x.shape[-3]
     kept = _all_but_one(n)
-    # One axis after the other: spread the columns and sum over j, then the rows over i.
+    # One axis after the other: distribute the columns and sum over j, then the rows over i.
     wide = np.zeros(x.shape[:-1] + (n,), x.dtype)
     wide[..., np.arange(n)[:, None, None], np.arange(n - 1 if n else 0)[:, None], kept[:, None, :]] = x
     wide = wide.sum(-3)
@@ -118,13 +118,13 @@ def minors_backward(x):
 
 
 def _all_but_one(n):
-    """Row i holds 0 to n - 1 without i."""
+    """Row i contains 0 to n - 1 without i."""
     places = np.arange(max(n - 1, 0))
     return places + (places >= np.arange(n)[:, None])
 
 
 def _cofactor_of_any(x):
-    """Signed minors by singular values, without a division."""
+    """Signed minors from singular values, without a division."""
     u, s, vh = np.linalg.svd(x)
     return _cofactor_of_rotation(u) * _products_of_others(s)[..., None, :] @ _cofactor_of_rotation(vh)
 
@@ -143,6 +143,6 @@ def _products_of_others(s):
 
 
 def _squares(x):
-    """The sum of the squares of the moduli in each matrix."""
+    """The sum of the squared moduli of each matrix."""
     x = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
     return np.vecdot(x, x).real

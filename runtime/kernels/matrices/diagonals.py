@@ -1,4 +1,4 @@
-"""Diagonals of matrices, and matrices along a diagonal."""
+"""Diagonals of matrices, and block-diagonal matrices."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ __all__ = ["block_diag", "block_diag_backward", "diag_embed", "diagonal", "diago
 
 
 def block_diag(arrays):
-    """Matrices along the diagonal of one.
+    """A block-diagonal matrix with the given blocks.
 
     Parameters
     ----------
     arrays : list of ndarray
-        Of two axes at most.
+        With at most two axes.
 
     Returns
     -------
@@ -25,7 +25,7 @@ def block_diag(arrays):
 
 
 def block_diag_backward(x, shapes):
-    """The blocks that block_diag has put into a matrix, under their shapes.
+    """The adjoint of block_diag: the blocks of the matrix, with the given shapes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def diag_embed(x, offset, axis1, axis2):
 
 
 def diagonal(x, offset, axis1, axis2):
-    """``np.diagonal``, but writable where `x` is.
+    """``np.diagonal``, but writable if `x` is.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def diagonal_backward(x, shape, offset, axis1, axis2):
 
 
 def _blocks(shapes):
-    """Where in the matrix each array stands, and its shape."""
+    """The place of each block in the matrix, and its shape."""
     row = column = 0
     for shape in shapes:
         if len(shape) > 2:

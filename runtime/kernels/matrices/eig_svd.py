@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors, singular values, and the pseudoinverse that they give."""
+"""Eigenvalues and eigenvectors, singular values, and the pseudoinverse computed from them."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def eig(x):
     Returns
     -------
     values : (..., n) ndarray
-        Complex, in no order.
+        Complex, unordered.
     vectors : (..., n, n) ndarray
         Columns of norm 1; the largest entry of each is real.
     """
@@ -29,7 +29,7 @@ def eig(x):
 
 
 def eigh(x, triangle):
-    """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read.
+    """Eigenvalues and eigenvectors of Hermitian matrices; only one triangle is read.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def eigh(x, triangle):
     Returns
     -------
     values : (..., n) ndarray
-        Rising.
+        Ascending.
     vectors : (..., n, n) ndarray
-        Columns; the largest entry of each is real where they are complex, which leaves no phase undefined.
+        Columns; if complex, the largest entry of each is real, which fixes the phase.
     """
     values, vectors = np.linalg.eigh(x, triangle)
     if vectors.dtype.kind == "c":
@@ -56,7 +56,7 @@ def pinv(x, rcond, hermitian, rtol):
     ----------
     x : (..., m, n) ndarray
     rcond, rtol : float or None
-        Two names of one number, ``max(m, n) * eps`` of the dtype when both are None.
+        Two names of one number, ``max(m, n) * eps`` of the dtype if both are None.
     hermitian : bool
 
     Returns
@@ -82,7 +82,7 @@ def pivots(x):
     (..., 1, n) ndarray of int
     """
     if not x.size:
-        rows = min(x.shape[-2], 1) if x.shape[-1] else 1  # of no rows there is no largest entry, unless nobody wants one
+        rows = min(x.shape[-2], 1) if x.shape[-1] else 1  # argmax would fail for no elements
         return np.zeros((*x.shape[:-2], rows, x.shape[-1]), np.intp)
     return np.argmax(np.abs(x), -2, keepdims=True)
 
@@ -112,14 +112,14 @@ def svd(x, full_matrices):
     ----------
     x : (..., m, n) ndarray
     full_matrices : bool
-        True is accepted for square matrices, where it makes no difference.
+        True is accepted for square matrices only; it makes no difference for them.
 
     Returns
     -------
     u : (..., m, k) ndarray
-        The largest entry of each column is real where they are complex, which leaves no phase undefined.
+        If complex, the largest entry of each column is real, which fixes the phase.
     s : (..., k) ndarray
-        Falling.
+        Descending.
     vh : (..., k, n) ndarray
     """
     if full_matrices and x.shape[-2] != x.shape[-1]:

@@ -1,4 +1,4 @@
-"""Einstein summation over one and two operands, and affine maps."""
+"""Einstein summation of one and two operands, and affine maps."""
 
 import functools
 import math
@@ -16,7 +16,7 @@ def einsum_pair(subscripts, a, b):
     Parameters
     ----------
     subscripts : str
-        ``'ij,jk->ik'``; no index stands twice in an operand, and each stands in two of the three.
+        ``'ij,jk->ik'``; no index is repeated in an operand, and each occurs in two of the three terms.
     a, b : ndarray
 
     Returns
@@ -59,13 +59,13 @@ def einsum_single(subscripts, x):
 
 
 def einsum_single_backward(x, subscripts, shape):
-    """Zeros of the given shape with `x` spread over the elements that einsum_single sums.
+    """The adjoint of einsum_single: zeros of the given shape with `x` broadcast to the elements that it sums.
 
     Parameters
     ----------
     x : ndarray
     subscripts : str
-        As given to einsum_single.
+        As in einsum_single.
     shape : tuple of int
 
     Returns
@@ -81,7 +81,7 @@ def einsum_single_backward(x, subscripts, shape):
     if every:
         np.einsum(f"{source}->{every}", y)[...] = spread
     else:
-        y[...] = spread  # of no axes einsum makes no view
+        y[...] = spread  # without axes einsum returns no view
     return y
 
 
@@ -93,7 +93,7 @@ def linear(x, weight, bias):
     x : ndarray
         Vectors along the last axis.
     weight : ndarray
-        Rows, or one vector.
+        A matrix of rows, or one vector.
     bias : ndarray or None
         Broadcasts to the product.
 
@@ -117,7 +117,7 @@ def linear(x, weight, bias):
 
 @functools.lru_cache(1024)
 def _pair_plan(subscripts):
-    """The orders of the axes of both operands and of the result, None where nothing moves, and how many are of each kind."""
+    """Permutations of the operands and of the result, None if nothing moves, and the number of axes of each kind."""
     left, right, out = subscripts.replace("->", ",").split(",")
     batch = [i for i in left if i in right and i in out]
     summed = [i for i in left if i not in out]

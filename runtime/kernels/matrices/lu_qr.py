@@ -1,16 +1,16 @@
-"""Triangular factors: LU with row exchanges, by SciPy, and QR."""
+"""LU factorisation with row exchanges, by SciPy, and QR."""
 
 import numpy as np
 
-from ..loops.elsewhere import scipy_linalg
+from ..loops.scipy_fallback import scipy_linalg
 
 __all__ = ["lu_order", "lu_parts", "permutation_matrix", "pivot_rows", "qr"]
 
-_LONG = 64  # matrices from which an exchange in all of them at once is quicker
+_LONG = 64  # matrices that make exchanging rows of all at once faster
 
 
 def lu_order(x):
-    """The order of rows in which elimination takes those of matrices, and their exchanges. Needs SciPy.
+    """The order of rows after LU elimination, and the row exchanges. Needs SciPy.
 
     Parameters
     ----------
@@ -19,9 +19,9 @@ def lu_order(x):
     Returns
     -------
     rows : (..., m, 1) ndarray of int
-        The row of `x` that stands in each place.
+        The row of `x` at each place.
     pivots : (..., k) ndarray of int
-        The row that each was exchanged with in turn.
+        The row that each row was exchanged with, in turn.
     """
     factor = scipy_linalg("lu").lu_factor
     x = np.asarray(x)
@@ -33,7 +33,7 @@ def lu_order(x):
 
 
 def lu_parts(x):
-    """Triangular factors of square matrices, rows exchanged. Needs SciPy.
+    """LU factors of square matrices with row exchanges. Needs SciPy.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def lu_parts(x):
     Returns
     -------
     l : (..., n, n) ndarray
-        Lower triangular, ones on the diagonal.
+        Lower triangular, with unit diagonal.
     u : (..., n, n) ndarray
         Upper triangular.
     rows : (..., n, 1) ndarray of int
-        The row of `x` that stands in each place.
+        The row of `x` at each place.
     pivots : (..., n) ndarray of int
-        The row that each was exchanged with in turn.
+        The row that each row was exchanged with, in turn.
     """
     factor = scipy_linalg("lu").lu_factor
     x = np.asarray(x)
@@ -60,7 +60,7 @@ def lu_parts(x):
 
 
 def permutation_matrix(rows, n):
-    """``y[..., rows[..., i, 0], i]`` is true.
+    """Permutation matrices: ``y[..., rows[..., i, 0], i]`` is true.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def permutation_matrix(rows, n):
 
 
 def pivot_rows(pivots, count):
-    """The order of rows after the first ones have each been exchanged with their pivot in turn.
+    """The order of rows after each of the first rows has been exchanged with its pivot, in turn.
 
     Parameters
     ----------
     pivots : (..., k) ndarray of int
     count : int
-        How many rows there are.
+        Number of rows.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def pivot_rows(pivots, count):
     """
     pivots = np.asarray(pivots)
     shape = *pivots.shape[:-1], count
-    if pivots.size < _LONG * pivots.shape[-1]:  # Python's lists exchange sooner than NumPy does for one matrix
+    if pivots.size < _LONG * pivots.shape[-1]:  # for a single matrix Python's lists are faster than NumPy
         orders = [_exchanged(row, count) for row in pivots.reshape(-1, pivots.shape[-1]).tolist()]
         return np.array(orders, np.intp).reshape(*shape, 1)
     rows = np.broadcast_to(np.arange(count), shape).copy()
@@ -102,7 +102,7 @@ def pivot_rows(pivots, count):
 
 
 def _exchanged(pivots, count):
-    """The order of so many rows of one matrix."""
+    """The order of `count` rows of one matrix."""
     order = list(range(count))
     for place, other in enumerate(pivots):
         order[place], order[other] = order[other], order[place]

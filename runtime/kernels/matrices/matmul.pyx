@@ -1,9 +1,9 @@
-"""Matrix products straight to BLAS: of small matrices the call of `np.matmul` is most of the time.
+"""Matrix products directly by BLAS: for small matrices the call overhead of `np.matmul` dominates.
 
-Owns which products are one of two matrices or vectors: those of plain arrays, or of transposed ones, of one inexact dtype,
-of a stack of matrices by a single one, which is one product of all its rows, and of a matrix by a stack of columns, which is one
-of all of them as rows; outer products, of stacks as well, are rows of products.  `np.matmul` takes the others, and whatever
-raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+Decides which products are a single BLAS call on two matrices or vectors, plain or transposed, of one inexact dtype.  A stack of
+matrices times one matrix is one product of all rows.  A matrix times a stack of columns is one product of all columns as rows.
+Outer products, of stacks as well, are rows of products.  All others, and products that raised a floating-point flag, are left to
+`np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -15,8 +15,8 @@ from ...support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyA
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
-from ..program.into cimport offer_into
-from ..program.ufunc cimport Ufunc
+from ..fusion_engine.assignment cimport offer_into
+from ..fusion_engine.ufunc cimport Ufunc
 
 __all__ = ["matmul", "outer"]
 
@@ -77,7 +77,7 @@ def outer(a, b):
 
 
 cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
-    """The product, in `y` where that is an array; None where `np.matmul` has to compute it, or to say what is wrong."""
+    """The product, in `y` if that is an array; None if `np.matmul` has to compute it, or to raise an error."""
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp[2] rows
     cdef PyArray_Dims matrix
@@ -119,7 +119,7 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
 
 
 cdef ndarray of_stacks(ndarray a, ndarray b, ndarray y):
-    """`by_blas` of stacks of columns by rows, or of one and the same matrix by a stack of columns."""
+    """`by_blas` for stacks of columns times rows, or one matrix times a stack of columns."""
     cdef int ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
     if PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
         return None
@@ -133,7 +133,7 @@ cdef ndarray of_stacks(ndarray a, ndarray b, ndarray y):
 
 
 cdef ndarray of_columns(ndarray a, ndarray b, ndarray y):
-    """`by_blas` of a matrix and a stack of columns: the columns, as rows, by the transposed matrix."""
+    """`by_blas` for a matrix and a stack of columns: the columns, as rows, times the transposed matrix."""
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp[2] rows
     cdef PyArray_Dims matrix

@@ -1,7 +1,7 @@
 """The matrix exponential and its derivative along a direction, by Padé approximation, scaling and squaring.
 
-Owns both for stacks of matrices: a matrix and a direction are multiplied and divided together, as a number and its derivative
-are, so that one formula serves both.  The products are NumPy's.  Knows nothing of autograd.
+Computes both for stacks of matrices: a matrix and a direction are multiplied and divided together, as dual numbers are, so that
+one formula serves both.  The products are NumPy's.  Does not depend on autograd.
 """
 
 import math
@@ -13,7 +13,7 @@ from .solve_det_cholesky import solve
 
 __all__ = ["matrix_exp", "matrix_exp_along"]
 
-# Up to which norm an approximation of each order is exact to rounding, the derivative included.
+# The largest norm that keeps an approximation of each order exact to rounding, derivative included.
 _REACH = {np.float64: {3: 1.08e-2, 5: 0.2, 7: 0.783, 13: 4.25}, np.float32: {3: 0.36, 5: 1.6, 7: 3.6}}
 
 
@@ -46,7 +46,7 @@ def matrix_exp_along(x, direction):
 
 
 def _of_stacks(*parts):
-    """The last of the parts of the exponential, of stacks of any shape and dtype."""
+    """The last of the parts of the exponential, for stacks of any shape and dtype."""
     shape = np.shape(parts[0])
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise np.linalg.LinAlgError(f"the last two axes must be of one length, the shape is {shape}")
@@ -60,12 +60,12 @@ def _of_stacks(*parts):
 
 
 def _exponential(x):
-    """The last of the parts of the exponential; `x` holds the matrices, and behind them their directions if there are any."""
+    """The last of the parts of the exponential; `x` contains the matrices, followed by their directions if there are any."""
     reach = _REACH[np.finfo(x.dtype).dtype.type]
     norm = _norm(x)
     most = norm[0].max()
     order = next((order for order, limit in reach.items() if most <= limit), max(reach))
-    size = np.frexp(norm)[1]  # a power of two brings each part to a norm below 1, without rounding
+    size = np.frexp(norm)[1]  # scaling by this power of two brings each part to a norm below 1, without rounding
     powers = [None, _scaled(x, -size)]
     powers.append(_product(powers[1], powers[1]))
     for _ in range(4, min(order, 7), 2):
@@ -78,16 +78,16 @@ def _exponential(x):
 
 
 def _squared(y, x, halvings):
-    """Square what approximates the exponential of each matrix as often as the matrix was halved.
+    """Square the approximation for each matrix as many times as the matrix was halved.
 
-    The diagonal of a triangular matrix is exact after each step, which keeps the others from losing digits.
+    The diagonal of a triangular matrix is recomputed exactly after each step, which keeps the other elements accurate.
     """
     rounds, n = halvings.max(), x.shape[-1]
     triangular = (x[:, 0, -1] == 0) | (x[:, -1, 0] == 0) | (n == 1)
     if some := triangular.any():
         triangular &= ~(np.tril(x, -1).any((-2, -1)) & np.triu(x, 1).any((-2, -1)))
     places = np.arange(n)
-    for left in range(rounds, -1, -1):  # those halved less often wait, and all end together
+    for left in range(rounds, -1, -1):  # matrices halved fewer times start later, and all end together
         if (now := halvings > left).all():
             y = _product(y, y)
         elif now.any():
@@ -98,7 +98,7 @@ def _squared(y, x, halvings):
 
 
 def _even_and_odd(powers, order):
-    """The even powers of the Padé numerator, and the odd ones without a factor of the matrix."""
+    """The even powers of the Padé numerator, and the odd ones divided by the matrix."""
     b = [1.0]
     for j in range(order):
         b.append(b[-1] * (order - j) / ((2 * order - j) * (j + 1)))
@@ -113,9 +113,9 @@ def _even_and_odd(powers, order):
 
 
 def _halvings(powers, norm, size, order, reach):
-    """How often to halve each matrix: Al-Mohy and Higham (2009), A new scaling and squaring algorithm for the matrix exponential.
+    """The number of halvings: Al-Mohy and Higham (2009), A new scaling and squaring algorithm for the matrix exponential.
 
-    Powers of a matrix may be much smaller than its norm lets fear; halving more often than they ask costs digits.
+    Powers of a matrix may be much smaller than the powers of its norm; halving more than they require costs digits.
     """
     fourth, sixth = (_norm(powers[i][0]) ** (1 / (2 * i - 2)) for i in (3, 4))
     halvings = _above(np.ldexp(np.maximum(fourth, sixth), size) / reach)
@@ -133,7 +133,7 @@ def _halvings(powers, norm, size, order, reach):
 
 
 def _above(x):
-    """The least whole number that is not negative and whose power of 2 is not below `x`; 0 where that is no number."""
+    """The least integer n >= 0 with 2**n >= `x`; 0 if `x` is NaN."""
     return np.where(np.isfinite(x), np.maximum(np.ceil(np.log2(x)), 0), 0).astype(int)
 
 
@@ -142,7 +142,7 @@ def _norm(x):
 
 
 def _scaled(x, exponent):
-    """Matrices times 2 to some power, one for each."""
+    """Matrices times a power of 2, one for each."""
     return x * np.ldexp(np.ones((), x.real.dtype), exponent)[..., None, None]
 
 

@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from ..loops.elsewhere import scipy_linalg
+from ..loops.scipy_fallback import scipy_linalg
 
 __all__ = ["slant", "solve_bands", "solve_sylvester", "sqrtm"]
 
 
 def slant(x, offset, sign):
-    """Each row moved back along the last axis by as many places as it stands behind row `offset`, zeros moving in.
+    """Each row shifted back along the last axis by its distance from row `offset`, with zeros shifted in.
 
     Parameters
     ----------
     x : (..., d, n) ndarray
     offset : int
     sign : {1, -1}
-        -1 moves the other way.
+        -1 shifts in the other direction.
 
     Returns
     -------
@@ -32,12 +32,12 @@ def slant(x, offset, sign):
 
 
 def solve_bands(ab, b, lower, upper):
-    """The solution of ``a @ x = b`` for a matrix of which only some diagonals are stored. Needs SciPy.
+    """The solution of ``a @ x = b`` for banded matrices, stored by diagonals. Needs SciPy.
 
     Parameters
     ----------
     ab : (..., lower + upper + 1, n) ndarray
-        ``a[i, j]`` stands at ``ab[upper + i - j, j]``; what stands for no element of `a` is not read.
+        ``a[i, j]`` is ``ab[upper + i - j, j]``; places without an element of `a` are not read.
     b : (..., n, k) ndarray
     lower, upper : int
 
@@ -88,7 +88,7 @@ def sqrtm(x):
     Returns
     -------
     (..., n, n) ndarray
-        Complex where a matrix is, or an eigenvalue is negative.
+        Complex if a matrix is, or if an eigenvalue is negative.
     """
     x = np.asarray(x)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Inverses, solutions, determinants and Cholesky factors of small matrices, of which calling LAPACK would be most of the time.
+"""Inverses, solutions, determinants and Cholesky factors of small matrices, without the dominating overhead of LAPACK calls.
 
-Owns elimination with row exchanges, of float32 and float64, up to some rows.  Each function takes larger matrices, other
-dtypes, whatever raised a floating-point flag or met a pivot of zero or less to NumPy, which says what is wrong; for Cholesky
-factors it calls NumPy's loop with memory for the result.
+Eliminates with row exchanges, in float32 and float64, up to a few rows.  Each function leaves to NumPy larger matrices, other
+dtypes, and cases that raised a floating-point flag or have a pivot of zero or less; NumPy raises the errors.  For Cholesky
+factors NumPy's loop is called with memory for the result.
 """
 
 from libc.math cimport fabs, log, sqrt
@@ -32,7 +32,7 @@ ctypedef fused real:
 
 cdef enum:
     MOST = 8            # rows of a matrix
-    CHUNK = 1 << 13     # multiplications that are worth a call
+    CHUNK = 1 << 13     # multiplications that make a task for a thread worthwhile
 
 cdef enum Task:
     SOLVE, INVERT, DETERMINANT, LOGARITHM, CHOLESKY
@@ -40,9 +40,9 @@ cdef enum Task:
 cdef struct Job:
     Task task
     bint single         # float32
-    bint failed         # a flag was raised, or there is no pivot
+    bint failed         # a flag was raised, or a pivot is missing
     npy_intp n, columns
-    npy_intp a_step, b_step     # elements from matrix to matrix; 0 where there is one for all
+    npy_intp a_step, b_step     # elements between matrices; 0 if there is one for all
     char* a
     char* b
     char* y
@@ -50,7 +50,7 @@ cdef struct Job:
 
 
 cdef int eliminate(real* a, real* b, npy_intp n, npy_intp columns) noexcept nogil:
-    """Make `a` upper triangular, and `b` alike; the sign of the row exchanges, 0 where a pivot is 0."""
+    """Reduce `a` to upper triangular form, and `b` with it; returns the sign of the row exchanges, 0 if a pivot is 0."""
     cdef npy_intp i, j, k, best
     cdef int sign = 1
     cdef real factor, most
@@ -77,7 +77,7 @@ cdef int eliminate(real* a, real* b, npy_intp n, npy_intp columns) noexcept nogi
 
 
 cdef void substitute(real* a, real* b, npy_intp n, npy_intp columns) noexcept nogil:
-    """Solve the triangular system, in place of its right-hand sides."""
+    """Solve the triangular system, overwriting its right-hand sides."""
     cdef npy_intp i, j, k
     for i in range(n - 1, -1, -1):
         for k in range(i + 1, n):
@@ -88,7 +88,7 @@ cdef void substitute(real* a, real* b, npy_intp n, npy_intp columns) noexcept no
 
 
 cdef bint factorise(real* a, real* y, npy_intp n) noexcept nogil:
-    """The lower triangle of Cholesky from that of `a`; False where a pivot is not positive."""
+    """Compute the Cholesky factor from the lower triangle of `a`; False if a pivot is not positive."""
     cdef npy_intp i, j, k
     cdef real sum
     for j in range(n):
@@ -108,7 +108,7 @@ cdef bint factorise(real* a, real* y, npy_intp n) noexcept nogil:
 
 
 cdef bint one(real* a, Job* job, npy_intp m) noexcept nogil:
-    """Do the matrix of that number; False where there is no pivot."""
+    """Process matrix number `m`; False if a pivot is missing."""
     cdef real[MOST * MOST] held
     cdef npy_intp n = job.n, columns = job.columns, i
     cdef real* y = <real*> job.y
@@ -144,7 +144,7 @@ cdef bint one(real* a, Job* job, npy_intp m) noexcept nogil:
 
 
 cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Some matrices, on whichever thread."""
+    """Process some matrices, on any thread."""
     cdef Job* job = <Job*> context
     cdef npy_intp m
     cdef bint done = True
@@ -158,14 +158,14 @@ cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef ndarray plain(object x):
-    """The array as the loops take it; None where they do not."""
+    """The array if the loops accept it; else None."""
     if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or not PyArray_ISNOTSWAPPED(x):
         return None
     return x if is_plain(x) else np.array(x, order="C")
 
 
 cdef ndarray matrices(object x, Job* job):
-    """Small square matrices, and their number of rows; None of others."""
+    """Small square matrices, and their number of rows; None for others."""
     cdef ndarray a = plain(x)
     cdef int ndim
     if a is None or PyArray_NDIM(a) < 2:
@@ -179,7 +179,7 @@ cdef ndarray matrices(object x, Job* job):
 
 
 cdef bint run(Task task, Job* job, npy_intp count):
-    """Do all matrices; False where NumPy has to."""
+    """Process all matrices; False if NumPy has to."""
     job.task, job.failed = task, False
     if count == 1:
         part(job, 0, 1)
@@ -190,7 +190,7 @@ cdef bint run(Task task, Job* job, npy_intp count):
 
 
 cdef ndarray mapped(Task task, object x):
-    """What has the shape of `x`; None where NumPy has to do it."""
+    """A result of the shape of `x`; None if NumPy has to compute it."""
     cdef Job job
     cdef ndarray a = matrices(x, &job), y
     if a is None:
@@ -201,7 +201,7 @@ cdef ndarray mapped(Task task, object x):
 
 
 cdef tuple reduced(Task task, object x):
-    """A number for each matrix, and another one; None where NumPy has to do it."""
+    """Two numbers for each matrix; None if NumPy has to compute them."""
     cdef Job job
     cdef ndarray a = matrices(x, &job), y, signs
     if a is None:
@@ -221,7 +221,7 @@ def cholesky(x):
 
 
 cdef ndarray factored(object x):
-    """Factors by the loop of ``np.linalg.cholesky``, which has no `out`; None where that has to say what is wrong."""
+    """Factors by the loop of ``np.linalg.cholesky``, which has no `out`; None if that function has to raise an error."""
     cdef ndarray y
     if not PyArray_CheckExact(x) or _cholesky is None or slot_of(PyArray_TYPE(x)) < 0 or PyArray_NDIM(x) < 2:
         return None
@@ -259,7 +259,7 @@ def solve(a, b):
 
 
 cdef ndarray solved(object a, object b):
-    """None where NumPy has to do it."""
+    """The solutions; None if NumPy has to compute them."""
     cdef Job job
     cdef ndarray a_ = matrices(a, &job), b_ = plain(b), y, longer
     cdef int ndim, i

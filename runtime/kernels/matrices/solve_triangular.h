@@ -1,4 +1,4 @@
-/* Substitution in triangular systems: a block on the diagonal, and a single right-hand side of any length. */
+/* Substitution in triangular systems: a diagonal block, or a single right-hand side of any length. */
 #ifndef GRADSPEC_SOLVE_TRIANGULAR_H
 #define GRADSPEC_SOLVE_TRIANGULAR_H
 

@@ -1,7 +1,7 @@
 """Triangular systems by substitution, block by block.
 
-Owns the substitution: a loop for blocks on the diagonal and for a single right-hand side, and NumPy's matrix product for what is
-left of the diagonal.  SciPy's trsm would be a second BLAS, whose threads and NumPy's wait for one another.  Knows no autograd.
+A loop solves blocks on the diagonal and a single right-hand side; NumPy's matrix product does the rest.  SciPy's trsm would be a
+second BLAS, and its threads and NumPy's would wait for one another.  Does not depend on autograd.
 """
 
 import numpy as np
@@ -19,9 +19,9 @@ __all__ = ["solve_triangular"]
 cnp.import_array()
 
 cdef enum:
-    SMALL = 16      # rows up to which a stack is one loop
-    BLOCK = 32      # rows of a block of many right-hand sides
-    FEW = 64        # right-hand sides below which a block is larger, for the calls about it take longer than its loop
+    SMALL = 16      # up to this number of rows a stack is one loop
+    BLOCK = 32      # rows of a block, for many right-hand sides
+    FEW = 64        # with fewer right-hand sides blocks are larger, because the calls around the loop take longer than the loop
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISBEHAVED_RO(ndarray)
@@ -51,12 +51,12 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     lower : bool
         Which triangle.
     unit_diagonal : bool
-        Whether to take the diagonal as 1, whatever it holds.
+        Whether the diagonal is taken to be 1, whatever its values.
 
     Returns
     -------
     (..., n, k) ndarray
-        NaN from where the diagonal holds a zero on: no value is left to be known there.
+        NaN from the first zero on the diagonal on: the following values are undetermined.
     """
     if PyArray_CheckExact(a) and PyArray_CheckExact(b) and is_one_system(a, b):
         return solve_one(a, b, lower, unit_diagonal)
@@ -84,7 +84,7 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
 
 
 cdef object new(tuple shape, dtype):
-    """An array to be filled."""
+    """An uninitialised array."""
     cdef npy_intp[64] dims
     cdef int i
     for i in range(len(shape)):
@@ -93,7 +93,7 @@ cdef object new(tuple shape, dtype):
 
 
 cdef object solve_stack(ndarray a, ndarray y, bint lower, bint unit_diagonal):
-    """Overwrite the right-hand sides of small systems, three axes of each, with the solutions."""
+    """Overwrite the right-hand sides of small systems, with three axes each, with the solutions."""
     cdef npy_intp count = PyArray_DIMS(y)[0], item = PyArray_ITEMSIZE(a), size = PyArray_STRIDES(y)[0], i
     cdef npy_intp n = PyArray_DIMS(a)[1], k = PyArray_DIMS(y)[2]
     cdef npy_intp step = PyArray_STRIDES(a)[0], row = PyArray_STRIDES(a)[1] // item, column = PyArray_STRIDES(a)[2] // item
@@ -111,14 +111,14 @@ cdef object solve_stack(ndarray a, ndarray y, bint lower, bint unit_diagonal):
 
 
 def _with_a_unit_stride(a):
-    """A matrix of which the rows or the columns are contiguous and apart."""
+    """The matrix, or a copy, with contiguous rows or columns that do not overlap."""
     across, along = sorted(abs(stride) for stride in a.strides)
     fits = min(a.strides) > 0 and across == a.itemsize and along >= a.itemsize * len(a) and a.flags.aligned
     return a if fits else np.array(a, order="C")
 
 
 cdef bint is_one_system(ndarray a, ndarray b) noexcept:
-    """Whether these are one matrix and its right-hand sides, of one dtype and as BLAS takes them."""
+    """Whether `a` is one matrix and `b` its right-hand sides, of one dtype and in a layout that BLAS accepts."""
     cdef npy_intp n
     if PyArray_NDIM(a) != 2 or PyArray_NDIM(b) != 2 or PyArray_TYPE(a) != PyArray_TYPE(b):
         return False
@@ -128,7 +128,7 @@ cdef bint is_one_system(ndarray a, ndarray b) noexcept:
 
 
 cdef bint has_unit_stride(npy_intp row, npy_intp column, npy_intp n, npy_intp item) noexcept:
-    """Whether the rows or the columns of a matrix are contiguous and apart."""
+    """Whether the rows or the columns of a matrix are contiguous and do not overlap."""
     return (column == item and row >= n * item) or (row == item and column >= n * item)
 
 
@@ -144,7 +144,7 @@ cdef ndarray solve_one(ndarray a, ndarray b, bint lower, bint unit_diagonal):
 cdef object solve_in_place(ndarray a, ndarray y, bint lower, bint unit_diagonal):
     """Overwrite the right-hand sides `y`, C-contiguous, with the solution.
 
-    A zero on the diagonal ends the system, and what is known beside it stays out of products with NaN.
+    The solution ends at a zero on the diagonal, so that values known before it are not multiplied with NaN.
     """
     cdef npy_intp zero = -1 if unit_diagonal else first_zero(a, lower)
     if zero < 0:
@@ -157,7 +157,7 @@ cdef object solve_in_place(ndarray a, ndarray y, bint lower, bint unit_diagonal)
 
 
 cdef npy_intp first_zero(ndarray a, bint lower) noexcept:
-    """The first zero on the diagonal that a substitution meets, which starts at either end; -1 where there is none."""
+    """The first zero on the diagonal that a substitution meets, from the end where it starts; -1 if there is none."""
     cdef npy_intp n = PyArray_DIMS(a)[0], step = PyArray_STRIDES(a)[0] + PyArray_STRIDES(a)[1], i, place
     cdef int slot = slot_of(PyArray_TYPE(a))
     cdef char* item
@@ -191,7 +191,7 @@ cdef object solve_blocks(ndarray a, ndarray y, bint lower, bint unit_diagonal):
 
 cdef void substitute(int slot, char* a, char* y, npy_intp n, npy_intp k, npy_intp row, npy_intp column, bint lower,
                      bint unit_diagonal) noexcept nogil:
-    """Overwrite `k` right-hand sides with the solutions, by the loop for their dtype and layout; strides count elements."""
+    """Overwrite `k` right-hand sides with the solutions, by the loop for their dtype and layout; strides are in elements."""
     if slot == 2:
         gradspec_substitute_complex_float(<float*> a, <float*> y, n, k, row, column, lower, unit_diagonal)
     elif slot == 3:

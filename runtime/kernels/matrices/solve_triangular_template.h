@@ -1,12 +1,12 @@
-/* For a T: y becomes the solution of a system whose matrix has the strides `row` and `column`; k right-hand sides lie side by side.
-   Step s is row s of a lower triangle, and row n - 1 - s of an upper one. */
+/* For a T: replace y by the solution of a system whose matrix has the strides `row` and `column`, for k right-hand sides.
+   Step s processes row s of a lower triangle, or row n - 1 - s of an upper one. */
 
 #define PLACE(step) (lower ? (step) : n - 1 - (step))
 
-/* Columns of right-hand sides that stay in the cache through all rows of a block. */
+/* Columns of right-hand sides that stay in the cache for all rows of a block. */
 #define TILE 64
 
-/* Four known rows are taken off at a time. */
+/* Subtract four known rows at a time. */
 GRADSPEC_WIDE static void TYPED(substitute)(
         const T *restrict a, T *restrict y, npy_intp n, npy_intp k, npy_intp row, npy_intp column, int lower, int unit) {
     for (npy_intp left = 0; left < k; left += TILE) {
@@ -37,7 +37,7 @@ GRADSPEC_WIDE static void TYPED(substitute)(
     }
 }
 
-/* One right-hand side, the rows of the matrix contiguous: what is known of each row, by a sum in vectors. */
+/* One right-hand side, contiguous matrix rows: sum the known terms of each row in vectors. */
 GRADSPEC_WIDE static void TYPED(substitute_rows)(
         const T *restrict a, T *restrict y, npy_intp n, npy_intp row, int lower, int unit) {
     for (npy_intp step = 0; step < n; step++) {
@@ -54,7 +54,7 @@ GRADSPEC_WIDE static void TYPED(substitute_rows)(
     }
 }
 
-/* One right-hand side, the columns contiguous: each value, once it is known, is taken off those to come. */
+/* One right-hand side, contiguous columns: subtract each value from all later rows as soon as it is known. */
 GRADSPEC_WIDE static void TYPED(substitute_columns)(
         const T *restrict a, T *restrict y, npy_intp n, npy_intp column, int lower, int unit) {
     for (npy_intp step = 0; step < n; step++) {
@@ -66,7 +66,7 @@ GRADSPEC_WIDE static void TYPED(substitute_columns)(
     }
 }
 
-/* Complex numbers, real and imaginary parts in turns; strides and k count complex numbers. */
+/* Complex numbers with interleaved real and imaginary parts; strides and k count complex numbers. */
 GRADSPEC_WIDE static void TYPED(substitute_complex)(
         const T *restrict a, T *restrict y, npy_intp n, npy_intp k, npy_intp row, npy_intp column, int lower, int unit) {
     for (npy_intp left = 0; left < k; left += TILE) {
@@ -86,7 +86,7 @@ GRADSPEC_WIDE static void TYPED(substitute_complex)(
                     im[j] -= f_re * p[2 * j + 1] + f_im * p[2 * j];
                 }
             }
-            if (!unit) { /* Smith's division, which overflows only where the quotient does */
+            if (!unit) { /* Smith's division, which overflows only if the quotient does */
                 T d_re = factors[2 * i * column], d_im = factors[2 * i * column + 1];
                 int turned = (d_re < 0 ? -d_re : d_re) < (d_im < 0 ? -d_im : d_im);
                 T ratio = turned ? d_re / d_im : d_im / d_re, scale = turned ? d_im + d_re * ratio : d_re + d_im * ratio;

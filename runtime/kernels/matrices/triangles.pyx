@@ -1,8 +1,8 @@
-"""Triangles of matrices and Hermitian parts: what the derivatives of factorizations are made of.
+"""Triangles and Hermitian parts of matrices, for the derivatives of factorisations.
 
-Owns loops over contiguous matrices, a copy of each row for a triangle and tiles of both halves for a Hermitian part, where NumPy
-makes a mask or goes along columns.  Other layouts and dtypes, and whatever raised a floating-point flag, are NumPy expressions.
-The limit is memory.  Knows nothing of autograd.
+Loops over contiguous matrices: triangles are copied row by row, Hermitian parts computed in tiles of both halves, where NumPy
+would create a mask or traverse columns.  Other layouts and dtypes, and cases that raised a floating-point flag, use NumPy
+expressions.  The loops are bound by memory.  Does not depend on autograd.
 """
 
 from libc.string cimport memcpy, memset
@@ -16,7 +16,7 @@ from ...support.capi cimport (
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
-from ..loops.offers cimport give_up
+from ..loops.donated_buffer cimport give_up
 from ..loops.plain cimport is_plain, slot_of
 
 __all__ = ["hermitian_part", "lower_half", "tril", "triu"]
@@ -38,7 +38,7 @@ cdef inline void copy(char* x, char* y, npy_intp size) noexcept nogil:
 cdef void copy_triangles(
     char* x, char* y, npy_intp rows, npy_intp columns, npy_intp size, npy_intp matrices, npy_intp k, bint lower
 ) noexcept nogil:
-    """Of each row what stands up to diagonal `k`, or from there on, and zeros."""
+    """Copy from each row the elements up to diagonal `k`, or from it on, and fill with zeros."""
     cdef npy_intp _matrix, i, cut
     for _matrix in range(matrices):
         for i in range(rows):
@@ -53,7 +53,7 @@ cdef void copy_triangles(
 
 
 cdef ndarray triangle(object x, object k, bint lower):
-    """The triangles of matrices that lie in order; None where NumPy has to do it."""
+    """The triangles of contiguous matrices; None if NumPy has to compute them."""
     cdef ndarray x_, y
     cdef npy_intp rows, columns, diagonal
     if not PyArray_CheckExact(x) or not is_plain(x) or PyArray_NDIM(x) < 2 or type(k) is not int:
@@ -96,7 +96,7 @@ cdef void halve_diagonals(number* y, npy_intp rows, npy_intp columns, npy_intp m
 
 
 cdef void average(number* x, number* y, npy_intp n, npy_intp matrices) noexcept nogil:
-    """Tile by tile, so that rows and columns of both halves stay in the cache."""
+    """Average tile by tile, so that rows and columns of both halves stay in the cache."""
     cdef npy_intp _matrix, top, left, i, j
     cdef number value
     for _matrix in range(matrices):
@@ -140,7 +140,7 @@ def lower_half(x):
 
 
 def hermitian_part(x):
-    """Half of a matrix and its conjugate transpose.
+    """Half of the sum of a matrix and its conjugate transpose.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def hermitian_part(x):
 
 
 cdef ndarray averaged(ndarray x):
-    """The Hermitian part of matrices that lie in order; None where NumPy has to do it."""
+    """The Hermitian part of contiguous matrices; None if NumPy has to compute it."""
     cdef int ndim = PyArray_NDIM(x), slot = slot_of(PyArray_TYPE(x))
     cdef ndarray y
     cdef npy_intp n, matrices

@@ -1,1 +1,1 @@
-"""Many elements to one along axes, running reductions and orders."""
+"""Reductions along axes, running reductions, and sorting."""

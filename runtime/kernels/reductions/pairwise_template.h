@@ -1,8 +1,8 @@
-/* For a T: the sum of contiguous numbers in NumPy's order, to the bit: in eight parts up to 128 numbers, else of two halves.
- * Compilers do not make vectors of the eight parts of several halves, so they are written as vectors. */
+/* For a T: the sum of contiguous numbers in NumPy's order, to the bit: in eight parts up to 128 numbers, else as two halves.
+ * Compilers do not vectorise the eight parts across halves, so they are explicit vectors. */
 
 #if defined(__GNUC__)
-typedef T TYPED(summands) __attribute__((vector_size(16), aligned(sizeof(T)), may_alias)); /* which every processor has */
+typedef T TYPED(summands) __attribute__((vector_size(16), aligned(sizeof(T)), may_alias)); /* supported by every processor */
 #define LANES ((npy_intp) (16 / sizeof(T)))
 #define EACH _Pragma("GCC unroll 4") for (npy_intp k = 0; k < 8 / LANES; k++)
 #define BEGIN(s, x) TYPED(summands) s[8 / LANES]; EACH s[k] = *(const TYPED(summands) *) ((x) + k * LANES)
@@ -17,7 +17,7 @@ typedef T TYPED(summands) __attribute__((vector_size(16), aligned(sizeof(T)), ma
 #endif
 #define JOINED(s) (((PART(s, 0) + PART(s, 1)) + (PART(s, 2) + PART(s, 3))) + ((PART(s, 4) + PART(s, 5)) + (PART(s, 6) + PART(s, 7))))
 
-/* How many numbers the first half has. */
+/* The number of elements in the first half. */
 static inline npy_intp TYPED(half)(npy_intp n) {
     return n / 2 - n / 2 % 8;
 }
@@ -35,7 +35,7 @@ GRADSPEC_WIDE static T TYPED(sum_of_few)(const T *x, npy_intp n) {
     return sum;
 }
 
-/* Two such halves at once: each addition waits for the one before in its part alone. */
+/* Two halves at once, so that an addition waits only for its predecessor in the same part. */
 GRADSPEC_WIDE static T TYPED(sum_of_halves)(const T *x, npy_intp n) {
     const npy_intp half = TYPED(half)(n);
     const T *z = x + half;
@@ -53,7 +53,7 @@ GRADSPEC_WIDE static T TYPED(sum_of_halves)(const T *x, npy_intp n) {
     return JOINED(s) + sum;
 }
 
-/* Two such pairs at once; no half is shorter than the first one of the first pair. */
+/* Two such pairs at once; no half is shorter than the first half of the first pair. */
 GRADSPEC_WIDE static T TYPED(sum_of_quarters)(const T *x, npy_intp n) {
     const npy_intp half = TYPED(half)(n), first = TYPED(half)(half), third = TYPED(half)(n - half), last = n - half - third;
     const T *b = x + first, *c = x + half, *d = c + third;

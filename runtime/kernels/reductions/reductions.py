@@ -1,17 +1,17 @@
-"""Sums and extremes along axes, and broadcasting back, by NumPy.
+"""Sums and extremes along axes, and the broadcast of reduced arrays back, by NumPy.
 
-If the last axis is short and reduced, its slices are joined: NumPy's own reduction calls its inner loop for every row, which
-takes many times as long.
+If the reduced axis is the last one and short, whole slices are combined: NumPy's own reduction calls its inner loop for every
+row, which takes many times as long.
 """
 
 import numpy as np
 
-_SHORT = {"f": 8, "d": 8, "F": 4, "D": 4}  # length of an axis from which NumPy's own reductions are better, and add otherwise
-_WORTH = 512  # elements below which they cost less than a few calls
+_SHORT = {"f": 8, "d": 8, "F": 4, "D": 4}  # shorter axes are combined slice by slice
+_WORTH = 512  # elements; smaller arrays are left to NumPy
 
 
 def max_along(x, axis, keepdims):
-    """Largest element along `axis`, NaN if there is one.
+    """Largest element along `axis`, NaN if any element is NaN.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def max_along(x, axis, keepdims):
 
 
 def min_along(x, axis, keepdims):
-    """Smallest element along `axis`, NaN if there is one.
+    """Smallest element along `axis`, NaN if any element is NaN.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def sum_along(x, axis, keepdims):
 
 
 def unreduce(x, shape, axis, keepdims):
-    """Broadcast a reduced array back along the axes that were reduced.
+    """Broadcast a reduced array back along the reduced axes.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def unreduce(x, shape, axis, keepdims):
 
 
 def _reduced(ufunc, x, axis, keepdims):
-    """``ufunc.reduce``, which along a last axis of a few elements calls its loop for each row: there slices are joined.
+    """``ufunc.reduce``; for a short last axis slices are combined, because NumPy would call its loop for each row.
 
-    With fewer elements than _SHORT NumPy adds one after the other as well, so sums are the same to the bit.
+    Below _SHORT elements NumPy adds one after the other as well, so sums are bitwise equal.
     """
     if type(x) is np.ndarray and x.ndim > 1 and 2 <= x.shape[-1] < _SHORT.get(x.dtype.char, 0) and x.size >= _WORTH:
         axes = axis if type(axis) is tuple else (axis,)

@@ -1,3 +1,3 @@
-"""Sums back to the shape of what was broadcast."""
+"""Sum an array to the shape of an operand that was broadcast."""
 
 cpdef object sum_to(object x, object shape)

@@ -1,8 +1,8 @@
-"""Sums, means and extremes along axes, and broadcasting back, without NumPy's iterators: every loss ends in one of them.
+"""Sums, means and extremes along axes, and their adjoints, without NumPy's iterators: every loss ends in one of them.
 
-Owns the arrays that need no iterator: plain ones of an inexact dtype whose reduced axes lie together, and rows that lie equally
-far apart.  NumPy's own inner loops reduce them, in NumPy's order, so results are NumPy's to the bit.  `reductions` takes all
-other arrays, and those that raised a floating-point flag.  Knows nothing of autograd.
+Covers arrays that need no iterator: plain arrays of an inexact dtype with adjacent reduced axes, and rows at equal distances.
+NumPy's own inner loops reduce them, in NumPy's order, so results equal NumPy's to the bit.  The module `reductions` handles all
+other arrays, and arrays that raised a floating-point flag.  Does not depend on autograd.
 """
 
 from libc.string cimport memcpy, memset
@@ -21,9 +21,9 @@ from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.plain cimport is_plain, item_size, slot_of
 from ..loops.span cimport DIMENSIONS, Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
-from ..program.broadcast cimport Rows, find_rows
-from ..program.by_name cimport as_array
-from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc
+from ..fusion_engine.broadcast cimport Rows, find_rows
+from ..fusion_engine.by_name cimport as_array
+from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
 
 __all__ = ["max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce"]
 
@@ -37,9 +37,9 @@ cdef extern from "gradspec/kernels/reductions/pairwise.h":
     double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
 
 cdef enum:
-    SHORT = 8           # elements of a row below which joining slices is quicker than a call of the loop for each row,
-    WORTH = 1 << 11     # in an array of so many
-    CHUNK = 1 << 13     # elements that are worth a thread
+    SHORT = 8           # elements of a row; below it combining slices is faster than calling the loop for each row,
+    WORTH = 1 << 11     # in an array of at least so many elements
+    CHUNK = 1 << 13     # elements that make a task for a thread worthwhile
 
 offer_sum("sum", lambda shape, axis, keepdims: axis)
 offer_sum("mean", lambda shape, axis, keepdims: axis, mean=True)
@@ -55,16 +55,16 @@ cdef struct Reduction:
     void* data
     Span span
     npy_intp item
-    npy_intp pitch      # bytes from where a row begins to where the next one does
-    int sums            # the dtype of real sums, which have a loop of ours; -1 of everything else
+    npy_intp pitch      # bytes between the starts of adjacent rows
+    int sums            # the dtype of real sums, which use our own loop; -1 for other reductions
     bint from_zero      # the result begins as zero, otherwise as the first element
-    bint raised         # a floating-point flag, in some part
+    bint raised         # a floating-point flag was raised in some part
     char* x
     char* y
 
 
 cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Reduce some rows, each as a whole, or row upon row where the rows are what stays."""
+    """Reduce some rows, each as a whole; or row upon row if the rows remain."""
     cdef Reduction* job = <Reduction*> context
     cdef npy_intp i, j, first = 0 if job.from_zero else 1, rest = job.span.length - first, row = job.span.inner * job.item
     cdef npy_intp[3] within = [0, job.item, 0], upon = [job.item, job.item, job.item]
@@ -93,7 +93,7 @@ cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nog
 
 
 cdef npy_intp pitch_of(ndarray x, Span* span, npy_intp item) noexcept:
-    """Bytes from one row to the next, of a plain array or where the rows are reduced; 0 where they are not equally far apart."""
+    """Bytes between adjacent rows, for a plain array or reduced rows; 0 if rows are not at equal distances."""
     cdef Rows rows
     if is_plain(x):
         return span.length * span.inner * item
@@ -105,7 +105,7 @@ cdef npy_intp pitch_of(ndarray x, Span* span, npy_intp item) noexcept:
 
 
 cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* span):
-    """The reduction by the ufunc; None where NumPy has to do it."""
+    """The reduction by the ufunc; None if NumPy has to do it."""
     cdef Reduction job
     cdef ndarray x_, y
     cdef int slot
@@ -182,13 +182,13 @@ def mean_along(x, axis, keepdims):
 
 
 def axes_to(tuple whole, tuple shape):
-    """The axes along which an array of a shape is broadcast to a whole one."""
+    """The axes that broadcasting from `shape` to `whole` adds or repeats."""
     cdef int i, extra = len(whole) - len(shape)
     return tuple([i for i in range(len(whole)) if i < extra or shape[i - extra] == 1 != whole[i]])
 
 
 cpdef object sum_to(object x, object shape):
-    """Sum over the axes along which an array of the given shape is broadcast to `x`.
+    """The adjoint of broadcasting: sum `x` over the axes that broadcasting from the given shape adds or repeats.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ cpdef object sum_to(object x, object shape):
     Returns
     -------
     ndarray
-        New memory, also where there is nothing to sum.
+        A new array, even if there is nothing to sum.
     """
     x = np.asarray(x)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -206,7 +206,7 @@ cpdef object sum_to(object x, object shape):
     axes = axes_to(x.shape, shape)
     if extra < 0 or any([i not in axes and shape[i - extra] != x.shape[i] for i in range(extra, x.ndim)]):
         raise ValueError(f"an array of shape {shape} is not broadcast to {x.shape}")
-    if len(axes) == extra:  # the leading ones alone
+    if len(axes) == extra:  # only leading axes
         return as_array(sum_along(x, axes, False))
     y = as_array(sum_along(x, axes, True))
     return y.reshape(shape) if extra else y
@@ -219,7 +219,7 @@ def unreduce(x, shape, axis, keepdims):
 
 
 cdef ndarray broadcast_back(ndarray x, tuple shape, object axis, bint keepdims):
-    """The view, with strides of 0 along those axes; None where NumPy has to say what does not fit."""
+    """A view with strides of 0 along the reduced axes; None if the shapes do not fit and NumPy has to raise the error."""
     cdef npy_intp[DIMENSIONS] dims, strides
     cdef bint[DIMENSIONS] reduced
     cdef int ndim = len(shape), i, j = 0

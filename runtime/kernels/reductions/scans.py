@@ -8,12 +8,12 @@ from ..elementwise.complex_functions import complex_logaddexp, complex_of
 
 __all__ = ["logcumsumexp"]
 
-# With fewer rows than this, Python floats one by one beat NumPy rows at a time.
+# With fewer rows than this, a loop over Python floats is faster than NumPy row by row.
 _FEW_ROWS = 6
 
 
 def cummax(x, axis):
-    """Running maximum, NaN once there is one, and where it stands.
+    """Running maximum and its position; NaN from the first NaN on.
 
     Parameters
     ----------
@@ -24,13 +24,13 @@ def cummax(x, axis):
     -------
     values : ndarray
     indices : ndarray of int
-        The last of equal ones.
+        Of equal elements the last one.
     """
     return _running(np.maximum, x, axis)
 
 
 def cummin(x, axis):
-    """Running minimum, NaN once there is one, and where it stands.
+    """Running minimum and its position; NaN from the first NaN on.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def cummin(x, axis):
     -------
     values : ndarray
     indices : ndarray of int
-        The last of equal ones.
+        Of equal elements the last one.
     """
     return _running(np.minimum, x, axis)
 
 
 def cumprod(x, axis, reverse):
-    """Running product, from the end where `reverse`.
+    """Running product, from the end if `reverse`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def cumprod(x, axis, reverse):
 
 
 def cumsum(x, axis, reverse):
-    """Running sum, from the end where `reverse`.
+    """Running sum, from the end if `reverse`.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def cumsum(x, axis, reverse):
 
 
 def linear_recurrence(a, b, axis, reverse):
-    """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, 0 standing before the first element.
+    """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, with 0 before the first element.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def linear_recurrence(a, b, axis, reverse):
         Of one shape.
     axis : int
     reverse : bool
-        Whether to go from the end: ``y[i] = a[i] * y[i+1] + b[i]``.
+        Whether to start at the end: ``y[i] = a[i] * y[i+1] + b[i]``.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def linear_recurrence(a, b, axis, reverse):
         raise ValueError(f"linear_recurrence: a has shape {a.shape} and b {b.shape}")
     y = np.empty(a.shape, np.result_type(a, b))
     a, b, rows = (np.moveaxis(array, axis, 0)[:: -1 if reverse else 1, ..., None] for array in (a, b, y))
-    if a.size >= _FEW_ROWS * len(a) or y.dtype.char in "fd":  # of those only what NumPy has to warn of comes here
+    if a.size >= _FEW_ROWS * len(a) or y.dtype.char in "fd":  # float32 and float64 come here only if NumPy has to warn
         state = np.zeros(rows.shape[1:], y.dtype)
         for a_row, b_row, row in zip(a, b, rows):
             np.multiply(a_row, state, out=row)
@@ -115,7 +115,7 @@ def linear_recurrence(a, b, axis, reverse):
 
 
 def logcumsumexp(x, axis):
-    """Logarithm of the running sum of ``exp(x)``, of complex numbers the principal value.
+    """Logarithm of the running sum of ``exp(x)``; the principal value for complex numbers.
 
     Parameters
     ----------
@@ -138,13 +138,13 @@ def logcumsumexp(x, axis):
 
 
 def shift(x, n, axis, fill):
-    """Move elements by `n` along `axis`, `fill` entering where they came from.
+    """Move elements by `n` along `axis`, and write `fill` to the vacated places.
 
     Parameters
     ----------
     x : ndarray
     n : int
-        Negative towards the start.
+        Negative moves towards the start.
     axis : int
     fill : scalar
 
@@ -163,7 +163,7 @@ def shift(x, n, axis, fill):
 
 
 def _scan(scan, x, axis, reverse):
-    """`scan` from either end; a 0-d array counts as one element."""
+    """Apply `scan` from either end; a 0-d array counts as one element."""
     x = np.asarray(x)
     if axis is None:
         x, axis = x.ravel(), 0

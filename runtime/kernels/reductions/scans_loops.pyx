@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""Running sums, products and extremes, recurrences and moved rows along one axis, and products along some that lie together.
+"""Running sums, products and extremes, recurrences and shifts along one axis, and products along adjacent axes.
 
-Owns loops over contiguous arrays of float32 and float64, that go from element to element as NumPy's do, of several rows at a
-time.  The functions of `scans` take other dtypes and layouts, and whatever raised a floating-point flag, so that NumPy warns
-as `numpy.errstate` says.  The limit is memory, of a single row the time from one addition to the next.
+Loops over contiguous arrays of float32 and float64, from element to element in NumPy's order, for several rows at a time.  The
+functions of `scans` handle other dtypes and layouts, and arrays that raised a floating-point flag, so that NumPy warns as
+`numpy.errstate` says.  The loops are bound by memory, for a single row by the latency of an addition.
 """
 
 from libc.string cimport memcpy
@@ -33,24 +33,24 @@ cdef enum Task:
     SUM, PRODUCT, RECURRENCE, WHOLE_PRODUCT
 
 cdef enum:
-    ROWS = 8            # that are gone through together
-    CHUNK = 1 << 14     # elements that are worth a call
-    FEW = 4             # rows below which NumPy's product, which has several of one row, is as fast
+    ROWS = 8            # rows processed together
+    CHUNK = 1 << 14     # elements that make a task for a thread worthwhile
+    FEW = 4             # rows below which NumPy's product is as fast: it uses several partial products for a row
 
 cdef struct Job:
     Task task
     bint single         # float32
-    bint raised         # a floating-point flag
+    bint raised         # a floating-point flag was raised
     npy_intp outer, length, inner
-    npy_intp step       # from element to element: backwards where it is negative
-    npy_intp first      # where that begins
+    npy_intp step       # from element to element; negative for backwards
+    npy_intp first      # the starting place
     char* x
     char* a             # the factors of a recurrence
     char* y
 
 
 cdef inline void go_along(Task task, real* x, real* a, real* y, npy_intp length, npy_intp step, npy_intp rows) noexcept nogil:
-    """So many rows, `length` apart, from element to element of each."""
+    """Scan `rows` rows at distance `length`, each from element to element."""
     cdef real[ROWS] state
     cdef npy_intp _i, r, at = 0
     for r in range(rows):
@@ -74,7 +74,7 @@ cdef inline void go_along(Task task, real* x, real* a, real* y, npy_intp length,
 
 
 cdef inline void go_across(Task task, real* x, real* a, real* y, npy_intp length, npy_intp step, npy_intp n) noexcept nogil:
-    """From row to row of n elements."""
+    """Scan from row to row of n elements."""
     cdef npy_intp _i, k
     cdef real* before
     for k in range(n):
@@ -111,7 +111,7 @@ cdef void go(Task task, real* x, real* a, real* y, Job* job, npy_intp start, npy
 
 
 cdef void go_as(Job* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
-    """With a copy of the loop for each task."""
+    """Select a copy of the loop for each task."""
     cdef real* a = <real*> job.a
     cdef real* y = <real*> job.y
     if job.task == SUM:
@@ -136,7 +136,7 @@ cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef bint run(Task task, Span* span, bint reverse, ndarray x, ndarray a, ndarray y):
-    """Do all rows; False where a floating-point flag was raised."""
+    """Scan all rows; False if a floating-point flag was raised."""
     cdef Job job
     cdef npy_intp chunk
     job.task, job.single, job.raised = task, PyArray_TYPE(x) == cnp.NPY_FLOAT32, False
@@ -175,7 +175,7 @@ cdef inline void extremes_of_row(bint least, real* x, real* y, npy_intp* at, npy
 
 
 cdef void go_extremes(Extremes* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
-    """Of rows of a plane, from one to the next: the last of equal ones, and after the first NaN nothing but NaN."""
+    """Scan the rows of a plane, from one to the next: of equal elements the last one, and NaN after the first NaN."""
     cdef npy_intp o, i, k, inner = job.inner, place
     cdef real* y = <real*> job.y
     cdef npy_intp* at = job.at
@@ -209,11 +209,11 @@ cdef void extremes_part(void* context, npy_intp start, npy_intp stop) noexcept n
         go_extremes(job, <float*> job.x, start, stop)
     else:
         go_extremes(job, <double*> job.x, start, stop)
-    fp_clear()  # of NaNs, which are compared
+    fp_clear()  # comparing NaNs raises flags
 
 
 cdef object extremes(object x, object axis, bint least):
-    """The running extremes and their places; None where the expression has to do it."""
+    """The running extremes and their positions; None if the expression has to compute them."""
     cdef ndarray x_ = plain(x), y, at
     cdef Span span
     cdef Extremes job
@@ -232,14 +232,14 @@ cdef object extremes(object x, object axis, bint least):
 
 
 cdef ndarray plain(object x):
-    """The array as the loops take it, with some elements; None where they do not."""
+    """The array if the loops accept it and it is not empty; else None."""
     if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) == 0:
         return None
     return x if is_plain(x) else np.require(x, (<object> x).dtype.newbyteorder("="), "CA")
 
 
 cdef ndarray mapped(Task task, object x, object a, object axis, bint reverse):
-    """What has the shape of `x`, or is flat; None where NumPy has to do it."""
+    """A scan of the shape of `x`, or flat; None if NumPy has to compute it."""
     cdef ndarray x_ = plain(x), a_ = x_, y
     cdef Span span
     if x_ is None or PyArray_NDIM(x_) == 0:
@@ -259,25 +259,25 @@ cdef ndarray mapped(Task task, object x, object a, object axis, bint reverse):
 
 
 def cummax(x, axis):
-    """Running maximum and where it stands, as `scans.cummax`."""
+    """Running maximum and its position, as `scans.cummax`."""
     found = extremes(x, axis, False)
     return scans.cummax(x, axis) if found is None else found
 
 
 def cummin(x, axis):
-    """Running minimum and where it stands, as `scans.cummin`."""
+    """Running minimum and its position, as `scans.cummin`."""
     found = extremes(x, axis, True)
     return scans.cummin(x, axis) if found is None else found
 
 
 def cumprod(x, axis, reverse):
-    """Running product, from the end where `reverse`, as `scans.cumprod`."""
+    """Running product, from the end if `reverse`, as `scans.cumprod`."""
     y = mapped(PRODUCT, x, None, axis, reverse)
     return scans.cumprod(x, axis, reverse) if y is None else y
 
 
 def cumsum(x, axis, reverse):
-    """Running sum, from the end where `reverse`, as `scans.cumsum`."""
+    """Running sum, from the end if `reverse`, as `scans.cumsum`."""
     y = mapped(SUM, x, None, axis, reverse)
     return scans.cumsum(x, axis, reverse) if y is None else y
 
@@ -304,7 +304,7 @@ def prod(x, axis, keepdims):
     cdef ndarray x_, y
     cdef Span span
     if PyArray_CheckExact(x) and PyArray_SIZE(x) >= GRAIN and not is_plain(x):
-        return np.prod(x, axis=axis, keepdims=keepdims)  # along its memory, where a copy would take longer
+        return np.prod(x, axis=axis, keepdims=keepdims)  # in memory order, because a copy would take longer
     x_ = plain(x)
     if x_ is not None and find_span(x_, axis, &span) and (
             PyArray_SIZE(x_) < GRAIN or span.inner > 1 or span.outer >= FEW):
@@ -315,7 +315,7 @@ def prod(x, axis, keepdims):
 
 
 def shift(x, n, axis, fill):
-    """Move elements by `n` along `axis`, `fill` entering where they came from, as `scans.shift`."""
+    """Move elements by `n` along `axis`, and write `fill` to the vacated places, as `scans.shift`."""
     cdef ndarray x_ = plain(x), y
     cdef Span span
     cdef npy_intp o, k, row, moved, size

@@ -1,4 +1,4 @@
-"""Orders along an axis."""
+"""Sorting and searching along an axis, histograms, and distinct elements."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from .sorting_loops import select_along_rows
 __all__ = ["argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk",
            "unique_counts", "unique_inverse"]  # fmt: skip
 
-_FEW_TO_SORT = 128  # elements up to which a stable sort is as fast as any
-_FEW = 32  # elements up to which keeping the best in order costs less than a sort
+_FEW_TO_SORT = 128  # up to this number of elements a stable sort is as fast as any other
+_FEW = 32  # up to this number of elements keeping the best ones in order is faster than sorting
 
 
 def argsort(x, axis, descending, stable):
@@ -20,22 +20,22 @@ def argsort(x, axis, descending, stable):
     axis : int
     descending : bool
     stable : bool
-        Whether equal elements keep their order, in both directions.
+        Whether equal elements keep their order, in either direction.
 
     Returns
     -------
     ndarray of int
     """
     if not descending:
-        return _order(x, axis, stable).reshape(np.shape(x))  # NumPy makes a vector of a number
+        return _order(x, axis, stable).reshape(np.shape(x))  # NumPy returns a vector for a 0-d array
     backwards = _order(np.flip(x, axis), axis, stable)
     return x.shape[axis] - 1 - np.flip(backwards, axis)
 
 
 def _order(x, axis, stable):
-    """np.argsort; a sort that is not stable is several times as fast, and where no two elements are equal it is stable.
+    """np.argsort; an unstable sort is several times as fast, and if no two elements are equal its order is the stable one.
 
-    One of float32 takes a tenth to a third of that, by a sort of integers.
+    float32 takes a tenth to a third of that time, by sorting integers.
     """
     if not stable or x.size < _FEW_TO_SORT or x.dtype.kind != "f":
         return np.argsort(x, axis, stable=stable)
@@ -49,11 +49,11 @@ def _order(x, axis, stable):
 
 
 def _order_of_bits(x):
-    """The stable order along the last axis of floats of at most 32 bits, by one sort of integers that hold both number and place.
+    """The stable order along the last axis of floats of at most 32 bits, by one sort of integers: the number and its position.
 
-    The bits of a float, those of a negative one but the sign turned over, rise as the numbers do; a NaN stands behind them all.
+    The bits of floats are ordered like the numbers if all bits of negative ones except the sign are inverted; NaNs come last.
     """
-    bits = np.add(x, 0, dtype=np.float32).view(np.int32)  # of both zeros the positive one
+    bits = np.add(x, 0, dtype=np.float32).view(np.int32)  # adding 0 makes both zeros positive
     keys = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype(np.int64)
     keys[np.isnan(x)] = 0x7FFFFFFF
     keys <<= 32
@@ -64,7 +64,7 @@ def _order_of_bits(x):
 
 
 def sort(x, axis, descending, stable):
-    """The elements in order along `axis`; NaN at the end, and where they fall at the front.
+    """The elements in order along `axis`; NaNs at the end, or at the front if descending.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def sort(x, axis, descending, stable):
     axis : int
     descending : bool
     stable : bool
-        Whether zeros, which are equal, keep their signs where they stand among each other.
+        Whether zeros of either sign, which are equal, keep their order.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def sort(x, axis, descending, stable):
 
 
 def bincount(x, weights, minlength):
-    """How often each number occurs, or the sum of the weights where it does.
+    """The number of occurrences of each integer, or the sum of their weights.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def bincount(x, weights, minlength):
 
 
 def bins(x, edges):
-    """Which of the bins between rising edges each element lies in, the last edge included.
+    """The index of the bin between ascending edges that contains each element; the last edge is included.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def bins(x, edges):
     Returns
     -------
     ndarray of int
-        As many as there are bins for what lies outside.
+        The number of bins for elements outside.
     """
     count = len(edges) - 1
     places = np.searchsorted(edges, x, "right") - 1
@@ -131,13 +131,13 @@ def bins(x, edges):
 
 
 def searchsorted(sorted_sequence, values, side):
-    """Where to insert values so that what is sorted stays sorted.
+    """The positions for inserting values so that the sequence stays sorted.
 
     Parameters
     ----------
     sorted_sequence : (..., n) ndarray
     values : ndarray
-        Of any shape where there is one sequence, else with the same axes before the last.
+        Of any shape for a single sequence, else with the same axes before the last.
     side : {'left', 'right'}
 
     Returns
@@ -157,14 +157,14 @@ def searchsorted(sorted_sequence, values, side):
 
 
 def histc(x, bins, min, max):
-    """How many elements each of so many bins between two bounds holds.
+    """The number of elements in each of `bins` equal bins between two bounds.
 
     Parameters
     ----------
     x : ndarray
     bins : int
     min, max : float
-        Where they are equal, the least and the greatest element.
+        If they are equal, the least and the greatest element are used.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def histc(x, bins, min, max):
 
 
 def first_places(x):
-    """Where, in C order, each different element stands first.
+    """The position, in C order, of the first occurrence of each distinct element.
 
     Parameters
     ----------
@@ -192,12 +192,12 @@ def first_places(x):
     order = _order(x, 0, True)
     values = x[order]
     first = np.concatenate([[True], values[1:] != values[:-1]])
-    first[np.searchsorted(values, np.nan) + 1 :] = False  # one NaN stands for all
+    first[np.searchsorted(values, np.nan) + 1 :] = False  # keep a single NaN
     return order[first]
 
 
 def segment(x, xp):
-    """Between which two neighbours of a rising sequence each number lies.
+    """The interval of an ascending sequence that contains each number.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def segment(x, xp):
     Returns
     -------
     ndarray of int
-        The first of both, the first or last but one beyond the ends.
+        Index of the interval's start; the first or last interval for numbers beyond the ends.
     """
     if np.ndim(xp) != 1 or len(xp) < 2:
         raise ValueError(f"xp must be a vector of two places at least, its shape is {np.shape(xp)}")
@@ -214,7 +214,7 @@ def segment(x, xp):
 
 
 def topk(x, k, axis, largest):
-    """The `k` largest or smallest elements along `axis`, in order, and where they stood.
+    """The `k` largest or smallest elements along `axis`, in order, and their positions.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def topk(x, k, axis, largest):
 
 
 def unique_counts(x):
-    """How often each of the different elements occurs.
+    """The number of occurrences of each distinct element.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def unique_counts(x):
 
 
 def unique_inverse(x):
-    """Which of the different elements each element is.
+    """The index of each element among the distinct elements.
 
     Parameters
     ----------

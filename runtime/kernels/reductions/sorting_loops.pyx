@@ -1,9 +1,9 @@
 """The few largest or smallest elements of each row, in one pass.
 
-Owns the loop over contiguous rows of float32, float64 and int64: the best so far stand in order, and an element that beats
-the last of them is put in its place.  Random rows of n elements cost n comparisons and k * log(n / k) insertions, so k is to
-be small; the limit is reading the rows.  Equal elements keep their order, and NaN is larger than all numbers, as in the sorts
-of `sorting`.  Knows nothing of autograd.
+Loops over contiguous rows of float32, float64 and int64, and keeps the best elements so far in order; an element that beats the
+last of them is inserted.  Random rows of n elements take n comparisons and k * log(n / k) insertions, so k should be small; the
+loop is then bound by reading the rows.  Equal elements keep their order, and NaN is larger than all numbers, as in the sorts of
+`sorting`.  Does not depend on autograd.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ ctypedef fused number:
 
 
 cdef inline bint beats(number a, number b, bint largest) noexcept nogil:
-    """Whether `a` comes before `b`, which stands before it in the row."""
+    """Whether `a` comes before `b`, whose position in the row is earlier."""
     if largest:
         return a > b or (a != a and b == b)
     return a < b or (b != b and a == a)
@@ -45,7 +45,7 @@ cdef void select(number* x, number* values, npy_intp* places, npy_intp rows, npy
 
 
 def select_along_rows(x, npy_intp k, bint largest):
-    """The first `k` of each row in falling or rising order, and where they stood.
+    """The first `k` elements of each row in descending or ascending order, and their positions.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def select_along_rows(x, npy_intp k, bint largest):
     Returns
     -------
     tuple of ndarray or None
-        Values and places; None where `x` is of a dtype that is not known here.
+        Values and positions; None if the dtype of `x` is not supported.
     """
     cdef ndarray x_, values, places
     cdef npy_intp n, rows

@@ -1,7 +1,7 @@
-"""Sums: which operators add numbers that lie together, so that a replay can add them where they are made.
+"""Registry of sums: operators that add contiguous numbers, so that a replay can add the numbers where they are computed.
 
-Owns how an array is cut: `outer` times `length` rows, of `inner` numbers each, that are added.  The kernel itself says which
-axes of a plain array its operator adds, and whether it divides by their length; the results are NumPy's sums, in NumPy's order.
+Divides an array into `outer` times `length` rows of `inner` numbers each; `length` rows are added.  A kernel registers the axes
+that its operator adds, and whether it divides by their length.  Results are NumPy's sums, in NumPy's order.
 """
 
 from __future__ import annotations
@@ -10,35 +10,35 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-SHORT = 8  # numbers of a row below which a sum in slices is quicker,
-WORTH = 1 << 11  # in an array of so many
+SHORT = 8  # numbers of a row; below it a sum of slices is faster,
+WORTH = 1 << 11  # in an array of at least so many numbers
 
 Axes = Callable[..., Any]
 offered: dict[str, tuple[Axes, bool]] = {}
 
 
 def offer_sum(name: str, axes: Axes, mean: bool = False) -> None:
-    """Say that an operator is a sum.
+    """Register an operator as a sum.
 
     Parameters
     ----------
     name : str
     axes : callable
-        Gives the axes that are added, of the shape of the operand and what the operator is told beside it: an int, a tuple, or
+        Returns the axes that are added, from the shape of the operand and the operator's other arguments: an int, a tuple, or
         None for all.
     mean : bool
-        Whether the sums are divided by the count of what was added.
+        Whether the sums are divided by the number of addends.
     """
     offered[name] = axes, mean
 
 
 def span_of(name: str, shape: tuple[int, ...], arguments: tuple) -> tuple[int, int, int, bool] | None:
-    """How an operator adds a plain array of this shape.
+    """How an operator adds a plain array of the given shape.
 
     Returns
     -------
     (int, int, int, bool) or None
-        `outer`, `length`, `inner`, and whether they are means; None where the axes do not lie together, and of what is no sum.
+        `outer`, `length`, `inner`, and whether it is a mean; None for other operators, and for axes that are not adjacent.
     """
     if name not in offered or 0 in shape:
         return None

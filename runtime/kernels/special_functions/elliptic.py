@@ -1,4 +1,4 @@
-"""Carlson's elliptic integral of any powers, of which all derivatives are values: those of its integrand are of the same form.
+"""Carlson's elliptic integral with any powers; its derivatives are of the same form, so they are values of it, too.
 
 References
 ----------
@@ -23,12 +23,12 @@ def carlson_integral(x, y, z, p, i, j, k, l):  # noqa: E741
     x, y, z, p : ndarray or scalar
         Real, not negative.
     i, j, k, l : int
-        The integral settles where their sum is above 2.
+        The integral converges at infinity if their sum is above 2.
 
     Returns
     -------
     ndarray
-        inf where the arguments that are 0 keep it from settling, NaN where one is negative.
+        inf if the integral diverges at arguments that are 0, NaN if an argument is negative.
     """
     dtype = np.result_type(x, y, z, p, 1.0)
     chosen = [(array, count / 2) for array, count in ((x, i), (y, j), (z, k), (p, l)) if count]

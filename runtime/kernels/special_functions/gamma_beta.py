@@ -1,13 +1,13 @@
-"""The beta function, differences of digamma and what a divergence sums, where SciPy's lose digits.
+"""The beta function, differences of digamma, and terms of divergences, where SciPy's functions lose digits.
 
-What is large is taken by Stirling's series, of which differences are taken term by term, without cancellation.
+For large arguments Stirling's series is used, and differences of series are computed term by term, without cancellation.
 """
 
 import math
 
 import numpy as np
 
-from ..loops.elsewhere import scipy_function
+from ..loops.scipy_fallback import scipy_function
 from .scipy_backed import lgamma, polygamma
 
 __all__ = ["beta", "betaln", "digamma_gap", "kl_terms", "rel_entr"]
@@ -61,7 +61,7 @@ def betaln(a, b):
 
 
 def digamma_gap(a, b, n):
-    """Derivative `n` of digamma at `a`, less that at ``a + b``. Needs SciPy.
+    """Derivative `n` of digamma at `a` minus its value at ``a + b``. Needs SciPy.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def digamma_gap(a, b, n):
 
 
 def gap_parts(a, b, n):
-    """What digamma_gap is made of, for a > 0 and a + b > 0: a difference of logarithms where `n` is 0, and the rest."""
+    """The two parts of digamma_gap for a > 0 and a + b > 0: a difference of logarithms if `n` is 0, and the rest."""
     m = n + 1
     rest = np.zeros(a.shape)
     for _ in range(LARGE + n):
@@ -104,13 +104,13 @@ def gap_parts(a, b, n):
 
 
 def in_double(*arrays):
-    """Arrays broadcast together in double precision, and the dtype that they came in."""
+    """Arrays broadcast together in double precision, and their original dtype."""
     dtype = np.result_type(*arrays, 1.0)
     return *(np.array(x, np.float64) for x in np.broadcast_arrays(*arrays)), dtype
 
 
 def kl_terms(a, b):
-    """``a * log(a / b) - a + b``; b where a is 0, inf where either is negative.
+    """``a * log(a / b) - a + b``; b if a is 0, inf if either is negative.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def kl_terms(a, b):
 
 
 def offered(*orders):
-    """Refuse orders of a derivative that take for ever, or are none."""
+    """Check the orders of a derivative: not negative, and not so high that the computation would take too long."""
     if min(orders) < 0 or sum(orders) > 20:
         raise ValueError(f"the derivative {orders} is not offered; those up to the 20th are")
 
 
 def rel_entr(a, b):
-    """``a * log(a / b)``; 0 where a is 0, inf where either is negative.
+    """``a * log(a / b)``; 0 if a is 0, inf if either is negative.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def expm1_less(x):
 
 
 def log1p_less(x, sum_=None):
-    """log(1 + x) - x; `sum_` is 1 + x where that is known better."""
+    """log(1 + x) - x; `sum_` is 1 + x if a more accurate value is known."""
     near = np.abs(x) < 0.3
     r = np.where(near, x / (2 + x), 0)
     square, series = r * r, 0.0
@@ -172,13 +172,13 @@ def log1p_less(x, sum_=None):
 
 
 def log_ratio(a, b):
-    """log(a / b), where the quotient is close to 1 and where it is out of range."""
+    """log(a / b), also if the quotient is close to 1 or out of range."""
     near = np.abs(a - b) < np.abs(b) / 2
     return np.where(near, np.log1p((a - b) / b), np.log(a) - np.log(b))
 
 
 def stirling_rest(a):
-    """The logarithm of gamma(a) less that of sqrt(2 pi / a) * (a / e)**a, for large `a`."""
+    """The logarithm of gamma(a) minus that of sqrt(2 pi / a) * (a / e)**a, for large `a`."""
     return sum(c / (2 * j * (2 * j - 1)) * a ** -(2.0 * j - 1) for j, c in enumerate(BERNOULLI, 1))
 
 

@@ -1,12 +1,12 @@
-/* lgamma of floats and trigamma of both, in double. */
+/* lgamma for floats and trigamma for both types, in double. */
 #ifndef GRADSPEC_GAMMA_LOOPS_H
 #define GRADSPEC_GAMMA_LOOPS_H
 
-#include "../program/elementary_single.h"
-#include "../program/fused.h"
+#include "../fusion_engine/elementary_single.h"
+#include "../fusion_engine/fused.h"
 #include <numpy/npy_common.h>
 
-/* The C library's lgamma, without the sign that it keeps for the whole process. */
+/* The C library's lgamma, without the sign that it stores for the whole process. */
 #if defined(__GLIBC__) || defined(__APPLE__)
 extern double lgamma_r(double, int *);
 
@@ -18,7 +18,7 @@ static double gradspec_lgamma_of(double x) {
 #define gradspec_lgamma_of lgamma
 #endif
 
-/* lgamma of positive numbers: near its zeros a polynomial of Chebyshev's nodes, within 2**-41, else Stirling's series from 6 on. */
+/* lgamma of positive numbers: near its zeros a polynomial at Chebyshev nodes, within 2**-41, else Stirling's series from 6 on. */
 GRADSPEC_INLINE double gradspec_single_lgamma(double x) {
     double w = x, product = 1.0;
 #if defined(__GNUC__)
@@ -64,10 +64,10 @@ GRADSPEC_INLINE double gradspec_single_lgamma(double x) {
     return gradspec_size(u) < 0.25 ? q * u : one;
 }
 
-/* Sum of 1 / (x + k)**2, x > 0: eleven terms, and the rest by its series from 11 on.  What rounding takes from the largest terms is kept. */
+/* Sum of 1 / (x + k)**2, x > 0: eleven terms, and the rest by its series.  The rounding errors of the largest terms are kept. */
 GRADSPEC_INLINE double gradspec_trigamma(double x) {
     double w = x < 11.0 ? x + 11.0 : x, rest = x < 11.0 ? (x - (w - 11.0)) : 0.0, inverse = 1.0 / w, z = inverse * inverse;
-    double r = 0x1.b7c4f8f13e3c5p+5; /* Bernoulli's numbers */
+    double r = 0x1.b7c4f8f13e3c5p+5; /* Bernoulli numbers */
     r = gradspec_fused(r, z, -0x1.c5e5e5e5e5e5ep+2);
     r = gradspec_fused(r, z, 0x1.2aaaaaaaaaaabp+0);
     r = gradspec_fused(r, z, -0x1.0330330330330p-2);

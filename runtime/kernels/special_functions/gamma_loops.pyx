@@ -1,8 +1,8 @@
 """The logarithm of the gamma function, and the derivative of digamma.
 
-Owns loops for float32 and float64.  In single precision both are computed in double, by loops that compilers make loops over
-vectors; so is trigamma of doubles, within 1 ulp.  lgamma of doubles is the C library's, on several threads.  What is not positive
-and finite goes through the C library or SciPy.  SciPy's functions take every other dtype.
+Loops for float32 and float64.  In single precision both are computed in double, by loops that compilers vectorise; so is trigamma
+of doubles, within 1 ulp.  lgamma of doubles is the C library's, on several threads.  Arguments that are not positive and finite
+go through the C library or SciPy.  SciPy's functions handle all other dtypes.
 """
 
 from libc.math cimport INFINITY, floor
@@ -13,7 +13,7 @@ from ...support cimport capi as cnp
 from ...support.capi cimport ndarray, npy_intp
 from . import scipy_backed
 from ..loops.flags cimport fp_clear
-from ..program.ufunc cimport Ufunc, pointwise
+from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = ["lgamma", "polygamma"]
 
@@ -66,7 +66,7 @@ cdef void trigamma_double(char** args, const npy_intp* size, const npy_intp* ste
 
 
 cdef ndarray as_floats(object x):
-    """An array as the loops take it; None of dtypes that they do not take."""
+    """An array in the layout of the loops; None for unsupported dtypes."""
     dtype = np.result_type(x, np.float16).newbyteorder("=")
     return np.array(x, dtype, order="C") if _fused and dtype in (np.float32, np.float64) else None
 

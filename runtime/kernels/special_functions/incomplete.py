@@ -1,8 +1,8 @@
-"""The beta function, the incomplete gamma and beta functions and Student's distribution: all their derivatives.
+"""The beta function, the incomplete gamma and beta functions and Student's distribution, with all their derivatives.
 
-A density of log(t), or of log(t / (1 - t)), has a concave logarithm.  So it falls by 1e-20 within a reach that Newton's method
-finds, and Gauss and Legendre's rule does the rest.  The integral over everything is 0: of the two that the argument parts, the
-one in which little cancels is taken.  Derivatives in the argument are those of densities, by recurrence.
+The density of log(t), or of log(t / (1 - t)), has a concave logarithm.  So Newton's method finds where it has fallen by 1e-20,
+and Gauss-Legendre quadrature integrates up to there.  The integral over the whole range is 0; of its two parts, on either side of
+the argument, the one with less cancellation is computed.  Derivatives in the argument follow from the density's, by recurrence.
 """
 
 import functools
@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..elementwise.elementwise import xlogy
-from ..loops.elsewhere import scipy_function
+from ..loops.scipy_fallback import scipy_function
 from .gamma_beta import (
     BERNOULLI,
     LARGE,
@@ -31,7 +31,7 @@ from .scipy_backed import lgamma, polygamma
 
 __all__ = ["beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative"]
 
-MANY = 1e6  # degrees of freedom, from which on higher derivatives in them are lost
+MANY = 1e6  # degrees of freedom; from this number on higher derivatives in them lose all digits
 
 
 def beta_derivative(a, b, m, n):
@@ -45,7 +45,7 @@ def beta_derivative(a, b, m, n):
     Returns
     -------
     ndarray
-        NaN where two rules of quadrature do not agree.
+        NaN if two quadrature rules disagree.
     """
     offered(m, n)
     a, b, dtype = in_double(a, b)
@@ -71,13 +71,13 @@ def betainc_derivative(a, b, x, k, m, n):
     Returns
     -------
     ndarray
-        NaN where two rules of quadrature do not agree.
+        NaN if two quadrature rules disagree.
     """
     offered(k, m, n)
-    a, b, x, dtype = in_double(a, b, x)  # SciPy's is off by 1e-5 in single precision
+    a, b, x, dtype = in_double(a, b, x)  # SciPy's function has an error of 1e-5 in single precision
     if k == m == n == 0:
         return np.asarray(scipy_function("betainc")(a, b, x), dtype)
-    a, b, x = a[..., None], b[..., None], x[..., None]  # the last axis is that of the nodes
+    a, b, x = a[..., None], b[..., None], x[..., None]  # the last axis is for the nodes
     with np.errstate(all="ignore"):
         first, second = _beta_rates(a, b, x)
         if n == 0:
@@ -95,7 +95,7 @@ def betainc_derivative(a, b, x, k, m, n):
 
         y = 1 - x
 
-        def scaled(k, m, j):  # derivative j in x of the density, over it, times (x * y)**j
+        def scaled(k, m, j):  # derivative j in x of the density, divided by it, times (x * y)**j
             if min(k, m, j) < 0:
                 return 0.0
             if j == 0:
@@ -121,13 +121,13 @@ def gammainc_derivative(a, x, m, n):
     Returns
     -------
     ndarray
-        NaN where two rules of quadrature do not agree.
+        NaN if two quadrature rules disagree.
     """
     offered(m, n)
     a, x, dtype = in_double(a, x)
     if m == n == 0:
         return np.asarray(scipy_function("gammainc")(a, x), dtype)
-    a, x = a[..., None], x[..., None]  # the last axis is that of the nodes
+    a, x = a[..., None], x[..., None]  # the last axis is for the nodes
     with np.errstate(all="ignore"):
         first, moment = _gamma_rate(a, x), _gamma_moments(a, x)
         if n == 0:
@@ -141,7 +141,7 @@ def gammainc_derivative(a, x, m, n):
             y = _gamma_tail(a, inner, side, factor) * _gamma_weight(a, inner, 0)
             return np.where(edge, np.where(x != x, x, 0), y)[..., 0].astype(dtype)
 
-        def scaled(m, j):  # derivative j in x of the density, over it, times x**j
+        def scaled(m, j):  # derivative j in x of the density, divided by it, times x**j
             if min(m, j) < 0:
                 return 0.0
             if j == 0:
@@ -164,11 +164,11 @@ def stdtr_derivative(df, t, m, n):
     Returns
     -------
     ndarray
-        NaN where two rules of quadrature do not agree, and of a million degrees of freedom in higher derivatives in them.
+        NaN if two quadrature rules disagree, and for higher derivatives in `df` from a million degrees of freedom on.
     """
     offered(m, n)
     df, t, dtype = in_double(df, t)
-    df, t = df[..., None], t[..., None]  # the last axis is that of the nodes
+    df, t = df[..., None], t[..., None]  # the last axis is for the nodes
     with np.errstate(all="ignore"):
         root = t / np.sqrt(df)
         odds = root * root
@@ -209,7 +209,7 @@ def stdtr_derivative(df, t, m, n):
 
 
 def _moment(first, orders, of_log):
-    """Of a density p its derivative of these orders in parameters, over p; of log(p) the first ones, and a rule for others."""
+    """A derivative of a density over the density: `first` and `of_log` give the first and higher derivatives of its logarithm."""
 
     def log_of(order):
         return first[order.index(1)] if sum(order) == 1 else of_log(order)
@@ -242,7 +242,7 @@ def _gamma_log(a, order):
 
 
 def _student_log(df, odds, k, constant):
-    """Derivative `k` in `df` of the logarithm of the density, where t * t / df is `odds`, of the part that is constant in t."""
+    """Derivative `k` in `df` of the log-density, where `odds` is t * t / df and `constant` is the part constant in t."""
     if k == 1:
         share = odds / (1 + odds)
         bend = np.where(odds < 0.3, log1p_less(odds) + odds * share, np.log1p(odds) - share)
@@ -262,7 +262,7 @@ def _student_constant(df, k):
 
 
 def _student(df, t, odds, log_odds):
-    """Student's distribution function, of t * t / df and log(1 + t * t / df)."""
+    """Student's distribution function, from t * t / df and log(1 + t * t / df)."""
     incomplete, complement, share = scipy_function("betainc"), scipy_function("betaincc"), odds / (1 + odds)
     middle = np.copysign(incomplete(0.5, df / 2, share), t) / 2
     far = np.exp(-df / 2 * log_odds - np.log(df / 2) - betaln(df / 2, 0.5))
@@ -282,7 +282,7 @@ def _beta_rates(a, b, x):
 
 
 def _beta_moment(a, b, m, n):
-    """Integral of ``t**(a-1) * (1-t)**(b-1) * log(t)**m * log(1-t)**n`` from 0 to 1: of one sign everywhere."""
+    """Integral of ``t**(a-1) * (1-t)**(b-1) * log(t)**m * log(1-t)**n`` from 0 to 1; the integrand has one sign."""
     x, y = (a + 0.5) / (a + b + 1), (b + 0.5) / (a + b + 1)
     log_x, log_y = np.where(x < 0.5, np.log(x), np.log1p(-y)), np.where(y < 0.5, np.log(y), np.log1p(-x))
 
@@ -295,25 +295,25 @@ def _beta_moment(a, b, m, n):
 
 
 def _beta_offset(a, b, x, y):
-    """``b * x - a * y``, which cancels around the mean: with what more digits there are."""
+    """``b * x - a * y``, which cancels around the mean, in the longest available precision."""
     a, b, x, y = (np.asarray(v, np.longdouble) for v in (a, b, x, y))
     return (b * x - a * y).astype(np.float64)
 
 
 def _beta_tail(a, b, x, y, lower, factor):
-    """Of a density of log(t / (1 - t)) times a factor the integral up to `x`, or less that from there on, over that at `x`.
+    """The integral of a density of log(t / (1 - t)) times a factor up to `x`, or minus that from `x` on, over the density at `x`.
 
-    `y` is 1 - x; the factor is told by how much log(t) and log(1 - t) are more than at `x`.
+    `y` is 1 - x.  The factor is a function of the differences of log(t) and log(1 - t) from their values at `x`.
     """
     p, q, inside, outside = (np.where(lower, u, v) for u, v in ((a, b), (b, a), (x, y), (y, x)))
     total, slope = p + q, np.where(lower, -1, 1) * _beta_offset(a, b, x, y)
     def gone(d):
-        """What log(1 - t) loses on the way, or log(t) on the other one; and log(t) besides the distance."""
+        """The decrease of log(1 - t), or of log(t) in the other direction; and the change of log(t) beyond the distance."""
         within = np.log1p(outside * np.expm1(np.minimum(d, 700)))
         more = np.where((inside < 0.5) | (d < 1), np.log1p(inside * np.expm1(-d)), np.log(outside + inside * np.exp(-d)))
         return more, np.where((d < 1) | (inside > 0.5) & (d < 700), within, d + more)
 
-    def fall(d):  # by how much the logarithm of the density is less at a distance
+    def fall(d):  # the decrease of the logarithm of the density at a distance
         small, (more, less) = np.minimum(d, 1), gone(d)
         low, high = np.expm1(-small), np.expm1(small)
         bend = np.where(inside > 0.5, log1p_less(outside * high) + outside * expm1_less(small),
@@ -348,9 +348,9 @@ def _beta_weight(a, b, x, less):
 
 
 def _gamma_moments(a, x):
-    """Derivative m in `a` of ``t**a / gamma(a)`` over it, at log(t) = log(x) + d, as a function of m and d.
+    """Derivative m in `a` of ``t**a / gamma(a)``, divided by it, at log(t) = log(x) + d, as a function of m and d.
 
-    1 / gamma(a) is a / gamma(a + 1): at a small `a` the powers of 1 / a in derivatives of log(gamma(a)) would cancel.
+    1 / gamma(a) is a / gamma(a + 1): for small `a` the powers of 1 / a in derivatives of log(gamma(a)) would cancel.
     """
     small = a < 0.5
     raised, factor = np.where(small, a + 1, a), np.where(small, 1 / a, 0)
@@ -372,7 +372,7 @@ def _gamma_rate(a, x):
 
 
 def _gamma_tail(a, x, side, factor):
-    """As _beta_tail of a density of log(t), up to `x` where `side` is -1; the factor is told the distance."""
+    """As _beta_tail, for a density of log(t), up to `x` if `side` is -1; the factor is a function of the distance."""
 
     def fall(d):
         return side * (x - a) * d + x * expm1_less(side * d)

@@ -1,30 +1,30 @@
-"""Integrals of what falls as an exponential does, or faster, each element with a reach of its own: Gauss and Legendre's rule."""
+"""Gauss-Legendre quadrature of integrands that decay at least exponentially, over a separate range for each element."""
 
 import functools
 
 import numpy as np
 
-FALL = 46.0  # e-folds: what is beyond does not show
+FALL = 46.0  # e-folds; the rest of the integral is negligible
 COUNTS = (32, 44)  # nodes of the two rules
-BLOCK = 2**16  # numbers that are worked out together: a call of NumPy costs as much as a thousand numbers do
+BLOCK = 2**16  # numbers computed together: a call of NumPy takes as long as a thousand numbers
 
 
 def integral(fall, factor, parts, end):
-    """Of exp(-fall) * factor from 0 to the end, part by part; NaN where two rules do not agree.
+    """The integral of exp(-fall) * factor from 0 to the end, piece by piece; NaN if two rules disagree.
 
     Parameters
     ----------
     fall, factor : callable
-        Functions of the distance, element by element; the last axis is that of the nodes.
+        Elementwise functions of the distance; the last axis is for the nodes.
     parts : list of ndarray
-        Where the ways to the ends are parted.
+        Points that divide the ranges into pieces.
     end : ndarray
-        The end of each way, with a last axis of length 1.
+        The end of each range, with a last axis of length 1.
 
     Returns
     -------
     ndarray
-        As `end`.
+        Of the shape of `end`.
     """
     ends = np.sort(np.concatenate([0 * end, np.minimum(end, 40), *parts, end], axis=-1), axis=-1)
     starts, lengths = ends[..., :-1, None], np.diff(ends)[..., None]
@@ -48,7 +48,7 @@ def integral(fall, factor, parts, end):
 
 
 def newton(function, rate, start):
-    """Where a convex function that grows reaches FALL, from beyond, to a millionth: each element stops by itself."""
+    """The point where an increasing convex function reaches FALL, from above, to a relative 1e-6; elements stop independently."""
     x, moves = start, True
     for _ in range(60):
         step = np.where(moves, np.maximum((function(x) - FALL) / rate(x), 0), 0)
@@ -60,7 +60,7 @@ def newton(function, rate, start):
 
 @functools.cache
 def rule(count):
-    """Nodes and weights of Gauss and Legendre, from 0 to 1."""
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     from numpy.polynomial.legendre import leggauss  # NumPy's polynomials are many modules, which most programs never use
 
     return tuple((part + shift) / 2 for part, shift in zip(leggauss(count), (1, 0)))

@@ -1,7 +1,7 @@
-"""Means of exp(x t) and of 1 / (1 + x t) over t from 0 to 1, which are 1 at 0: their derivatives.
+"""Means of exp(x t) and of 1 / (1 + x t) over t from 0 to 1, and their derivatives.
 
-Each derivative is a mean as well, of what is multiplied by a power of t.  Near 0 Gauss and Legendre's rule adds positive terms;
-far from it, where no digits are lost, a recurrence goes from each derivative to the next.
+Each derivative is a mean as well, of the integrand times a power of t.  Near 0 Gauss-Legendre quadrature adds positive terms.
+Far from 0, where no digits are lost, a recurrence computes each derivative from the previous one.
 """
 
 import math
@@ -13,7 +13,7 @@ from .quadrature import rule
 __all__ = ["exprel_derivative", "log1p_ratio_derivative"]
 
 NODES = 36
-HIGHEST = 20  # beyond it derivatives of the mean of 1 / (1 + x t) have less than eleven digits
+HIGHEST = 20  # higher derivatives of the mean of 1 / (1 + x t) have less than eleven digits
 
 
 def exprel_derivative(x, n):
@@ -67,7 +67,7 @@ def _in_double(x, n, name):
 
 
 def _mean(function, x):
-    """Of a function of t and x over t."""
+    """The mean over t of a function of t and x."""
     nodes, weights = rule(NODES)
     total = 0 * x
     for t, weight in zip(nodes, weights):
@@ -76,9 +76,9 @@ def _mean(function, x):
 
 
 def _far_exprel(x, n):
-    """n < abs(x)."""
-    half = np.exp(x / 2)  # whose square may be beyond the range
-    y = half / x * half - 1 / x
+    """The derivative for n < abs(x)."""
+    half = np.exp(x / 2)  # the square may overflow
+    growing, rest = 1 / x, -1 / x  # the factors of exp(x) and of 1
     for k in range(1, n + 1):
-        y = half / x * half - k * y / x
-    return np.where(x == np.inf, np.inf, np.where(x == -np.inf, 0.0, y))
+        growing, rest = (1 - k * growing) / x, -k * rest / x
+    return np.where(x == np.inf, np.inf, np.where(x == -np.inf, 0.0, half * growing * half + rest))

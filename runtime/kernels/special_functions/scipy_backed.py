@@ -1,4 +1,4 @@
-"""Special functions: SciPy's where it is installed, else `math` one element at a time, else a clear refusal."""
+"""Special functions: SciPy's if it is installed, else `math` one element at a time, else a clear error."""
 
 import functools
 import math
@@ -6,14 +6,14 @@ import math
 import numpy as np
 
 from ..elementwise import error_function
-from ..loops.elsewhere import one_by_one, scipy_function
-from ..program.program import Program
+from ..fusion_engine.program import Program
+from ..loops.scipy_fallback import one_by_one, scipy_function
 
-__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special"]
+__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special"]
 
 
 def bessel(name, v, x):
-    """A Bessel function of scipy.special, exact where the argument is tiny or infinite too. Needs SciPy.
+    """A Bessel function of scipy.special, accurate also for tiny or infinite arguments. Needs SciPy.
 
     Parameters
     ----------
@@ -36,6 +36,9 @@ def bessel(name, v, x):
     if x.dtype.kind != "c" and far.any():
         limit = (np.inf if v % 2 != 1 else np.copysign(np.inf, x)) if name == "iv" else 0
         y = np.where(far, limit, y).astype(y.dtype)
+    if x.dtype.kind != "c" and name in ("iv", "kv"):
+        lost = np.isinf(y) if name == "iv" else y == 0
+        y = _to_the_end(y, lost, x, lambda x: scipy_function(name + "e")(v, x), 1 if name == "iv" else -1)
     return y
 
 
@@ -57,7 +60,7 @@ def digamma(x):
             left = left & (np.abs(np.mod(x, 1) - 0.5) > 0.1) & np.not_equal(x, np.rint(x))
     if not left.any():
         return y
-    near = np.asarray(x, np.float64)[left]  # by reflection, with the distance to the pole, which is exact
+    near = np.asarray(x, np.float64)[left]  # by reflection, from the distance to the pole, which is exact
     at = np.pi * (near - np.rint(near))
     y = np.array(y)
     y[left] = scipy_function("digamma")(1 - near) - np.pi / np.tan(at)
@@ -81,10 +84,10 @@ def erfcx(x, n):
     if n == 0:
         return scipy_function("erfcx")(x)
     dtype = np.result_type(np.result_type(x), np.float16)
-    x = np.asarray(x, np.result_type(dtype, np.float64))  # the series has terms beyond float32
+    x = np.asarray(x, np.result_type(dtype, np.float64))  # the series has terms outside the range of float32
     if dtype.kind == "f":
         return _erfcx_derivative(x, n, x > 6.5).astype(dtype)
-    # erfcx(x) = 2 exp(x**2) - erfcx(-x): the series is right of the imaginary axis.
+    # erfcx(x) = 2 exp(x**2) - erfcx(-x): the series is for the right half plane.
     left = x.real < 0
     right = np.where(left, -x, x)
     y = _erfcx_derivative(right, n, np.abs(right) > 6.5)
@@ -95,7 +98,7 @@ def erfcx(x, n):
 
 
 def ive(v, x, n):
-    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, that of ``iv``. Needs SciPy.
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs SciPy.
 
     Parameters
     ----------
@@ -113,10 +116,10 @@ def ive(v, x, n):
     x = np.asarray(x, np.float64)
     far = np.abs(x) > 20 + v * v
     near, function = np.where(far, 1, x), functools.partial(bessel, "ive")
-    y = 0  # by the rule of Leibniz, which cancels far from 0
+    y = 0  # by Leibniz's rule, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
-        y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
+        y += math.comb(n, k) * (-np.sign(near) if (n - k) % 2 else 1) * slope
     inverse = 1 / np.where(far, np.abs(x), 1e3)
     series = _far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi))
     if v % 1 == 0 and (v + n) % 2:
@@ -143,7 +146,7 @@ def kve(v, x, n):
     x = np.asarray(x, np.float64)
     far = x > 20 + v * v
     near = np.where(far, 1, x)
-    y = 0  # by the rule of Leibniz, which cancels far from 0
+    y = 0  # by Leibniz's rule, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * _kve(v - k + 2 * j, near) for j in range(k + 1)) / (-2) ** k
         y += math.comb(n, k) * slope
@@ -199,7 +202,7 @@ def lgamma(x):
     y = np.asarray(scipy_function("gammaln", _lgamma)(x))
     if x.dtype.kind != "f" or not x.size:
         return y
-    # SciPy's loses digits where the logarithm is near 0, and takes what is tiny for 0 and -inf for no pole.
+    # SciPy's function loses digits where the logarithm is near 0, treats tiny numbers as 0, and -inf not as a pole.
     y = np.where(np.abs(x) < 2 * np.finfo(x.dtype).tiny, -np.log(np.abs(x)), np.where(x == -np.inf, np.inf, y))
     for root, slope, terms in ((1, -np.euler_gamma, _ZETAS), (2, 1 - np.euler_gamma, [zeta - 1 for zeta in _ZETAS])):
         near = np.abs(x - root) < 0.01
@@ -225,12 +228,51 @@ def polygamma(n, x):
     """
     if n == 0:
         return digamma(x)
-    if n > 170:  # asked before n! is computed, which takes for ever where n is large
+    if n > 170:  # checked before n! is computed, which takes too long for large n
         raise OverflowError(f"the derivative {n} of digamma is beyond floating point")
     # (-1)**(n + 1) n! zeta(n + 1, x)
     x = np.asarray(x)
     scale = (-1.0) ** (n + 1) * math.factorial(n)
     return scale * scipy_function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
+
+
+def modified_bessel(name, x):
+    """i0 or i1 of scipy.special, up to the end of the range of floats. Needs SciPy.
+
+    Parameters
+    ----------
+    name : {'i0', 'i1'}
+    x : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    y, x = special(name, x), np.asarray(x)
+    return _to_the_end(y, np.isinf(y), x, scipy_function(name + "e"), 1)
+
+
+def rgamma(x):
+    """One over the gamma function; from 170 on by its recurrence, because SciPy's function underflows too early. Needs SciPy.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    y, x = special("rgamma", x), np.asarray(x)
+    far = (np.abs(x.real - 175) < 5) & (x.imag == 0)
+    if not far.any():
+        return y
+    near = np.where(far, x.real, 170).astype(np.float64) - 20
+    exact = scipy_function("rgamma")(near)
+    for k in range(20):
+        exact = exact / (near + k)
+    return np.where(far, exact, y).astype(y.dtype)
 
 
 def special(name, *arguments):
@@ -246,6 +288,17 @@ def special(name, *arguments):
     ndarray
     """
     return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
+
+
+def _to_the_end(y, lost, x, scaled, sign):
+    """Correct SciPy's modified Bessel functions where they over- or underflow too early, from the scaled functions."""
+    lost &= (np.abs(x) > 80) & (np.abs(x) < 1e4)
+    if not lost.any():
+        return y
+    wide = np.where(lost, x, 1).astype(np.float64)
+    half = np.exp(sign * np.abs(wide) / 2)  # the square may be out of range
+    with np.errstate(over="ignore"):
+        return np.where(lost, scaled(wide) * half * half, y).astype(y.dtype)
 
 
 def _bessel_near_0(name, v, x):
@@ -281,13 +334,13 @@ def _far_scaled_bessel(v, inverse, n, sign):
 
 
 def _kve(v, x):
-    """``exp(x) * kv(v, x)``; tiny numbers by the first term of the series at 0."""
+    """``exp(x) * kv(v, x)``; for tiny numbers the first term of the series at 0."""
     tiny = (x < 1e-10) & (x > 0)
     return np.where(tiny, _bessel_near_0("kv", v, np.where(tiny, x, 1e-10)), scipy_function("kve")(v, x))
 
 
 def _erfcx_derivative(x, n, far):
-    """Derivative `n` of erfcx, by its series where `far`."""
+    """Derivative `n` of erfcx, by its series if `far`."""
     near = np.where(far, 0, x)
     value = scipy_function("erfcx")(near)
     y = _by_recurrence(near, n, value, 2 * near * value - 2 / math.sqrt(math.pi))  # which cancels far from 0
@@ -295,7 +348,7 @@ def _erfcx_derivative(x, n, far):
 
 
 def _by_recurrence(x, n, value, slope):
-    """Derivative `n` of what solves y' = 2 x y + c, of its value and the first one."""
+    """Derivative `n` of a solution of y' = 2 x y + c, from its value and its slope."""
     before, y = value, slope
     for k in range(1, n):
         before, y = y, 2 * x * y + 2 * k * before
@@ -304,7 +357,7 @@ def _by_recurrence(x, n, value, slope):
 
 def _far_erfcx(x, n):
     """Derivative `n` of erfcx by its asymptotic series, far from 0."""
-    # erfcx(x) = sum of (-1)**k (2k - 1)!! / (2**k x**(2k + 1)) / sqrt(pi), each term derived `n` times.
+    # erfcx(x) = sum of (-1)**k (2k - 1)!! / (2**k x**(2k + 1)) / sqrt(pi), each term differentiated `n` times.
     inverse = 1 / x
     terms, factor = [], 1.0
     for k in range(36):

@@ -1,6 +1,6 @@
-"""Derivatives of the Hurwitz zeta function by its exponent: a sum, and Euler and Maclaurin's formula for the rest.
+"""Derivatives of the Hurwitz zeta function in its exponent: a sum, and the Euler-Maclaurin formula for the rest.
 
-Both are differentiated term by term.  The rest begins at 20, where seven terms of the formula leave less than a rounding.
+Both are differentiated term by term.  The rest begins at 20, where seven terms of the formula are exact to rounding.
 """
 
 import math
@@ -10,7 +10,7 @@ import numpy as np
 __all__ = ["zeta_slope"]
 
 FIRST = 20  # terms that are added one by one
-HIGHEST = 100  # order of a derivative
+HIGHEST = 100  # largest order of a derivative
 # B_2j / (2j)!, the coefficients of the formula.
 COEFFICIENTS = tuple(
     float(b) / math.factorial(2 * j)
@@ -19,7 +19,7 @@ COEFFICIENTS = tuple(
 
 
 def zeta_slope(n, s, q):
-    """Derivative `n` by `s` of the sum of ``(q + k)**-s`` over all k from 0.
+    """Derivative `n` in `s` of the sum of ``(q + k)**-s`` over k >= 0.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def zeta_slope(n, s, q):
     Returns
     -------
     ndarray
-        NaN where s <= 1 or q <= 0, and 0 where one of them is infinite.
+        NaN if s <= 1 or q <= 0, and 0 if one of them is infinite.
     """
     if not 0 <= n <= HIGHEST:
         raise ValueError(f"zeta: derivatives are known from order 0 to order {HIGHEST}, got {n}")
@@ -50,7 +50,7 @@ def zeta_slope(n, s, q):
 def rest(n, s, a):
     """Derivative `n` of the sum from `a` on."""
     scale, log = np.exp(-s * np.log(a)), np.log(a)
-    powers = [(-log) ** k for k in range(n + 1)]  # derivatives of a**-s, as multiples of it
+    powers = [(-log) ** k for k in range(n + 1)]  # derivatives of a**-s, divided by it
     poles = [(-1) ** k * math.factorial(k) / (s - 1) ** (k + 1) for k in range(n + 1)]
     total = a * product(powers, poles, n) + powers[n] / 2
     rising = [np.ones_like(s), *(np.zeros_like(s) for _ in range(n))]  # the derivatives of s (s + 1) ... (s + 2j - 2)

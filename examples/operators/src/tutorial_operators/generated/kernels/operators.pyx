@@ -10,7 +10,7 @@ from tutorial_operators import kernels
 from gradspec.support.errors import explain
 from gradspec.operators.results import of_forward
 
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.fusion_engine.program cimport Program
 
 
 cdef Program gudermann_y = Program("x -> y", "y = multiply(2, atan(tanh(divide(x, 2))))")

@@ -6,10 +6,16 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.support.dispatch import operators_of, ops, register
 from tutorial_operators.generated.kernels.operators cimport (
-    forward_gudermann, forward_every, forward__spread, forward_leak,
+    forward_gudermann,
+    forward_every,
+    forward__spread,
+    forward_leak,
 )
 from tutorial_operators.generated.functions.operators cimport (
-    GudermannBackward, EveryBackward, SpreadBackward, LeakBackward,
+    GudermannBackward,
+    EveryBackward,
+    SpreadBackward,
+    LeakBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -17,8 +23,8 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, writable, write_out
-from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, as_real_operand, shape_of, wrap_forward
+from gradspec.support.error_hints cimport answer_calls
+from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
 from gradspec.core.tensor cimport TensorBase
 own_ = operators_of("tutorial_operators.operators")

@@ -1,1 +1,0 @@
-"""Batches as single tensors: what `vmap` makes of operators, of passes and of functions with derivatives of their own."""

@@ -1,0 +1,1 @@
+"""Compiler: run a recorded call again without Python, graph and allocation."""

@@ -1,0 +1,305 @@
+"""Compiled functions: record the first call of a kind and replay the recording on later calls.
+
+An argument goes down once.  `execute.argument_guards` compares a call with the most recent kinds; if none fits, the `cache`
+finds the recordings of its captured state and signature.  If none fits, the `recorder` records the call.  The `reporter` says
+why a call cannot be replayed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from ..core.tensor import TensorBase
+from ..support.error_hints import answering
+from .cache import Cache, Signature, State, key_of
+from .execute.argument_guards import ArgumentGuards, GuardedCalls
+from .execute.interpreter import GuardFailed
+from .out_argument import into
+from .record.arguments import Arguments, is_plain
+from .record.capture import Unfit, uncollected
+from .record.captured_state import TooManyGuards, array_held
+from .record.dynamic_scalars import Places, number_of, unmarked
+from .recorder import Hopeless, Recorder, Verdict
+from .reporter import Reporter
+from .specialize.specialization import Program
+
+RECENT = 16  # kinds of calls compared first
+RECHECKED = os.environ.get("GRADSPEC_RECHECK", "1") != "0"  # the default of `recheck=`
+
+
+class CompiledFunction(GuardedCalls):
+    """A function that records a call of each kind once and replays the recording afterwards.
+
+    Attributes
+    ----------
+    function : callable
+        The original function.
+    signatures : list of Signature
+        The kinds of calls met so far.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        strict: bool = False,
+        dynamic: Any = None,
+        out: str | None = None,
+        static: Any = (),
+        recheck: bool | None = None,
+    ) -> None:
+        update_wrapper(self, function)
+        self.function = function if out is None else into(function, out)
+        self.options = {"strict": strict, "dynamic": dynamic, "out": out, "static": static, "recheck": recheck}
+        self.dynamic = None if dynamic is None or dynamic is False else Places(function, dynamic)
+        self.clear()
+
+    @property
+    def signatures(self) -> list[Signature]:
+        return [signature for state in self.cache.states for signature in list(state.signatures.values())]
+
+    @property
+    def program(self) -> Program | None:
+        """The latest recording that calls replay, or None.  `print(f.program)` lists its instructions."""
+        return next((program for signature in self.signatures for program in signature.programs), None)
+
+    def clear(self) -> None:
+        """Forget all recordings."""
+        static, recheck = self.options["static"], self.options["recheck"]
+        self.recent, self.shut = [], False
+        self.useless = 0  # recordings in a row that served no later call
+        self.cache = Cache(self.function, tuple(static) if isinstance(static, (tuple, list)) else (static,))
+        rechecked = RECHECKED if recheck is None else recheck
+        self.recorder = Recorder(self.function, self.cache, self.dynamic is not None, rechecked)
+        self.reporter = Reporter(self.function, self.options["strict"])
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.function!r}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        bound = vars(instance).setdefault("_compiled", {}) if hasattr(instance, "__dict__") else {}
+        name = self.function.__name__
+        if name not in bound:
+            bound[name] = CompiledFunction(types.MethodType(self.__wrapped__, instance), **self.options)
+        return bound[name]
+
+    def marked(self, args: tuple, keywords: dict) -> tuple[tuple, dict]:
+        """The arguments, with dynamic numbers marked."""
+        return self.dynamic.marked(args, keywords)
+
+    def run_eagerly(self, args: tuple, keywords: dict) -> Any:
+        """Call the function eagerly, with tensors in place of arrays."""
+        if self.dynamic is not None:
+            args, keywords = unmarked(args, keywords, number_of)
+        given = Arguments(args, keywords)
+        try:
+            return self.function(*given.args, **given.keywords)
+        finally:
+            given.put_back()
+
+    def slow_path(self, args: tuple, keywords: dict) -> Any:
+        """Serve a call that matches none of the recent kinds: find its recording, or record it."""
+        arguments = Arguments(args, keywords)
+        objects = [leaf for leaf in arguments.others if not is_plain(leaf)] + arguments.with_state()
+        cache, recorder = self.cache, self.recorder  # another thread may clear
+        try:
+            state = cache.state(objects)
+        except TooManyGuards as error:
+            self.shut = True
+            self.reporter.report(str(error), 2)
+            return self.run_eagerly(args, keywords)
+        held = [item for _, item in state.captured_state.tensors]
+        given = arguments.tensors + held
+        given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
+        arrays = [array_held(item) for item in given]
+        originals = arguments.originals + given[len(arguments.originals) :]  # a program copies the parts that it needs later
+        signature = state.signature(key_of(arguments, given, arrays))
+        due = [program for program in signature.programs if program.is_due(arrays)]
+        for program in () if due else signature.programs:
+            try:
+                result = program.run(originals, arrays)
+            except GuardFailed:
+                continue
+            except Exception as error:
+                if not program.restarts(error):
+                    raise
+                return self.run_eagerly(args, keywords)
+            self.useless = 0
+            self.remember(state, signature, self.kind(args, keywords, originals, held))
+            return result
+        if signature.reason is not None or sys.getprofile() is not None:
+            return self.run_eagerly(args, keywords)
+        kind = self.kind(args, keywords, originals, held)
+        with uncollected():
+            outcome = self.record(recorder, state, signature, arguments, given, objects, due)
+        if signature.programs and not due:  # the recent list knows a rechecked recording already
+            self.remember(state, signature, kind)
+        return outcome
+
+    def record(
+        self, recorder: Recorder, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any],
+        due: list[Program],
+    ) -> Any:  # fmt: skip
+        """Run a call eagerly and record it; the call's result."""
+        recording = recorder.record(state, arguments, given, objects)
+        outcome, self.useless = recording.taken.outcome, self.useless + 1
+        try:
+            verdict = recorder.admit(recording, state, signature, due, self.useless)
+        except Unfit as error:
+            signature.reason, signature.programs[:] = str(error), []
+            self.shut = self.shut or isinstance(error, Hopeless)
+            self.reporter.report(signature.reason, 3)
+            return outcome
+        if verdict is Verdict.KNOWN:
+            self.useless = 0
+        elif verdict is Verdict.WALK_AGAIN:
+            self.recent = []
+        return outcome
+
+    def remember(self, state: State, signature: Signature, kind: ArgumentGuards | None) -> None:
+        """Compare later calls with this kind first."""
+        if kind is not None:
+            self.recent = [(state.captured_state.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
+
+    def kind(self, args: tuple, keywords: dict, given: list[Any], held: list[Any]) -> ArgumentGuards | None:
+        """Guards that recognise calls of this kind quickly; None if an argument's class is unknown to them."""
+        try:
+            return ArgumentGuards(args, keywords, given, held)
+        except TypeError:
+            return None
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the recordings and the captured state into a file, which `gs.load_program` runs without the function.
+
+        Parameters
+        ----------
+        path : str or path-like
+            If it ends in `.py`, the file is `python(numpy=True)`: the latest recording, for a process that has only NumPy.
+
+        Raises
+        ------
+        RuntimeError
+            A recording is missing, has a callback or contains other code.
+        """
+        from .files.loaded_program import save
+
+        if os.fspath(path).endswith(".py"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.python(numpy=True))
+        else:
+            save(self, path)
+
+    def python(self, numpy: bool = False) -> str:
+        """The latest recording as the text of a Python module; its function `program` takes the arguments of the function.
+
+        The captured arrays are arrays of the module, with their present values.  Calls of `program` write to them wherever the
+        function does.
+
+        Parameters
+        ----------
+        numpy : bool
+            Whether the module uses only NumPy, and SciPy for SciPy's operators.  Its function then takes and returns arrays.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        RuntimeError
+            The recording is missing, leaves a `.grad`, has a callback or draws random numbers.
+        TypeError
+            An operator has no NumPy text.
+        """
+        from .files.python_export import text_of
+
+        program = self.program
+        if program is None:
+            raise Unfit("python: there is no recording; call the function first")
+        if self.dynamic is not None:
+            raise Unfit("python: a dynamic number is no array; compile without dynamic=, and pass an array of shape ()")
+        return text_of(program, numpy)
+
+
+@answering
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    strict: bool = False,
+    dynamic: Any = None,
+    out: str | None = None,
+    static: Any = (),
+    recheck: bool | None = None,
+) -> Any:
+    """Run calls of a function again from a recording, without Python, graph and allocation.
+
+    The first call of a kind runs eagerly and is recorded; later calls replay the recording.  A kind consists of the pytree of
+    the arguments, the dtype, shape, layout and `requires_grad` of each array, the value of each number, the grad mode, and the
+    captured state of the function: closures, globals, defaults, attributes.  Captured arrays are read and written in place.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Takes and returns pytrees of tensors, arrays and numbers.  Without it, `compile` returns a decorator.
+    strict : bool
+        Raise if a call cannot be recorded, instead of running the function eagerly.
+    dynamic : int, str, or iterable of them, optional
+        Arguments, by position or name, that are Python numbers and whose values are not part of the kind: learning rates, times.
+        A recording receives a tensor of shape () in place of each number, so that no value computed from it is frozen.
+        The tensor promotes as a Python number: a float32 array times it is float32.  Arithmetic on it is NumPy's.  `float(rate)`,
+        a branch on it, or its use for an operator's argument that is not an array reads its value, which becomes a guard.
+    out : str, optional
+        Name of an additional keyword of calls: a pytree of tensors or arrays that receives the results and is returned.
+    static : str, object, or tuple of them, optional
+        Names of attributes and variables, and objects, that never change: no guard compares them.  If a function runs eagerly,
+        its warning says which names to give here.
+    recheck : bool, optional
+        Run calls 2, 4, 8, 16, ... of a recording eagerly, and compare their operators with it.  A difference is an error.
+        The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
+
+    Returns
+    -------
+    CompiledFunction
+
+    Warns
+    -----
+    RuntimeWarning
+        Calls of a kind run eagerly; the message says why.
+    """
+    if function is None:
+        return lambda function: CompiledFunction(function, strict, dynamic, out, static, recheck)
+    return CompiledFunction(function, strict, dynamic, out, static, recheck)
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    strict: bool = False,
+    dynamic: Any = None,
+    out: str | None = None,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    donate_argnames: Any = None,
+) -> Any:
+    """`compile` with the name and the arguments of JAX.
+
+    Parameters
+    ----------
+    function, strict, dynamic, out : optional
+        As of `compile`.
+    static_argnums, static_argnames, donate_argnums, donate_argnames
+        Accepted and ignored: numbers are part of a call's kind in any case, and a replay writes only to arrays that the function
+        itself writes to.
+
+    Returns
+    -------
+    CompiledFunction
+    """
+    return compile(function, strict=strict, dynamic=dynamic, out=out)

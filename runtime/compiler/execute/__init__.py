@@ -1,0 +1,1 @@
+"""Execute: check guards to decide whether a program fits a call, and run the program."""

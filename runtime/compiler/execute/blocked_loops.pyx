@@ -1,0 +1,399 @@
+# cython: boundscheck=False, wraparound=False
+"""Blocked loops: run fused loops block by block, with the sums of their results.
+
+Decides how a group of loops is cut into blocks for the cache and for threads.  A sum adds the elements of a block as soon as the
+loops have computed them, in NumPy's order: consecutive rows one after the other, and one long row by halves, as the sum of its
+pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
+"""
+
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from ...kernels.loops.flags cimport fp_clear, fp_raised
+from ...kernels.loops.threads cimport parallel
+from ...kernels.fusion_engine.ufunc cimport Ufunc
+from ...support cimport capi as cnp
+from ...support.capi cimport npy_intp
+from .frames cimport Frame
+from .executable cimport OPERANDS, SCRATCH, SUM, Slot, Step, Executable
+
+cnp.import_array()
+
+cdef extern from "numpy/ufuncobject.h":
+    int _import_umath() except -1
+    int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
+
+cdef extern from "gradspec/compiler/execute/blocked_loops.h":
+    int gradspec_numpy_flags(int) nogil
+    void gradspec_note(int*, int) nogil
+
+cdef extern from "gradspec/compiler/execute/prefetch.h":
+    ctypedef struct gradspec_streams:
+        int count
+        npy_intp bytes
+    void gradspec_add_stream(gradspec_streams*, const char*, npy_intp)
+    void gradspec_ask_for(const gradspec_streams*, npy_intp, npy_intp) nogil
+
+cdef extern from "gradspec/kernels/reductions/pairwise.h":
+    float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
+    double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
+
+_import_umath()
+
+cdef enum:
+    BLOCK = 512             # elements of a block
+    LEAF = 1024             # most elements of a row that are added in one call
+    PIECE = 1 << 14         # elements of a row that a thread adds
+    NEAR = 16384            # bytes of scratch memory on the stack
+    AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
+    FEW = 256               # elements of an expensive loop between two prefetches
+    FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
+    CHUNK = 1 << 15         # elements of one task of a thread
+
+
+cdef int complain(Executable executable, int i, int flags) except -1:
+    """Report the floating-point flags of a loop, as `numpy.errstate` says."""
+    cdef Ufunc ufunc
+    cdef bytes name = b"reduce"
+    if executable.steps[i].kind != SUM:
+        ufunc = executable.parts[i]
+        name = getattr(ufunc.function, "__name__", ufunc.name).encode()
+    fp_clear()
+    PyUFunc_GiveFloatingpointErrors(name, gradspec_numpy_flags(flags))
+    return 0
+
+
+cdef struct Blocks:
+    Step* steps
+    Slot* slots
+    char** base
+    int count
+    npy_intp room           # bytes of scratch memory for each element
+    gradspec_streams streams  # other memory that the loops read and write, to be prefetched
+    bint costly             # whether only expensive loops prefetch; if there are none, all do
+    int asking              # number of loops that prefetch
+    int* flags              # floating-point flags of each loop, and of the sum behind them
+    bint lacks              # whether an allocation has failed
+
+
+cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near) noexcept nogil:
+    """Scratch memory for `room` elements; NULL if there is none."""
+    cdef char* scratch = near
+    if blocks.room * room > NEAR:
+        scratch = <char*> malloc(blocks.room * room)
+        if scratch == NULL:
+            blocks.lacks = True
+    return scratch
+
+
+cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp stride, char* scratch,
+                           npy_intp room) noexcept nogil:
+    """The address of a block's elements in a slot."""
+    if blocks.slots[place].place == SCRATCH:
+        return scratch + blocks.slots[place].offset * room
+    return blocks.base[place] + start * stride
+
+
+cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
+    """Run all loops on one block and prefetch the next `ahead` elements, a few at a time: more would stall."""
+    cdef char* args[OPERANDS]
+    cdef Step* step
+    cdef int i, j
+    cdef npy_intp next = start + size, end = next, share = 0, few = FEW if blocks.costly else size, left, part
+    if blocks.streams.count > 0:
+        end += ahead
+        share = (ahead // (blocks.asking * ((size + few - 1) // few)) + 15) & ~<npy_intp> 15
+    for i in range(blocks.count):
+        step = &blocks.steps[i]
+        for j in range(step.count):
+            args[j] = place_of(blocks, step.slots[j], start, step.strides[j], scratch, room)
+        left = size
+        while left > 0:
+            part = left
+            if next < end and step.costly == blocks.costly:
+                gradspec_ask_for(&blocks.streams, next, min(share, end - next))
+                next += share
+                part = min(left, few)
+            step.function(args, &part, step.strides, step.data)
+            if fp_raised():
+                gradspec_note(&blocks.flags[i], fp_raised())
+                fp_clear()
+            for j in range(step.count):
+                args[j] += part * step.strides[j]
+            left -= part
+
+
+cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Run the loops on a part of their elements, block by block."""
+    cdef Blocks* blocks = <Blocks*> context
+    cdef char[NEAR] near
+    cdef npy_intp room = (min(stop - start, <npy_intp> BLOCK) + 15) & ~15, size
+    cdef char* scratch = scratch_of(blocks, room, near)
+    if scratch == NULL:
+        return
+    fp_clear()
+    while start < stop:
+        size = min(stop - start, <npy_intp> BLOCK)
+        run_block(blocks, start, size, min(stop - start - size, size), scratch, room)
+        start += size
+    free(NULL if scratch == near else scratch)
+
+
+cdef int run_blocks(Executable executable, Frame frame, int first) except -1:
+    """Run the loops behind a step, block by block."""
+    cdef Step* step = &executable.steps[first]
+    cdef Blocks blocks
+    if step[step.count].kind == SUM:
+        return run_sum(executable, frame, first + 1, step.count - 1, step.room)
+    begin(&blocks, executable, frame, first + 1, step.count, step.room)
+    try:
+        with nogil:
+            if step.size < 2 * CHUNK // step.count:
+                run_part(&blocks, 0, step.size)
+            else:
+                parallel(run_part, &blocks, step.size, max(<npy_intp> 4 * BLOCK, CHUNK // step.count & ~<npy_intp> (BLOCK - 1)))
+        finish(&blocks, executable, first + 1, step.count)
+    finally:
+        free(blocks.flags)
+    return 0
+
+
+cdef int begin(Blocks* blocks, Executable executable, Frame frame, int first, int count, npy_intp room) except -1:
+    cdef int i, j
+    blocks.steps, blocks.slots, blocks.base, blocks.count = &executable.steps[first], executable.slots, frame.base, count
+    blocks.room, blocks.lacks, blocks.streams.count, blocks.streams.bytes = room, False, 0, 0
+    blocks.flags = <int*> calloc(count + 1, sizeof(int))
+    if blocks.flags == NULL:
+        raise MemoryError
+    blocks.costly, blocks.asking = False, 0
+    for i in range(count):
+        blocks.costly = blocks.costly or blocks.steps[i].costly
+    for i in range(count if count >= AHEAD else 0):
+        blocks.asking += blocks.steps[i].costly == blocks.costly
+        for j in range(blocks.steps[i].count):
+            if blocks.slots[blocks.steps[i].slots[j]].place != SCRATCH:
+                gradspec_add_stream(&blocks.streams, blocks.base[blocks.steps[i].slots[j]], blocks.steps[i].strides[j])
+    if blocks.streams.bytes * blocks.steps.size < FAR:
+        blocks.streams.count = 0
+    return 0
+
+
+cdef int finish(Blocks* blocks, Executable executable, int first, int count) except -1:
+    """Report errors and floating-point flags."""
+    cdef int i
+    if blocks.lacks:
+        raise MemoryError
+    for i in range(count):
+        if blocks.flags[i]:
+            complain(executable, first + i, blocks.flags[i])
+    return 0
+
+
+# Sums.
+
+cdef struct Sum:
+    Blocks* blocks
+    Step* step
+    char* y
+    npy_intp item           # bytes of a number
+    npy_intp wide           # columns of `step.inner` that are added at a time
+    npy_intp at_once        # rows that are computed at a time
+    npy_intp pieces         # number of pieces of a long row
+    npy_intp* starts        # starts of the pieces
+    double* partial         # sums of the pieces
+
+
+cdef inline void note(Sum* sum) noexcept nogil:
+    if fp_raised():
+        gradspec_note(&sum.blocks.flags[sum.blocks.count], fp_raised())
+        fp_clear()
+
+
+cdef inline char* made(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
+    """Run the loops on some elements; returns the address of the summands."""
+    note(sum)  # flags of the previous sum
+    run_block(sum.blocks, start, size, ahead, scratch, room)
+    return place_of(sum.blocks, sum.step.slots[0], start, sum.item, scratch, room)
+
+
+cdef inline double added(Sum* sum, char* x, npy_intp size) noexcept nogil:
+    if sum.item == sizeof(float):
+        return gradspec_pairwise_float(<float*> x, size)
+    return gradspec_pairwise_double(<double*> x, size)
+
+
+cdef inline double both(Sum* sum, double a, double b) noexcept nogil:
+    return <float> a + <float> b if sum.item == sizeof(float) else a + b
+
+
+cdef inline void put(Sum* sum, npy_intp row, double value) noexcept nogil:
+    if sum.item == sizeof(float):
+        (<float*> sum.y)[row] = 0 + <float> value
+    else:
+        (<double*> sum.y)[row] = 0 + value
+
+
+cdef inline npy_intp half(npy_intp size) noexcept nogil:
+    """Size of the first half of a row, in NumPy's order of summation."""
+    return size // 2 - size // 2 % 8
+
+
+cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Sum some short rows."""
+    cdef Sum* sum = <Sum*> context
+    cdef char[NEAR] near
+    cdef npy_intp length = sum.step.size, room = (length * sum.at_once + 15) & ~15, count, i
+    cdef char* scratch = scratch_of(sum.blocks, room, near)
+    cdef char* x
+    if scratch == NULL:
+        return
+    fp_clear()
+    while start < stop:
+        count = min(stop - start, sum.at_once)
+        x = made(sum, start * length, count * length, min(stop - start - count, count) * length, scratch, room)
+        for i in range(count):
+            put(sum, start + i, added(sum, x + i * length * sum.item, length))
+        note(sum)
+        start += count
+    free(NULL if scratch == near else scratch)
+
+
+cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch) noexcept nogil:
+    """The sum of a part of a long row; `ahead` elements behind it are prefetched."""
+    cdef npy_intp first
+    cdef double value
+    if size <= LEAF:
+        return added(sum, made(sum, start, size, min(ahead, size), scratch, LEAF), size)
+    first = half(size)
+    value = tree(sum, start, first, size - first, scratch)
+    return both(sum, value, tree(sum, start + first, size - first, ahead, scratch))
+
+
+cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Sum some pieces of long rows."""
+    cdef Sum* sum = <Sum*> context
+    cdef char[NEAR] near
+    cdef char* scratch = scratch_of(sum.blocks, LEAF, near)
+    cdef npy_intp i, row, piece
+    if scratch == NULL:
+        return
+    fp_clear()
+    for i in range(start, stop):
+        row, piece = i // sum.pieces, i % sum.pieces
+        sum.partial[i] = tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], 0, scratch)
+        note(sum)
+    free(NULL if scratch == near else scratch)
+
+
+cdef npy_intp cut(npy_intp start, npy_intp size, npy_intp* starts) noexcept nogil:
+    """The number of pieces of a long row; their starts are stored if `starts` is given."""
+    cdef npy_intp first, count
+    if size <= PIECE:
+        if starts != NULL:
+            starts[0], starts[1] = start, start + size
+        return 1
+    first = half(size)
+    count = cut(start, first, starts)
+    return count + cut(start + first, size - first, NULL if starts == NULL else starts + count)
+
+
+cdef double joined(Sum* sum, npy_intp size, double** partial) noexcept nogil:
+    """The sum of a long row from the sums of its pieces."""
+    cdef npy_intp first
+    cdef double value
+    if size <= PIECE:
+        partial[0] += 1
+        return partial[0][-1]
+    first = half(size)
+    value = joined(sum, first, partial)
+    return both(sum, value, joined(sum, size - first, partial))
+
+
+cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Add rows upon rows, some columns at a time."""
+    cdef Sum* sum = <Sum*> context
+    cdef char[NEAR] near
+    cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = (sum.wide * sum.at_once + 15) & ~15
+    cdef char* scratch = scratch_of(sum.blocks, room, near)
+    cdef npy_intp[3] upon = [sum.item, sum.item, sum.item]
+    cdef char* args[3]
+    cdef char* x
+    cdef npy_intp i, j, k, outer, column, wide, count, ahead
+    if scratch == NULL:
+        return
+    fp_clear()
+    for i in range(start, stop):
+        outer, column = i // parts, i % parts * sum.wide
+        wide = min(sum.wide, inner - column)
+        args[0] = args[2] = sum.y + (outer * inner + column) * sum.item
+        memset(args[0], 0, wide * sum.item)
+        j = 0
+        while j < sum.step.size:
+            count = min(sum.step.size - j, sum.at_once)
+            ahead = min(sum.step.size - j - count, count) * wide if wide == inner else 0
+            x = made(sum, (outer * sum.step.size + j) * inner + column, count * wide, ahead, scratch, room)
+            for k in range(count):
+                args[1] = x + k * wide * sum.item
+                sum.step.function(args, &wide, upon, sum.step.data)
+            j += count
+        note(sum)
+    free(NULL if scratch == near else scratch)
+
+
+cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1:
+    """Run a sum together with the loops before it."""
+    cdef Step* step = &executable.steps[first + loops]
+    cdef npy_intp units, elements = step.rows * step.size * step.inner, i
+    cdef void (*work)(void*, npy_intp, npy_intp) noexcept nogil
+    cdef Blocks blocks
+    cdef Sum sum
+    cdef double* partial
+    begin(&blocks, executable, frame, first, loops, room)
+    sum.blocks, sum.step, sum.y = &blocks, step, frame.base[step.slots[1]]
+    sum.item = sizeof(float) if executable.slots[step.slots[0]].type_num == cnp.NPY_FLOAT32 else sizeof(double)
+    sum.starts, sum.partial = NULL, NULL
+    sum.wide, sum.at_once, sum.pieces = min(step.inner, <npy_intp> BLOCK), 1, 1
+    try:
+        if step.inner > 1:
+            work, units = add_upon, step.rows * ((step.inner + sum.wide - 1) // sum.wide)
+            if sum.wide == step.inner:
+                sum.at_once = min(step.size, BLOCK // step.inner)
+        elif step.size <= LEAF:
+            work, units = add_rows, step.rows
+            sum.at_once = min(step.rows, max(<npy_intp> 1, BLOCK // step.size))
+        else:
+            sum.pieces = cut(0, step.size, NULL)
+            work, units = add_pieces, step.rows * sum.pieces
+            sum.starts = <npy_intp*> malloc((sum.pieces + 1) * sizeof(npy_intp))
+            sum.partial = <double*> malloc(units * sizeof(double))
+            if sum.starts == NULL or sum.partial == NULL:
+                raise MemoryError
+            cut(0, step.size, sum.starts)
+        if elements * (loops + 1) < 2 * CHUNK:
+            work(&sum, 0, units)
+        else:
+            with nogil:
+                parallel(work, &sum, units, max(sum.at_once, CHUNK * units // elements // (loops + 1)))
+        if sum.partial != NULL:
+            partial = sum.partial
+            for i in range(step.rows):
+                put(&sum, i, joined(&sum, step.size, &partial))
+            note(&sum)
+        if step.mean:
+            divide(&sum, step.rows * step.inner)
+        finish(&blocks, executable, first, loops + 1)
+    finally:
+        free(blocks.flags)
+        free(sum.starts)
+        free(sum.partial)
+    return 0
+
+
+cdef void divide(Sum* sum, npy_intp count) noexcept nogil:
+    """Turn sums into means."""
+    cdef npy_intp i
+    for i in range(count):
+        if sum.item == sizeof(float):
+            (<float*> sum.y)[i] = <float> ((<float*> sum.y)[i] / <double> sum.step.size)
+        else:
+            (<double*> sum.y)[i] /= <double> sum.step.size

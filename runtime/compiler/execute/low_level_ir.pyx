@@ -1,0 +1,134 @@
+# cython: boundscheck=False, wraparound=False
+"""Low-level IR: slots and steps, the form of a program between instructions and an executable.
+
+Holds the slots that each step reads and writes.
+"""
+
+from typing import NamedTuple
+
+from cython import no_gc
+
+cdef enum:
+    ALIGNED = 64
+
+
+@no_gc  # its only containers are tuples of numbers
+cdef class Slot:
+    """A place for an array.
+
+    Attributes
+    ----------
+    place : str
+        "external" (given with each call), "constant", "planned" (in permanent memory), "offered" (planned, unless the forward
+        that computes it returns its own array instead), "fresh" (allocated at each call), "called" (allocated by an operator),
+        "view" (in the memory of the slot `root`, at `offset` bytes), or "scratch".
+    data : ndarray or None
+        The array of a constant.
+    object : bool
+        Whether some step needs it as a tensor.
+    bytes : int
+        Size of its memory, a multiple of the alignment for vectors.
+    """
+
+    def __init__(self, str place, dtype, tuple shape, tuple strides, Py_ssize_t root=-1, Py_ssize_t offset=0, data=None):
+        self.fill(place, dtype, shape, strides, root, offset, data)
+
+    cdef int fill(
+        self, str place, object dtype, tuple shape, tuple strides, Py_ssize_t root, Py_ssize_t offset, object data
+    ) except -1:
+        cdef Py_ssize_t bytes = dtype.itemsize, size, count = 1
+        self.place, self.dtype, self.shape, self.strides = place, dtype, shape, strides
+        self.root, self.offset, self.data = root, offset, data
+        for size in shape:
+            count *= size
+        self.bytes = (bytes * max(count, 1) + ALIGNED - 1) // ALIGNED * ALIGNED
+        return 0
+
+
+@no_gc
+cdef class Loop:
+    """An inner loop, run once or for each row; with a second operator, a pair of loops with one operand and two results."""
+
+    def __init__(
+        self, str operator, int which, tuple slots, tuple strides, Py_ssize_t size, Py_ssize_t rows=0, tuple jumps=(),
+        str second=None,
+    ):
+        self.operator, self.which, self.slots, self.strides = operator, which, slots, strides
+        self.size, self.rows, self.jumps, self.second = size, rows, jumps, second
+
+
+class Sum(NamedTuple):
+    """A sum over `outer` times rows of `length`, with `inner` numbers each."""
+
+    slots: tuple[int, int]  # operand and result
+    outer: int
+    length: int
+    inner: int
+    mean: bool  # whether the sums are divided by the length
+
+    @property
+    def size(self) -> int:
+        """Elements of the operand."""
+        return self.outer * self.length * self.inner
+
+
+class Blocks(NamedTuple):
+    """Header of loops that run block by block: the next `loops` steps, the last one possibly a sum of their results."""
+
+    loops: int
+    size: int  # elements
+    room: int  # bytes of scratch memory for each element
+
+
+cdef class Step:
+    """One step of a low-level program.
+
+    Attributes
+    ----------
+    kind : str
+        "loop", "rows", "sum", "move", "into", "forward", "call", "allocate", "free", "guard", "copy", and "blocks" before loops
+        that run block by block.
+    given : tuple
+        As `Executable.add_step` reads it: `Loop` of "loop" and "rows", `Sum` of "sum", `Blocks` of "blocks".
+    name : str
+        Name of the operator.
+    line : tuple or None
+        The user's line.
+    reads, writes : tuple of int
+        Slots.
+    """
+
+    def __init__(self, str kind, given, str name, line, tuple reads=(), tuple writes=()):
+        self.kind, self.given, self.name, self.line, self.reads, self.writes = kind, given, name, line, reads, writes
+
+
+cdef Step step_of(str kind, object given, str name, object line, tuple reads, tuple writes):
+    """`Step(...)` without the cost of a Python call."""
+    cdef Step step = Step.__new__(Step)
+    step.kind, step.given, step.name, step.line, step.reads, step.writes = kind, given, name, line, reads, writes
+    return step
+
+
+def largest_loop(list steps):
+    """The largest number of elements of a loop without rows."""
+    cdef Step step
+    cdef Py_ssize_t most = 0
+    for step in steps:
+        if step.kind == "loop":
+            most = max(most, (<Loop> step.given).size)
+    return most
+
+
+def has_blocks(list steps):
+    """Whether loops run block by block."""
+    cdef Step step
+    for step in steps:
+        if step.kind == "blocks":
+            return True
+    return False
+
+
+def root_of(list slots, Py_ssize_t place):
+    """The slot that holds a slot's memory."""
+    cdef Slot slot = slots[place]
+    return slot.root if slot.place == "view" else place

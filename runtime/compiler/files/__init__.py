@@ -1,0 +1,1 @@
+"""Files: save, check, load and list programs, and export them as Python."""

@@ -1,0 +1,1 @@
+"""Lowering: turn a program of operators into low-level instructions on buffers and fused loops."""

@@ -1,0 +1,46 @@
+"""Failures: which instructions may raise an error, run Python, or give results of other shapes.
+
+A call of an operator may fail, and may be interrupted by Ctrl-C.  A loop, a sum and a kernel do neither.
+"""
+
+from __future__ import annotations
+
+from ..record.side_effects import CALLBACK, KEPT
+from ..tracing.instructions import GUARD, Instruction, layouts_of
+from ..tracing.values import Value
+from .call_conventions import CAST, is_kernel
+from .elementwise_loops import loop_from, rows_from
+from .reductions import sum_from
+
+# Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
+STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
+
+
+def last_call(lines: list[Instruction], given: set[Value]) -> int:
+    """The place of the last call behind a write to what was given; -1 where there is none."""
+    first = next((n for n, line in enumerate(lines) if line.target is not None and line.target.memory in given), len(lines))
+    return next((n for n in range(len(lines) - 1, first, -1) if is_call(lines[n])), -1)
+
+
+def is_call(line: Instruction) -> bool:
+    """Whether an instruction may fail, or run Python: whether it is no loop, sum, kernel or look."""
+    if line.name == GUARD:
+        return True
+    if is_kernel(line) or sum_from(line) is not None:
+        return False
+    if line.target is None and line.made and all(value.memory is not value for value in line.made):
+        return False
+    key = layouts_of(line)
+    return key is None or not (loop_from(line, key) or rows_from(line, key))
+
+
+def is_steady(line: Instruction) -> bool:
+    """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
+    if line.name in (CALLBACK, KEPT, CAST):
+        return True
+    if line.entry is None:
+        return False
+    if line.entry.form in STEADY and all(value.dtype.kind in "fc" for value in line.read):
+        return True
+    key = layouts_of(line)
+    return key is not None and loop_from(line, key) is not None

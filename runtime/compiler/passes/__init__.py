@@ -1,0 +1,1 @@
+"""Passes: rewrite a recorded program; `pipeline` runs the passes in order."""

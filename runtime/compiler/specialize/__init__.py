@@ -1,0 +1,1 @@
+"""Specializations: a recording that is ready to run, with its backward pass."""

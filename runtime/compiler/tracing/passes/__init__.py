@@ -1,0 +1,1 @@
+"""Passes over a trace: each removes or shares instructions."""

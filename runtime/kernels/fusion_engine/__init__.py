@@ -1,0 +1,1 @@
+"""Call NumPy's inner loops directly: a single loop, or a straight-line program of loops."""

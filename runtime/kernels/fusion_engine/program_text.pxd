@@ -1,0 +1,3 @@
+"""Parse the text of a program."""
+
+cdef tuple nodes_of(str text, tuple inputs, tuple results)

@@ -1,1 +1,0 @@
-"""NumPy's inner loops called directly, one alone or a straight line of them."""

@@ -1,0 +1,1 @@
+"""Functions of whole rows: softmax, normalisation, distances, moments and classification losses."""

@@ -1,0 +1,146 @@
+"""Distances between the rows of two matrices, and their derivatives, without an array of all differences.
+
+Decides when a matrix product is accurate enough for a distance; all others are computed from differences, some rows at a time.
+"""
+
+import numpy as np
+
+from .distances_loops import differences_weighted, distances_direct
+from .moments_loops import euclidean_norm
+
+__all__ = ["along_rows", "row_distances", "weighted_rows"]
+
+_BLOCK = 1 << 16  # elements of differences in memory at once
+_FEW = 1 << 16  # below this number of differences computing them is faster than a matrix product
+_CLOSE = {"f": 1e-7, "d": 0.05}  # squared distance over squared norms below which a product in double loses digits of the result
+_LEAST = 1e-280  # squared distances above this have lost no digits to underflow
+
+
+def row_distances(z, m):
+    """The Euclidean distances between each of the first `m` rows and each of the others.
+
+    Parameters
+    ----------
+    z : (..., m + n, k) ndarray
+    m : int
+
+    Returns
+    -------
+    (..., m, n) ndarray
+    """
+    z = z.astype(np.result_type(z, np.float16), copy=False)
+    a, b = _parts(z, m)
+    y = np.empty((*a.shape[:-1], b.shape[-2]), z.dtype)
+    for place in np.ndindex(y.shape[:-2]):
+        few = z.dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
+        if few and distances_direct(np.require(a[place], None, "CA"), np.require(b[place], None, "CA"), y[place]):
+            continue
+        if z.dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
+            _by_product(a[place], b[place], y[place], _CLOSE[z.dtype.char])
+        else:
+            for rows in _blocks(*a[place].shape, len(b[place])):
+                y[place][rows] = euclidean_norm(a[place][rows, None] - b[place], -1, False)
+    return y
+
+
+def weighted_rows(weight, z):
+    """The weighted sum of each row's differences from the other group's rows; equal rows contribute 0, whatever their weight.
+
+    Parameters
+    ----------
+    weight : (..., m, n) ndarray
+    z : (..., m + n, k) ndarray
+        The first m rows are one group, the others the second.
+
+    Returns
+    -------
+    (..., m + n, k) ndarray
+    """
+    weight, (z,), lead = _together(weight, z)
+    y = np.empty(z.shape, np.result_type(weight, z, np.float16))
+    for place in np.ndindex(lead):
+        lost = ~np.isfinite(weight[place])
+        known = np.where(lost, 0, weight[place])
+        (a, b), found = _parts(z[place], len(known)), _parts(y[place], len(known))
+        for w, ours, theirs, y_ in ((known, a, b, found[0]), (known.T, b, a, found[1])):
+            parts = (np.require(part, y.dtype, "CA") for part in (w, ours, theirs))
+            if y.dtype.char in _CLOSE and differences_weighted(*parts, y_):
+                continue
+            for rows in _blocks(*ours.shape, len(theirs)):
+                y_[rows] = (w[rows, None] @ (ours[rows, None] - theirs))[:, 0]
+        i, j = np.nonzero(lost)
+        apart = a[i] - b[j]
+        moved = apart.any(-1)
+        change = weight[place][lost][moved, None] * apart[moved]
+        np.add.at(found[0], i[moved], change)
+        np.subtract.at(found[1], j[moved], change)
+    return y
+
+
+def along_rows(weight, t, z):
+    """For each pair of rows the product of their differences in `t` and in `z`, times a weight; 0 for rows equal in either.
+
+    Parameters
+    ----------
+    weight : (..., m, n) ndarray
+    t, z : (..., m + n, k) ndarray
+        The first m rows are paired with the others.
+
+    Returns
+    -------
+    (..., m, n) ndarray
+    """
+    weight, (t, z), lead = _together(weight, t, z)
+    y = np.empty(weight.shape, np.result_type(weight, t, z, np.float16))
+    for place in np.ndindex(lead):
+        (t_a, t_b), (a, b) = _parts(t[place], weight.shape[-2]), _parts(z[place], weight.shape[-2])
+        for rows in _blocks(*a.shape, len(b)):
+            y[place][rows] = np.vecdot(t_a[rows, None] - t_b, a[rows, None] - b)
+        lost = ~np.isfinite(weight[place])
+        y[place] *= np.where(lost, 0, weight[place])
+        i, j = np.nonzero(lost)
+        moved = (t_a[i] != t_b[j]).any(-1) & (a[i] != b[j]).any(-1)
+        y[place][i[moved], j[moved]] = np.nan
+    return y
+
+
+def _together(weight, *rows):
+    """Weights of pairs, and the paired rows, with the same leading axes."""
+    if any(sum(weight.shape[-2:]) != z.shape[-2] or z.shape[-1] != rows[0].shape[-1] for z in rows):
+        shapes = " and ".join(str(z.shape) for z in rows)
+        raise ValueError(f"weights of shape {weight.shape} are not those of pairs of rows in {shapes}")
+    lead = np.broadcast_shapes(weight.shape[:-2], *(z.shape[:-2] for z in rows))
+    weight, *rows = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, *rows))
+    return weight, rows, lead
+
+
+def _parts(z, m):
+    """The first `m` rows, and the others."""
+    if not 0 <= m <= z.shape[-2]:
+        raise ValueError(f"of {z.shape[-2]} rows {m} cannot be the first")
+    return z[..., :m, :], z[..., m:, :]
+
+
+def _blocks(rows, length, others):
+    """Slices of rows whose differences from all others fit into a block."""
+    step = max(1, _BLOCK // max(1, length * others))
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def _by_product(a, b, y, close):
+    """|a|**2 + |b|**2 - 2 a @ b in double, centred at the mean of `b`; from differences where terms cancel or are not finite."""
+    with np.errstate(all="ignore"):
+        centre = b.mean(0, np.float64)
+        wide_a, wide_b = a - centre, b - centre
+        a_squares, b_squares = np.vecdot(wide_a, wide_a), np.vecdot(wide_b, wide_b)
+        for rows in _blocks(len(a), 1, len(b)):
+            square = wide_a[rows] @ (-2 * wide_b.T)
+            norms = a_squares[rows, None] + b_squares
+            square += norms
+            norms *= close
+            np.maximum(norms, _LEAST, out=norms)
+            apart = square > norms  # false also for infinities and NaNs
+            y[rows] = np.sqrt(square, out=square)
+            i, j = ((), ()) if apart.all() else np.nonzero(~apart)
+            for some in _blocks(len(i), a.shape[-1], 1):
+                y[rows][i[some], j[some]] = euclidean_norm(a[rows][i[some]] - b[j[some]], -1, False)

@@ -1,1 +1,0 @@
-"""Functions of whole rows: softmax, normalisers, losses of classes."""

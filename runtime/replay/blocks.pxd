@@ -1,9 +1,0 @@
-"""Blocks: loops over many elements, some elements at a time, and sums of what they make."""
-
-from ..support.capi cimport npy_intp
-from .frames cimport Frame
-from .tape cimport Tape
-
-cdef int complain(Tape tape, int i, int flags) except -1
-cdef int run_blocks(Tape tape, Frame frame, int first) except -1
-cdef int run_sum(Tape tape, Frame frame, int first, int loops, npy_intp room) except -1

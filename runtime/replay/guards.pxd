@@ -1,8 +1,0 @@
-"""Guards: whether the Python state that a recording was derived from is unchanged."""
-
-cdef class Guards:
-    cdef list guards        # (way, container, kind, value)
-
-    cdef bint hold(self) except -1
-
-cdef bint same_number(object a, object b) except -1

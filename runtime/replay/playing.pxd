@@ -1,5 +1,0 @@
-"""Playing: the steps of a tape, one after the other."""
-
-from .tape cimport Tape
-
-cdef list run(Tape tape, list given)

@@ -1,1 +1,0 @@
-"""Truncated power series as single tensors: what `jet` and `laplacian` make of operators and of passes."""

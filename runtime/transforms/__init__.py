@@ -1,0 +1,1 @@
+"""Function transforms by kinds of tensors: batches for `vmap`, power series for `jet`."""

@@ -1,0 +1,1 @@
+"""jet and laplacian: tensors that represent a truncated power series, and the rules for operators and passes on them."""

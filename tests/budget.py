@@ -1,0 +1,88 @@
+"""The lines of each room beside their bounds: `python -m tests.budget`, which `make lint` calls.
+
+A bound is lowered when its room gets smaller; one that is raised says in the commit what the lines buy.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SUFFIXES = (".py", ".pyx", ".pxd", ".h", ".j2")
+LONG = 400  # lines of a file, from which on it is named
+CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
+
+BOUNDS: dict[str, int] = {
+    "the core of the runtime": 16377,
+    "runtime/api": 2299,
+    "runtime/compiler": 13210,
+    "runtime/core": 4475,
+    "runtime/engine": 2827,
+    "runtime/formulas": 1174,
+    "runtime/kernels": 20245,
+    "runtime/methods": 2224,
+    "runtime/saved": 1620,
+    "runtime/support": 2303,
+    "runtime/transforms": 2518,
+    "library/array_api": 642,
+    "library/autograd": 2887,
+    "library/distributed": 997,
+    "library/func": 6312,
+    "library/nested": 972,
+    "library/nn": 8782,
+    "library/operators": 1399,
+    "library/optim": 2657,
+    "library/profiler": 1923,
+    "library/scipy": 14504,
+    "library/signal": 119,
+    "library/sparse": 971,
+    "library/special": 180,
+    "library/utils": 44,
+    "runtime": 123,
+    "library": 486,
+    "codegen": 15643,
+    "generated": 66998,
+}
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def files(room: str) -> list[Path]:
+    """The hand-written files of a room; `runtime` and `library` themselves are the files that are in no folder."""
+    top = ROOT / room
+    found = top.rglob("*") if "/" in room or room in ("codegen", "generated") else top.iterdir()
+    return sorted(path for path in found if path.suffix in SUFFIXES and "__pycache__" not in path.parts)
+
+
+def rooms() -> list[str]:
+    """Each folder of the runtime and of the library, their own files, the generator, and what it writes."""
+    inside = [f"{top}/{path.name}" for top in ("runtime", "library") for path in sorted((ROOT / top).iterdir())
+              if path.is_dir() and path.name != "__pycache__"]  # fmt: skip
+    return [*inside, "runtime", "library", "codegen", "generated"]
+
+
+def lines() -> dict[str, int]:
+    """Room -> its lines; "the core of the runtime" is the sum of six rooms."""
+    counted = {room: sum(map(lines_of, files(room))) for room in rooms()}
+    return {"the core of the runtime": sum(lines_of(path) for room in CORE for path in files(room)), **counted}
+
+
+def long_files() -> dict[str, int]:
+    """Files of more than `LONG` lines."""
+    sizes = {path.relative_to(ROOT).as_posix(): lines_of(path) for room in rooms() if room != "generated" for path in files(room)}
+    return {name: size for name, size in sizes.items() if size > LONG}
+
+
+def main() -> None:
+    found = lines()
+    for room, count in found.items():
+        print(f"{count:7,} of {BOUNDS.get(room, 0):7,}  {room}")
+    print(f"{sum(count for room, count in found.items() if '/' in room or room in ('runtime', 'library')):7,}             runtime and library")
+    for name, size in long_files().items():
+        print(f"warning: {name} has {size} lines")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Names of other libraries: each is here, or its error says what to write.
+
+The lists in `tests/elsewhere` are the public names of PyTorch, JAX, HIPS autograd, NumPy and SciPy; `names.py` beside them makes them.
+"""
+
+import importlib
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.support import error_hints, foreign_names
+from tests.asked import each
+
+LISTS = sorted((Path(__file__).parents[2] / "elsewhere").glob("*.txt"))
+# Where somebody looks for what another library has in a module that is not here.
+HOMES = {"": "", "torch": "", "jax": "", "autograd": "", "numpy": "", "autograd.numpy": "", "jax.numpy": "", "jax.nn": "nn",
+         "jax.random": "random", "jax.lax": "", "autograd.numpy.random": "random", "numpy.random": "random"}  # fmt: skip
+
+
+def home(module):
+    """The namespace here that stands for a module elsewhere, or the nearest above it."""
+    if module in HOMES:
+        return HOMES[module]
+    if module.startswith("scipy."):
+        return module
+    path = re.sub(r"^(torch|jax|autograd|numpy)\.|^", "", module, count=1)
+    path = re.sub(r"^(numpy|scipy|lax)\.", "", path)
+    try:
+        importlib.import_module(f"gradspec.{path}")
+        return path
+    except ImportError:
+        return ""
+
+
+def modules():
+    for path in LISTS:
+        for line in path.read_text().splitlines():
+            module, _, names = line.partition(":")
+            yield module, names.split()
+
+
+def namespace(path):
+    return importlib.import_module(f"gradspec.{path}".rstrip("."))
+
+
+@each(("module", "names"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_each_name_of_another_library_is_here_or_is_answered(module, names):
+    place = namespace(home(module))
+    if module.startswith("scipy."):  # the list is that of one version
+        names = [name for name in names if hasattr(importlib.import_module(module), name)]
+    without = [name for name in names if not hasattr(place, name) and "; write " not in error_hints.of_name(place, name)
+               and "; no" not in error_hints.of_name(place, name)]  # fmt: skip
+    assert without == [], " ".join(without)
+
+
+def test_the_lists_are_those_of_five_libraries():
+    assert [path.stem for path in LISTS] == ["autograd", "jax", "numpy", "scipy", "torch"]
+    assert sum(len(names) for _, names in modules()) > 4000
+
+
+# What people say beside: modules by the names under which they are imported, and libraries that stand near.
+# Names that the lists leave out, those of PyTorch's profilers among them.
+SPOKEN = {"anp", "jnp", "optax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
+          "emit_nvtx", "emit_itt", "ExecutionTraceObserver", "DeviceType"}  # fmt: skip
+ROWS = [(answer, name) for answer, names in foreign_names.NAMES.items() for name in names.split()]
+
+
+def test_each_row_is_needed():
+    listed = {name for _, names in modules() for name in names} | {module.rpartition(".")[2] for module, _ in modules()}
+    rows = [name for _, name in ROWS if "*" not in name and "." not in name]
+    assert [name for name in rows if error_hints.place_of(name)] == [], "are there by now"
+    assert [name for name in rows if name not in listed | SPOKEN] == [], "nobody has these"
+    assert len(rows) == len(set(rows))
+
+
+@each("answer", [*foreign_names.NAMES, *foreign_names.ATTRIBUTES])
+def test_an_answer_names_what_is_there(answer):
+    x = gs.asarray([[1.0]])
+    for root, path in re.findall(r"\b(gs|np|x|y)\.((?:\w+\.)*\w+)", answer):
+        found = {"gs": gs, "np": np, "x": x, "y": (x.clone(), x.requires_grad_(), x * 1)[2]}[root]
+        for part in path.split("."):
+            found = found(0) if getattr(found, "__name__", "") == "default_rng" else found
+            found = getattr(found, part)
+
+
+TAKEN = {
+    "apply_along_axis": lambda x: np.apply_along_axis(gs.sum, 0, x), "fabs": np.fabs, "rint": np.rint,
+    "piecewise": lambda x: np.piecewise(x, [x.detach() > 0], [lambda v: v * v, 0.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_numpys_functions_of_tensors_are_told_from_those_of_arrays(name):
+    assert error_hints.of_name(gs, name) == f"; write np.{name}, which takes tensors as well"
+    assert TAKEN[name](gs.tensor([0.5, 1.5], requires_grad=True)).requires_grad
+    assert error_hints.of_name(gs.special, "hankel1") == "; write gs.scipy.special.hankel1"
+    assert error_hints.of_name(gs.special, "ai_zeros").startswith("; write scipy.special.ai_zeros, which takes x.detach()")
+    assert error_hints.of_name(gs, "packbits").endswith("which takes x.detach().numpy(): it has no derivative here")
+
+
+CASES = [
+    ("gs.pmap", "AttributeError: module 'gradspec' has no attribute 'pmap'; write gs.vmap(f)"),
+    ("gs.Linear", "module 'gradspec' has no attribute 'Linear'; write gs.nn.Linear"),
+    ("gs.nn.kaiming_uniform_", "write gs.nn.init.kaiming_uniform_"),
+    ("gs.nn.DataParallel", "write gs.distributed.DistributedDataParallel"),
+    ("gs.expm", "write gs.linalg.expm"),
+    ("gs.linalg.sin", "write gs.sin"),
+    ("gs.exp_", "write x.exp_()"),
+    ("gs.random.gamma", "its parameters get no gradient"),
+    ("gs.random.split", "a generator holds the state"),
+    ("gs.random.zipf", "write gs.asarray(numpy.random.default_rng(seed).zipf(...)): its parameters get no gradient"),
+    ("gs.sqrtt", "AttributeError: module 'gradspec' has no attribute 'sqrtt'; did you mean 'sqrt'?"),
+    ("gs.no_such_thing_anywhere", "AttributeError: module 'gradspec' has no attribute 'no_such_thing_anywhere'"),
+    ("gs.linalg.svdd", "did you mean 'svd'?"),
+    ("from gradspec import pmap", "ImportError: cannot import name 'pmap' from 'gradspec'; write gs.vmap(f)"),
+    ("from gradspec.nn import DataParallel", "ImportError: cannot import name 'DataParallel' from 'gradspec.nn'; write gs.distributed.Dist"),
+    ("from gradspec.linalg import invv", "ImportError: cannot import name 'invv' from 'gradspec.linalg'; did you mean 'inv'?"),
+    ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.func.scan, fori_loop"),
+    ("import gradspec.numpy as np", "ModuleNotFoundError: No module named 'gradspec.numpy'; write import gradspec as gs"),
+    ("from gradspec.stats import norm", "ModuleNotFoundError: No module named 'gradspec.stats'; write gs.scipy.stats.norm.logpdf(x, m, s)"),
+]
+
+
+@each(("line", "expected"), CASES)
+def test_the_error_says_what_to_write(line, expected):
+    with pytest.raises((AttributeError, ImportError)) as caught:
+        exec(line, {"gs": gs})
+    message = f"{type(caught.value).__name__}: {caught.value}"
+    assert expected in message
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and type(again).__name__ == type(caught.value).__name__
+
+
+def test_a_program_that_asks_gets_its_answer_and_pays_for_no_words():
+    code = """
+import sys
+import gradspec as gs
+assert not hasattr(gs, "pmap") and getattr(gs.nn, "DataParallel", None) is None and not hasattr(gs.linalg, "__wrapped__")
+try:
+    from gradspec import pmap
+except ImportError:
+    pmap = None
+try:
+    import gradspec.lax
+except ModuleNotFoundError as error:
+    assert error.name == "gradspec.lax"
+assert "gradspec.support.foreign_names" in sys.modules  # by the ImportError alone
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
