@@ -5,7 +5,6 @@ A listener that asks for memory hears of each new array that owns its memory: wh
 freed.  Each such listener has a watch, a listener that is called before it.
 """
 
-from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 cimport cython
@@ -16,7 +15,6 @@ from ..support.capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, PyArray_ITEMSIZE, 
 
 cdef extern from "Python.h":
     object PyWeakref_NewRef(object, object)
-    PyObject* PyWeakref_GetObject(object)
 
 
 @cython.freelist(64)
@@ -69,7 +67,7 @@ cdef class Watch(Listener):
             return 0
         address = <uintptr_t> <void*> array
         known = self.alive.get(address)
-        if known is not None and PyWeakref_GetObject(known) == <PyObject*> array:
+        if known is not None and known() is array:
             return 0
         if is_among(array, event.inputs):  # written to, not new
             return 0

@@ -22,7 +22,8 @@ from .node cimport Node
 cdef extern from "gradspec/core/provenance.h":
     PyObject* gradspec_instruction(unsigned int*)
     int PyCode_Check(PyObject*)
-    int PyCode_Addr2Line(object, int)
+    ctypedef struct PyCodeObject
+    int PyCode_Addr2Line(PyCodeObject*, int)
 
 cdef enum:
     RECENT = 256    # code objects whose numbers are found without a dictionary
@@ -120,7 +121,7 @@ cdef tuple line_of(uint64_t origin):
     code = codes.get(origin >> 32)
     if code is None:
         return None
-    return code.co_filename, PyCode_Addr2Line(code, <int> (origin & 0xFFFFFFFF)), code.co_qualname
+    return code.co_filename, PyCode_Addr2Line(<PyCodeObject*> code, <int> (origin & 0xFFFFFFFF)), code.co_qualname
 
 
 def line_of_node(Node node):

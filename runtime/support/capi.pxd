@@ -82,7 +82,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
     bint PyTypeNum_ISFLOAT(int)
     bint PyTypeNum_ISCOMPLEX(int)
     object PyArray_EMPTY(int, npy_intp*, int, int)
-    object PyArray_DescrFromType(int)
+    object PyArray_DescrFromType "(PyObject *) PyArray_DescrFromType" (int)
     int PyArray_CopyInto(ndarray, ndarray) except -1
     int _import_array() except -1
 

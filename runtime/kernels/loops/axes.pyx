@@ -5,7 +5,7 @@ Computes the shapes and strides of plain cases directly: NumPy does so in Python
 other cases, and the errors, are left to NumPy.
 """
 
-from cpython.ref cimport Py_INCREF, PyObject
+from cpython.ref cimport Py_INCREF, PyObject, PyTypeObject
 
 import numpy as np
 
@@ -21,17 +21,18 @@ __all__ = ["broadcast_to", "expand_dims"]
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
-    object PyArray_NewFromDescr(PyObject*, PyObject*, int, npy_intp*, npy_intp*, void*, int, PyObject*)
+    ctypedef struct PyArray_Descr
+    object PyArray_NewFromDescr(PyTypeObject*, PyArray_Descr*, int, npy_intp*, npy_intp*, void*, int, PyObject*)
     int PyArray_SetBaseObject(ndarray, object) except -1
-    PyObject* PyArray_DESCR(ndarray)
-    PyObject* gradspec_array_type "(PyObject *) &PyArray_Type"
+    PyArray_Descr* PyArray_DESCR(ndarray)
+    PyTypeObject PyArray_Type
 
 
 cdef ndarray view_of(ndarray x, int ndim, npy_intp* dims, npy_intp* strides, char* data, int flags):
     """A view of the memory of `x` with the given shape, strides and first element."""
     cdef ndarray y
-    Py_INCREF(<object> PyArray_DESCR(x))  # PyArray_NewFromDescr steals this reference
-    y = PyArray_NewFromDescr(gradspec_array_type, PyArray_DESCR(x), ndim, dims, strides, data, flags, NULL)
+    Py_INCREF(<object> <PyObject*> PyArray_DESCR(x))  # PyArray_NewFromDescr steals this reference
+    y = PyArray_NewFromDescr(&PyArray_Type, PyArray_DESCR(x), ndim, dims, strides, data, flags, NULL)
     Py_INCREF(x)  # PyArray_SetBaseObject steals this reference
     PyArray_SetBaseObject(y, x)
     return y
