@@ -275,7 +275,9 @@ def _mutate_command(options: argparse.Namespace) -> None:
     with Progress("mutate") as progress:
         found = survivors(spec, package, options.op, progress)
     print("\n".join(map(str, found)))
-    _say(f"{len(found)} mutants survive")
+    advice = ("add a sample, an example or a kink that refuses them, or list them in tests/codegen/equivalent_mutants.yaml, "
+              "with the reason why the values are equal")  # fmt: skip
+    _say(f"{len(found)} changes pass all checks" + (f": {advice}" if found else ""))
 
 
 def _generate_command(options: argparse.Namespace) -> None:

@@ -135,10 +135,10 @@ __version__: str
 class Tensor(ArrayTensor):
     @property
     def imag(self) -> Tensor:
-        """Imaginary part, zeros for a real array."""
+        """Imaginary part; zeros for a real array."""
     @property
     def real(self) -> Tensor:
-        """Real part, `x` itself for a real array."""
+        """Real part; `x` itself for a real array."""
     @property
     def T(self) -> Tensor:
         """Axes in reverse order."""
@@ -166,7 +166,7 @@ class Tensor(ArrayTensor):
         """Inverse hyperbolic cosine."""
     arccosh = acosh
     def angle(self, *, deg: Any = None) -> Tensor:
-        """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+        """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
     def asin(self) -> Tensor:
         """Inverse sine."""
     arcsin = asin
@@ -182,7 +182,7 @@ class Tensor(ArrayTensor):
     def cbrt(self) -> Tensor:
         """Cube root."""
     def ceil(self) -> Tensor:
-        """Least integer that is not below x."""
+        """Least integer greater than or equal to x."""
     def conj(self) -> Tensor:
         """Complex conjugate."""
     conjugate = conj
@@ -210,11 +210,11 @@ class Tensor(ArrayTensor):
     def expm1(self) -> Tensor:
         """exp(x) - 1 without cancellation."""
     def floor(self) -> Tensor:
-        """Greatest integer that is not above x."""
+        """Greatest integer less than or equal to x."""
     def frac(self) -> Tensor:
-        """x - trunc(x), what stands behind the point."""
+        """x - trunc(x), the fractional part of x."""
     def frexp(self) -> _results.FrexpResult:
-        """x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1."""
+        """x = mantissa * 2**exponent, with the modulus of the mantissa in [0.5, 1), or 0 if x is 0."""
     def ldexp(self, b: Index) -> Tensor:
         """x * 2**b for integers `b`."""
     def lgamma(self) -> Tensor:
@@ -231,7 +231,7 @@ class Tensor(ArrayTensor):
     def logit(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid."""
     def nan_to_num(self, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, copy: Any = None) -> Tensor:
-        """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+        """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
     def negative(self) -> Tensor:
         """-x."""
     neg = negative
@@ -243,7 +243,7 @@ class Tensor(ArrayTensor):
     def reciprocal(self) -> Tensor:
         """1 / x."""
     def round(self, decimals: _int = 0, *, out: Any = None) -> Tensor:
-        """Nearest number with the given decimals, to even in the middle."""
+        """Nearest number with the given decimals; a tie goes to the even digit."""
     around = round
     def rsqrt(self) -> Tensor:
         """1 / sqrt(x)."""
@@ -251,12 +251,12 @@ class Tensor(ArrayTensor):
         """1 / (1 + exp(-x)), without overflow."""
     expit = sigmoid
     def sign(self) -> Tensor:
-        """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+        """x / abs(x), and 0 at 0; the derivative at 0 is 0, too."""
     sgn = sign
     def sin(self) -> Tensor:
         """Sine."""
     def sinc(self) -> Tensor:
-        """sin(pi x) / (pi x), and 1 at 0."""
+        """sin(pi x) / (pi x); 1 at 0."""
     def sinh(self) -> Tensor:
         """Hyperbolic sine."""
     def sqrt(self) -> Tensor:
@@ -268,7 +268,7 @@ class Tensor(ArrayTensor):
     def tanh(self) -> Tensor:
         """Hyperbolic tangent."""
     def trunc(self, *, out: Any = None) -> Tensor:
-        """x without its fraction."""
+        """Integer part of x, rounded toward 0."""
     fix = trunc
     def add(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a + b."""
@@ -280,57 +280,57 @@ class Tensor(ArrayTensor):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     arctan2 = atan2
     def clamp_max(self, max: Operand) -> Tensor:
-        """minimum(x, max); the gradient on the bound goes to `x`."""
+        """minimum(x, max); at the bound the gradient goes to `x`."""
     def clamp_min(self, min: Operand) -> Tensor:
-        """maximum(x, min); the gradient on the bound goes to `x`."""
+        """maximum(x, min); at the bound the gradient goes to `x`."""
     def clip(self, min: Operand | None = None, max: Operand | None = None, *, out: Any = None) -> Tensor:
-        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+        """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound."""
     clamp = clip
     def copysign(self, b: Operand) -> Tensor:
-        """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
+        """Modulus of a with the sign of b; the derivative in `a` at 0 is 0."""
     def div(self, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """a / b, rounded down or toward zero where `rounding_mode` says so."""
+        """a / b; with a `rounding_mode`, rounded down or toward zero."""
     def divide(self, b: Operand) -> Tensor:
         """a / b."""
     true_divide = divide
     def floor_divide(self, b: Operand) -> Tensor:
         """floor(a / b)."""
     def fmax(self, b: Operand) -> Tensor:
-        """The larger one, or the one that is not NaN; ties share the gradient."""
+        """The larger of two elements, or the other element if one is NaN; a tie shares the gradient."""
     def fmin(self, b: Operand) -> Tensor:
-        """The smaller one, or the one that is not NaN; ties share the gradient."""
+        """The smaller of two elements, or the other element if one is NaN; a tie shares the gradient."""
     def fmod(self, b: Operand) -> Tensor:
-        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
+        """a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the function is continuous."""
     def heaviside(self, b: Operand) -> Tensor:
-        """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
+        """0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either."""
     def hypot(self, b: Operand) -> Tensor:
         """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
     def lerp(self, b: Operand, weight: Operand) -> Tensor:
         """a + weight * (b - a)."""
     def logaddexp(self, b: Operand) -> Tensor:
-        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
+        """log(exp(a) + exp(b)) without overflow; the principal value for complex numbers."""
     def logaddexp2(self, b: Operand) -> Tensor:
-        """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
+        """log2(2**a + 2**b) without overflow; the principal value for complex numbers."""
     def maximum(self, b: Operand) -> Tensor:
-        """The larger one, NaN where one is; ties share the gradient."""
+        """The larger of two elements; NaN if one of them is NaN. A tie shares the gradient."""
     def minimum(self, b: Operand) -> Tensor:
-        """The smaller one, NaN where one is; ties share the gradient."""
+        """The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient."""
     def multiply(self, b: Operand) -> Tensor:
         """a * b."""
     mul = multiply
     def pow(self, b: Operand) -> Tensor:
-        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in `b` is 0."""
     power = pow
     def remainder(self, b: Operand) -> Tensor:
-        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
+        """a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the function is continuous."""
     mod = remainder
     def subtract(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a - b."""
     sub = subtract
     def xlogy(self, b: Operand) -> Tensor:
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
+        """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf."""
     def allclose(self, b: Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
-        """Whether isclose holds everywhere."""
+        """Whether isclose holds for all elements."""
     def bitwise_and(self, b: Operand) -> Tensor:
         """a & b, bit by bit."""
     def bitwise_invert(self) -> Tensor:
@@ -392,71 +392,71 @@ class Tensor(ArrayTensor):
         """a != b."""
     ne = not_equal
     def signbit(self) -> Tensor:
-        """Whether the sign bit is set, as it is for -0.0."""
+        """Whether the sign bit is set, also of -0.0."""
     def all(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, where: Any = None) -> Tensor:
-        """Whether every element is nonzero."""
+        """Whether all elements are nonzero."""
     def amax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Largest element, as max under the name that PyTorch has for values without places."""
+        """Largest element; max under PyTorch's name for the values without the indices."""
     def amin(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Smallest element, as min under the name that PyTorch has for values without places."""
+        """Smallest element; min under PyTorch's name for the values without the indices."""
     def any(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, where: Any = None) -> Tensor:
-        """Whether some element is nonzero."""
+        """Whether any element is nonzero."""
     def count_nonzero(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """Number of elements that are not 0."""
     def logsumexp(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
+        """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are -inf, and elements equal to inf share it."""
     def max(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
+        """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
     def mean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
         """Arithmetic mean."""
     def min(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
+        """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
     def nanmean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
         """Arithmetic mean of the elements that are not NaN."""
     def nansum(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Sum of the elements that are not NaN."""
     def norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-        """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+        """Vector norm of all elements, or along `axis`; linalg has the norms of matrices."""
     def prod(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
+        """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact at zeros, too."""
     def std(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
         """Square root of var; the derivative at 0 is 0."""
     def sum(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Sum."""
     def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
-        """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
+        """Sum to the given shape over the axes that broadcasting would repeat."""
     def var(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
-        """Mean squared distance from the mean, with the count less `correction` as divisor."""
+        """Mean squared distance from the mean; the divisor is the count minus `correction`."""
     def vector_norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-        """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+        """sum(abs(x)**ord)**(1/ord); the largest or smallest modulus for inf or -inf, the number of nonzero elements for 0. The derivative at 0 is 0."""
     def aminmax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
         """Smallest and largest element; ties share the gradient equally."""
     def corrcoef(self, y: Operand | None = None, rowvar: _bool = True, *, dtype: Any = None) -> Tensor:
         """Correlation coefficients of the variables in the rows of `x` and `y`."""
     def cov(self, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: _float | None = None, *, fweights: Operand | None = None, aweights: Operand | None = None, dtype: Any = None) -> Tensor:
-        """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
+        """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
     def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
-        """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
+        """Number of elements in each of `bins` bins of equal width between `min` and `max`, or between the least and the greatest element if `min` and `max` are equal."""
     def median(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
-        """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements the one that a stable sort puts there has the gradient."""
+        """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort decides which of several equal elements gets the gradient."""
     def nanmedian(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
-        """The median of the elements that are not NaN."""
+        """Median of the elements that are not NaN."""
     def nanquantile(self, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
-        """quantile of the elements that are not NaN, NaN where there are none."""
+        """quantile of the elements that are not NaN; NaN if all elements are NaN."""
     def quantile(self, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
-        """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient."""
+        """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
     def cummax(self, axis: _int) -> _results.CummaxResult:
-        """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+        """Largest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
     def cummin(self, axis: _int) -> _results.CumminResult:
-        """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+        """Smallest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
     def cumprod(self, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Any = None) -> Tensor:
-        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
+        """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every derivative is exact at zeros, too."""
     cumulative_prod = cumprod
     def cumsum(self, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Any = None) -> Tensor:
-        """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+        """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
     cumulative_sum = cumsum
     def diff(self, n: _int = 1, axis: _int = -1, *, prepend: Any = None, append: Any = None) -> Tensor:
-        """Each element less the one before it, `n` times."""
+        """Each element minus its predecessor, `n` times."""
     def logcumsumexp(self, axis: _int) -> Tensor:
         """log(cumsum(exp(x))) along `axis`, without overflow."""
     def addbmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
@@ -468,31 +468,31 @@ class Tensor(ArrayTensor):
     def addr(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
         """beta * x + alpha * outer(a, b) of vectors."""
     def baddbmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
+        """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`."""
     def cross(self, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
         """Cross product of vectors of length 3 along `axis`."""
     def dist(self, b: Operand, p: _float = 2.0) -> Tensor:
-        """The p-norm of a - b, as one vector."""
+        """The p-norm of a - b, taken over all elements as one vector."""
     def dot(self, b: Operand, *, out: Any = None) -> Tensor:
-        """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+        """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
     def inner(self, b: Operand) -> Tensor:
         """Sum over the last axis of both operands; 0-d operands multiply."""
     def kron(self, b: Operand) -> Tensor:
-        """Kronecker product, every element of `a` times all of `b`."""
+        """Kronecker product; each block is an element of `a` times all of `b`."""
     def matmul(self, b: Operand) -> Tensor:
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
     mm = matmul
     bmm = matmul
     mv = matmul
     def outer(self, b: Operand, *, out: Any = None) -> Tensor:
-        """y[i, j] = a[i] * b[j], operands flattened."""
+        """y[i, j] = a[i] * b[j], with both operands flattened."""
     ger = outer
     def renorm(self, p: _float, axis: _int, maxnorm: _float) -> Tensor:
-        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm + 1e-7."""
+        """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7."""
     def trace(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dtype: Any = None, out: Any = None) -> Tensor:
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
     def triangular_solve(self, a: Operand, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> _results.TriangularSolveResult:
-        """The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`."""
+        """Solution of a @ x = b, from one triangle of `a`, and a copy of `a`."""
     def tril(self, k: _int = 0) -> Tensor:
         """Elements on and below diagonal `k`, zeros above."""
     def triu(self, k: _int = 0) -> Tensor:
@@ -504,23 +504,23 @@ class Tensor(ArrayTensor):
     def adjoint(self) -> Tensor:
         """Conjugate transpose of the last two axes; a view of a real array."""
     def as_strided(self, shape: _int | Sequence[_int], strides: _int | Sequence[_int], offset: _int | None = None) -> Tensor:
-        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
+        """View of `x` with the given strides, which count elements of its memory, not bytes; read-only if elements repeat."""
     def as_strided_scatter(self, source: Operand, shape: _int | Sequence[_int], strides: _int | Sequence[_int], offset: _int | None = None) -> Tensor:
-        """A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows."""
+        """Contiguous copy of `x` with `source` written to the elements that as_strided returns."""
     def broadcast_to(self, *shape: _int | Sequence[_int]) -> Tensor:
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
     def contiguous(self) -> Tensor:
-        """The array itself where its elements lie in C order, a copy in C order where they do not."""
+        """`x` itself if it is contiguous in C order, otherwise a copy in C order."""
     def diag(self, k: _int = 0) -> Tensor:
-        """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
+        """Diagonal `k` of a matrix, or the square matrix with the vector `x` on diagonal `k`."""
     def diag_embed(self, offset: _int = 0, axis1: _int = -2, axis2: _int = -1) -> Tensor:
-        """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
+        """Square matrices with the last axis of `x` on diagonal `offset` and zeros elsewhere."""
     def diagflat(self, k: _int = 0) -> Tensor:
-        """Square matrix that has the elements in C order on diagonal `k`."""
+        """Square matrix with the elements in C order on diagonal `k`."""
     def diagonal(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1) -> Tensor:
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
     def expand(self, *shape: _int | Sequence[_int]) -> Tensor:
-        """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
+        """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 keeps a length."""
     def expand_as(self, other: Operand) -> Tensor:
         """Read-only view of `x` in the shape of `other`."""
     def expand_dims(self, axis: _int | Sequence[_int] = 0) -> Tensor:
@@ -535,59 +535,59 @@ class Tensor(ArrayTensor):
     def flipud(self) -> Tensor:
         """Order reversed along the first axis."""
     def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """Axes `source` moved to `destination`; the others keep their order."""
+        """Axes `source` moved to `destination`; the other axes keep their order."""
     movedim = moveaxis
     def permute_dims(self, *axes: _int | Sequence[_int] | None) -> Tensor:
         """Axes in the given order, reversed when `axes` is None."""
     permute = permute_dims
     t = permute_dims
     def ravel(self, *, order: Any = None) -> Tensor:
-        """One axis that holds every element in C order."""
+        """All elements along one axis, in C order."""
     def reshape(self, *shape: _int | Sequence[_int]) -> Tensor:
-        """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
+        """The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the view."""
     def reshape_as(self, other: Operand) -> Tensor:
-        """The same elements in C order under the shape of `other`."""
+        """The same elements in C order with the shape of `other`."""
     def roll(self, shift: _int | Sequence[_int], axis: _int | Sequence[_int] | None = None) -> Tensor:
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
     def rollaxis(self, axis: _int, start: _int = 0) -> Tensor:
-        """One axis moved to before another one."""
+        """One axis moved to before another axis."""
     def rot90(self, k: _int = 1, axes: _int | Sequence[_int] = (0, 1)) -> Tensor:
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""
     def squeeze(self, *axis: _int | Sequence[_int] | None) -> Tensor:
-        """Without the given axes of length 1, or without all of them when `axis` is None."""
+        """`x` without the given axes of length 1, or without all such axes when `axis` is None."""
     def swapaxes(self, axis1: _int, axis2: _int) -> Tensor:
         """Two axes exchanged."""
     swapdims = swapaxes
     def unflatten(self, axis: _int, sizes: _int | Sequence[_int]) -> Tensor:
-        """View with one axis taken apart into several."""
+        """View with one axis split into several axes."""
     def view(self, *shape: _int | Sequence[_int]) -> Tensor:
-        """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape copies."""
+        """The same elements in C order with another shape, never a copy; an error if strides cannot express it, where reshape copies."""
     def view_as(self, other: Operand) -> Tensor:
-        """The same elements under the shape of `other`, never a copy."""
+        """The same elements with the shape of `other`, never a copy."""
     def view_as_complex(self) -> Tensor:
-        """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
+        """View of pairs of real numbers along the last axis as complex numbers; an error if the numbers of a pair are not adjacent in memory."""
     def view_as_real(self) -> Tensor:
-        """Real and imaginary parts along a new last axis; a view."""
+        """View of the real and imaginary parts, along a new last axis."""
     def windows(self, axis: _int, size: _int, step: _int = 1) -> Tensor:
-        """What windows along `axis` show, as a last axis; read-only where they overlap."""
+        """Sliding windows along `axis`, with their elements along a new last axis; read-only if the windows overlap."""
     def argwhere(self) -> Tensor:
-        """Where the elements are not 0, one row for each."""
+        """Indices of the nonzero elements, one row for each element."""
     def diagonal_scatter(self, source: Operand, offset: _int = 0, axis1: _int = 0, axis2: _int = 1) -> Tensor:
-        """A copy of `x` with `source` in the place of a diagonal."""
+        """A copy of `x` with a diagonal replaced by `source`."""
     def flatnonzero(self) -> Tensor:
-        """Where the elements in C order are not 0."""
+        """Indices in C order of the nonzero elements."""
     def gather(self, axis: _int, indices: Index) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
     def index_add(self, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
     def index_copy(self, axis: _int, indices: Index, source: Operand) -> Tensor:
-        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
+        """A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last wins."""
     def index_fill(self, axis: _int, indices: Index, value: Operand) -> Tensor:
-        """A copy of `x` with `value` in the slices of the given indices along `axis`."""
+        """A copy of `x` with `value` in the slices at `indices` along `axis`."""
     def index_put(self, index: Index, value: Operand, accumulate: _bool = False) -> Tensor:
-        """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+        """A copy of `x` after x[index] = value; of equal indices the last wins."""
     def index_reduce(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
+        """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]."""
     def index_select(self, axis: _int, indices: Index) -> Tensor:
         """Slices of `x` along `axis`, in the order of `indices`."""
     def masked_fill(self, mask: Operand, value: Operand) -> Tensor:
@@ -595,101 +595,101 @@ class Tensor(ArrayTensor):
     def masked_scatter(self, mask: Operand, source: Operand) -> Tensor:
         """A copy of `x` with the elements of `source`, in C order, where the mask is true."""
     def masked_select(self, mask: Operand) -> Tensor:
-        """The elements of `x` where the mask is true, in C order; the two broadcast."""
+        """Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast."""
     def narrow(self, axis: _int, start: _int, length: _int) -> Tensor:
         """View of `length` slices of `x` along `axis`, from slice `start` on."""
     def nonzero(self) -> list[Tensor]:
-        """Where `x` is not 0, the indices along each axis, in C order."""
+        """Indices of the nonzero elements along each axis, in C order."""
     def put(self, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
-        """A copy of `x` with elements of `source` at places in C order, or added to them."""
+        """A copy of `x` with elements of `source` written or added at the given positions in C order."""
     def scatter(self, axis: _int, indices: Index, source: Operand) -> Tensor:
-        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins."""
     def scatter_add(self, axis: _int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
     def scatter_reduce(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index; equal extremes share the gradient."""
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the same index; equal extremes share the gradient."""
     def select(self, axis: _int, index: _int) -> Tensor:
         """View of slice `index` of `x` along `axis`, without that axis."""
     def select_scatter(self, source: Operand, axis: _int, index: _int) -> Tensor:
-        """A copy of `x` with `source` in the place of one slice along `axis`."""
+        """A copy of `x` with one slice along `axis` replaced by `source`."""
     def slice_scatter(self, source: Operand, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-        """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
+        """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
     def take(self, indices: Index, axis: _int | None = None, *, out: Any = None, mode: Any = None) -> Tensor:
         """Elements of `x` in C order, or slices along `axis`."""
     def take_along_axis(self, indices: Index, axis: _int | None = -1) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
     def take_along_dim(self, indices: Index, axis: _int | None = None) -> Tensor:
-        """take_along_axis, of flattened arrays where `axis` is None."""
+        """take_along_axis; both arrays are flattened when `axis` is None."""
     def array_split(self, sections: Index, axis: _int = 0) -> list[Tensor]:
-        """Views of nearly equal length along `axis`, or of the parts between given indices."""
+        """Views of parts along `axis`, of nearly equal length or between the given indices."""
     tensor_split = array_split
     def chunk(self, chunks: _int, axis: _int = 0) -> list[Tensor]:
-        """Views of at most `chunks` parts along `axis`, all but the last of one length."""
+        """Views of at most `chunks` parts along `axis`; all parts but the last have the same length."""
     def dsplit(self, sections: Index) -> list[Tensor]:
-        """Views of equal length along the third axis, or of the parts between given indices."""
+        """Views of parts along the third axis, of equal length or between the given indices."""
     def hsplit(self, sections: Index) -> list[Tensor]:
-        """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
+        """Views of parts along the second axis, or the axis of a vector, of equal length or between the given indices."""
     def split(self, sections: Index, axis: _int = 0) -> list[Tensor]:
-        """Views of equal length along `axis`, or of the parts between given indices."""
+        """Views of parts along `axis`, of equal length or between the given indices."""
     def split_with_sizes(self, sizes: _int | Sequence[_int], axis: _int = 0) -> list[Tensor]:
-        """Views of parts of the given lengths along `axis`, which add up to its own."""
+        """Views of parts of the given lengths along `axis`; the lengths add up to the length of the axis."""
     def tile(self, *reps: _int | Sequence[_int]) -> Tensor:
-        """Copies of the whole of `x` laid along its axes."""
+        """The whole of `x` repeated along its axes."""
     def unsafe_chunk(self, chunks: _int, axis: _int = 0) -> list[Tensor]:
-        """Copies of the parts that chunk gives; they can be written to."""
+        """Copies of the parts that chunk returns, which can be written to."""
     def unsafe_split(self, sections: Index, axis: _int = 0) -> list[Tensor]:
-        """Copies of the parts that split gives; they can be written to."""
+        """Copies of the parts that split returns, which can be written to."""
     def unstack(self, axis: _int = 0) -> list[Tensor]:
         """Views of the slices of `x` along `axis`."""
     unbind = unstack
     def vsplit(self, sections: Index) -> list[Tensor]:
-        """Views of equal length along the first axis, or of the parts between given indices."""
+        """Views of parts along the first axis, of equal length or between the given indices."""
     def argmax(self, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
-        """Position of the first largest element along `axis`, or in C order when it is None."""
+        """Index of the first largest element along `axis`, or in C order when it is None."""
     def argmin(self, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
-        """Position of the first smallest element along `axis`, or in C order when it is None."""
+        """Index of the first smallest element along `axis`, or in C order when it is None."""
     def argpartition(self, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
-        """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
+        """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger elements after it."""
     def argsort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
-        """The order that sorts `x` along `axis`; equal elements keep theirs."""
+        """Indices that sort `x` along `axis`; equal elements keep their order."""
     def bincount(self, weights: Operand | None = None, minlength: _int = 0) -> Tensor:
-        """How often each number occurs, or the sum of the weights where it does."""
+        """Number of occurrences of each integer, or the sum of its weights."""
     def kthvalue(self, k: _int, axis: _int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
-        """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
+        """The `k`-th smallest element along `axis`, counted from 1, and its index."""
     def mode(self, axis: _int = -1, keepdims: _bool = False) -> _results.ModeResult:
-        """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
+        """Most frequent element along `axis`, the smallest of several, and the index of its last occurrence."""
     def msort(self) -> Tensor:
-        """Sorted along the first axis."""
+        """Elements sorted along the first axis."""
     def partition(self, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
-        """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
+        """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
     def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
-        """Sorted along `axis`; equal elements keep their order."""
+        """Elements sorted along `axis`; equal elements keep their order."""
     def topk(self, k: _int, axis: _int = -1, *, largest: _bool = True) -> _results.TopkResult:
-        """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
+        """The `k` largest or smallest elements along `axis`, in order, and their indices."""
     def unique(self, *, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, equal_nan: Any = None, sorted: Any = None) -> Tensor:
-        """The different elements, in rising order; the gradient goes to the first of equal ones."""
+        """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
     unique_values = unique
     def relu(self) -> Tensor:
-        """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
+        """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN."""
     def log_softmax(self, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """x - logsumexp(x) along `axis`."""
     def softmax(self, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
     def weight_norm(self, g: Operand, axis: _int | None = 0) -> Tensor:
-        """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
+        """Each slice of `x` along `axis` scaled to the norm `g`; all of `x` as one slice when it is None."""
     def astype(self, dtype: npt.DTypeLike, *, copy: Any = None) -> Tensor:
         """A copy of `x` with another dtype."""
     def copy(self, *, order: Any = None) -> Tensor:
-        """The same elements in memory of their own."""
+        """A copy of `x`."""
     clone = copy
     def new_empty(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-        """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
+        """Uninitialised array with the given shape and the dtype of `x`."""
     def new_full(self, shape: _int | Sequence[_int], fill_value: complex, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-        """One number everywhere, in a shape of its own and the dtype of `x`."""
+        """Array with the same value everywhere, with the given shape and the dtype of `x`."""
     def new_ones(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-        """Ones in a shape of their own and the dtype of `x`."""
+        """Ones with the given shape and the dtype of `x`."""
     def new_zeros(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-        """Zeros in a shape of their own and the dtype of `x`."""
+        """Zeros with the given shape and the dtype of `x`."""
     def absolute_(self) -> Tensor:
         """Modulus; the derivative at 0 is 0. In place."""
     abs_ = absolute_
@@ -714,7 +714,7 @@ class Tensor(ArrayTensor):
     def cbrt_(self) -> Tensor:
         """Cube root. In place."""
     def ceil_(self) -> Tensor:
-        """Least integer that is not below x. In place."""
+        """Least integer greater than or equal to x. In place."""
     def conj_(self) -> Tensor:
         """Complex conjugate. In place."""
     conjugate_ = conj_
@@ -740,9 +740,9 @@ class Tensor(ArrayTensor):
     def expm1_(self) -> Tensor:
         """exp(x) - 1 without cancellation. In place."""
     def floor_(self) -> Tensor:
-        """Greatest integer that is not above x. In place."""
+        """Greatest integer less than or equal to x. In place."""
     def frac_(self) -> Tensor:
-        """x - trunc(x), what stands behind the point. In place."""
+        """x - trunc(x), the fractional part of x. In place."""
     def ldexp_(self, b: Index) -> Tensor:
         """x * 2**b for integers `b`. In place."""
     def lgamma_(self) -> Tensor:
@@ -759,7 +759,7 @@ class Tensor(ArrayTensor):
     def logit_(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
     def nan_to_num_(self, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, copy: Any = None) -> Tensor:
-        """NaN and infinities replaced, by default by 0 and the largest finite numbers. In place."""
+        """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus. In place."""
     def negative_(self) -> Tensor:
         """-x. In place."""
     neg_ = negative_
@@ -769,7 +769,7 @@ class Tensor(ArrayTensor):
     def reciprocal_(self) -> Tensor:
         """1 / x. In place."""
     def round_(self, decimals: _int = 0, *, out: Any = None) -> Tensor:
-        """Nearest number with the given decimals, to even in the middle. In place."""
+        """Nearest number with the given decimals; a tie goes to the even digit. In place."""
     around_ = round_
     def rsqrt_(self) -> Tensor:
         """1 / sqrt(x). In place."""
@@ -777,12 +777,12 @@ class Tensor(ArrayTensor):
         """1 / (1 + exp(-x)), without overflow. In place."""
     expit_ = sigmoid_
     def sign_(self) -> Tensor:
-        """x / abs(x), and 0 at 0, where the derivative is 0 too. In place."""
+        """x / abs(x), and 0 at 0; the derivative at 0 is 0, too. In place."""
     sgn_ = sign_
     def sin_(self) -> Tensor:
         """Sine. In place."""
     def sinc_(self) -> Tensor:
-        """sin(pi x) / (pi x), and 1 at 0. In place."""
+        """sin(pi x) / (pi x); 1 at 0. In place."""
     def sinh_(self) -> Tensor:
         """Hyperbolic sine. In place."""
     def sqrt_(self) -> Tensor:
@@ -794,7 +794,7 @@ class Tensor(ArrayTensor):
     def tanh_(self) -> Tensor:
         """Hyperbolic tangent. In place."""
     def trunc_(self, *, out: Any = None) -> Tensor:
-        """x without its fraction. In place."""
+        """Integer part of x, rounded toward 0. In place."""
     fix_ = trunc_
     def add_(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a + b. In place."""
@@ -806,55 +806,55 @@ class Tensor(ArrayTensor):
         """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0. In place."""
     arctan2_ = atan2_
     def clamp_max_(self, max: Operand) -> Tensor:
-        """minimum(x, max); the gradient on the bound goes to `x`. In place."""
+        """minimum(x, max); at the bound the gradient goes to `x`. In place."""
     def clamp_min_(self, min: Operand) -> Tensor:
-        """maximum(x, min); the gradient on the bound goes to `x`. In place."""
+        """maximum(x, min); at the bound the gradient goes to `x`. In place."""
     def clip_(self, min: Operand | None = None, max: Operand | None = None, *, out: Any = None) -> Tensor:
-        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
+        """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound. In place."""
     clamp_ = clip_
     def copysign_(self, b: Operand) -> Tensor:
-        """Modulus of a with the sign of b; the derivative by a is 0 at 0. In place."""
+        """Modulus of a with the sign of b; the derivative in `a` at 0 is 0. In place."""
     def div_(self, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """a / b, rounded down or toward zero where `rounding_mode` says so. In place."""
+        """a / b; with a `rounding_mode`, rounded down or toward zero. In place."""
     def divide_(self, b: Operand) -> Tensor:
         """a / b. In place."""
     true_divide_ = divide_
     def floor_divide_(self, b: Operand) -> Tensor:
         """floor(a / b). In place."""
     def fmax_(self, b: Operand) -> Tensor:
-        """The larger one, or the one that is not NaN; ties share the gradient. In place."""
+        """The larger of two elements, or the other element if one is NaN; a tie shares the gradient. In place."""
     def fmin_(self, b: Operand) -> Tensor:
-        """The smaller one, or the one that is not NaN; ties share the gradient. In place."""
+        """The smaller of two elements, or the other element if one is NaN; a tie shares the gradient. In place."""
     def fmod_(self, b: Operand) -> Tensor:
-        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to. In place."""
+        """a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the function is continuous. In place."""
     def heaviside_(self, b: Operand) -> Tensor:
-        """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch. In place."""
+        """0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either. In place."""
     def hypot_(self, b: Operand) -> Tensor:
         """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0. In place."""
     def lerp_(self, b: Operand, weight: Operand) -> Tensor:
         """a + weight * (b - a). In place."""
     def logaddexp_(self, b: Operand) -> Tensor:
-        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value. In place."""
+        """log(exp(a) + exp(b)) without overflow; the principal value for complex numbers. In place."""
     def logaddexp2_(self, b: Operand) -> Tensor:
-        """log2(2**a + 2**b) without overflow; of complex numbers the principal value. In place."""
+        """log2(2**a + 2**b) without overflow; the principal value for complex numbers. In place."""
     def maximum_(self, b: Operand) -> Tensor:
-        """The larger one, NaN where one is; ties share the gradient. In place."""
+        """The larger of two elements; NaN if one of them is NaN. A tie shares the gradient. In place."""
     def minimum_(self, b: Operand) -> Tensor:
-        """The smaller one, NaN where one is; ties share the gradient. In place."""
+        """The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient. In place."""
     def multiply_(self, b: Operand) -> Tensor:
         """a * b. In place."""
     mul_ = multiply_
     def pow_(self, b: Operand) -> Tensor:
-        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0. In place."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in `b` is 0. In place."""
     power_ = pow_
     def remainder_(self, b: Operand) -> Tensor:
-        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to. In place."""
+        """a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the function is continuous. In place."""
     mod_ = remainder_
     def subtract_(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a - b. In place."""
     sub_ = subtract_
     def xlogy_(self, b: Operand) -> Tensor:
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf. In place."""
+        """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf. In place."""
     def bitwise_and_(self, b: Operand) -> Tensor:
         """a & b, bit by bit. In place."""
     def bitwise_invert_(self) -> Tensor:
@@ -880,20 +880,20 @@ class Tensor(ArrayTensor):
     def addr_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
         """beta * x + alpha * outer(a, b) of vectors. In place."""
     def baddbmm_(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`. In place."""
+        """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`. In place."""
     def matmul_(self, b: Operand) -> Tensor:
         """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right. In place."""
     mm_ = matmul_
     bmm_ = matmul_
     mv_ = matmul_
     def renorm_(self, p: _float, axis: _int, maxnorm: _float) -> Tensor:
-        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm + 1e-7. In place."""
+        """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7. In place."""
     def tril_(self, k: _int = 0) -> Tensor:
         """Elements on and below diagonal `k`, zeros above. In place."""
     def triu_(self, k: _int = 0) -> Tensor:
         """Elements on and above diagonal `k`, zeros below. In place."""
     def as_strided_(self, shape: _int | Sequence[_int], strides: _int | Sequence[_int], offset: _int | None = None) -> Tensor:
-        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat. In place."""
+        """View of `x` with the given strides, which count elements of its memory, not bytes; read-only if elements repeat. In place."""
     def expand_dims_(self, axis: _int | Sequence[_int] = 0) -> Tensor:
         """New axes of length 1 at the given positions of the result. In place."""
     unsqueeze_ = expand_dims_
@@ -902,47 +902,47 @@ class Tensor(ArrayTensor):
     permute_ = permute_dims_
     t_ = permute_dims_
     def squeeze_(self, *axis: _int | Sequence[_int] | None) -> Tensor:
-        """Without the given axes of length 1, or without all of them when `axis` is None. In place."""
+        """`x` without the given axes of length 1, or without all such axes when `axis` is None. In place."""
     def swapaxes_(self, axis1: _int, axis2: _int) -> Tensor:
         """Two axes exchanged. In place."""
     swapdims_ = swapaxes_
     def index_add_(self, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
     def index_copy_(self, axis: _int, indices: Index, source: Operand) -> Tensor:
-        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays. In place."""
+        """A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last wins. In place."""
     def index_fill_(self, axis: _int, indices: Index, value: Operand) -> Tensor:
-        """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
+        """A copy of `x` with `value` in the slices at `indices` along `axis`. In place."""
     def index_put_(self, index: Index, value: Operand, accumulate: _bool = False) -> Tensor:
-        """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
+        """A copy of `x` after x[index] = value; of equal indices the last wins. In place."""
     def index_reduce_(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
+        """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
     def masked_fill_(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true. In place."""
     def masked_scatter_(self, mask: Operand, source: Operand) -> Tensor:
         """A copy of `x` with the elements of `source`, in C order, where the mask is true. In place."""
     def put_(self, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
-        """A copy of `x` with elements of `source` at places in C order, or added to them. In place."""
+        """A copy of `x` with elements of `source` written or added at the given positions in C order. In place."""
     def scatter_(self, axis: _int, indices: Index, source: Operand) -> Tensor:
-        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays. In place."""
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins. In place."""
     def scatter_add_(self, axis: _int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather. In place."""
     def scatter_reduce_(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index; equal extremes share the gradient. In place."""
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the same index; equal extremes share the gradient. In place."""
     def celu_(self, alpha: _float = 1.0) -> Tensor:
         """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. In place."""
     def elu_(self, alpha: _float = 1.0) -> Tensor:
         """x where x > 0, alpha * (exp(x) - 1) elsewhere. In place."""
     def gelu_(self, approximate: str = 'none') -> Tensor:
-        """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In place."""
+        """x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'. In place."""
     def hardshrink_(self, lambd: _float = 0.5) -> Tensor:
         """x where abs(x) > lambd, 0 elsewhere. In place."""
     def hardsigmoid_(self) -> Tensor:
-        """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0. In place."""
+        """x / 6 + 1/2, clipped to [0, 1]; the derivative at the bounds is 0. In place."""
     def hardswish_(self) -> Tensor:
-        """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1. In place."""
+        """x * hardsigmoid(x); the derivative is 0 at -3 and 1 at 3. In place."""
     hard_swish_ = hardswish_
     def hardtanh_(self, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
-        """x between `min_val` and `max_val`; the derivative at the bounds is 0. In place."""
+        """x clipped to [`min_val`, `max_val`]; the derivative at the bounds is 0. In place."""
     def leaky_relu_(self, negative_slope: _float = 0.01) -> Tensor:
         """x where x > 0, negative_slope * x elsewhere. In place."""
     def log1mexp_(self) -> Tensor:
@@ -953,20 +953,20 @@ class Tensor(ArrayTensor):
     def mish_(self) -> Tensor:
         """x * tanh(log(1 + exp(x))). In place."""
     def relu_(self) -> Tensor:
-        """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN. In place."""
+        """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN. In place."""
     def relu6_(self) -> Tensor:
-        """x between 0 and 6; the derivative at the bounds is 0. In place."""
+        """x clipped to [0, 6]; the derivative at the bounds is 0. In place."""
     def selu_(self) -> Tensor:
         """elu with the scale and alpha of self-normalising networks. In place."""
     def silu_(self) -> Tensor:
         """x * sigmoid(x). In place."""
     swish_ = silu_
     def softplus_(self, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
-        """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold. In place."""
+        """log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold. In place."""
     def softshrink_(self, lambd: _float = 0.5) -> Tensor:
-        """x moved towards 0 by `lambd`, 0 where it would pass it. In place."""
+        """x moved toward 0 by `lambd`, but not beyond 0. In place."""
     def softsign_(self) -> Tensor:
-        """x / (1 + abs(x)); of a complex number the one of the same phase. In place."""
+        """x / (1 + abs(x)); a complex number keeps its phase. In place."""
     def squareplus_(self, b: _float = 4.0) -> Tensor:
         """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials. In place."""
     def tanhshrink_(self) -> Tensor:
@@ -988,7 +988,7 @@ class Tensor(ArrayTensor):
     def expi_(self) -> Tensor:
         """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x. In place."""
     def exprel_(self) -> Tensor:
-        """(exp(x) - 1) / x, 1 at 0. In place."""
+        """(exp(x) - 1) / x; 1 at 0. In place."""
     def gamma_(self) -> Tensor:
         """Gamma function. In place."""
     def gammasgn_(self) -> Tensor:
@@ -1022,15 +1022,15 @@ class Tensor(ArrayTensor):
     def ndtri_(self) -> Tensor:
         """Inverse of the normal distribution function. In place."""
     def poch_(self, m: Operand) -> Tensor:
-        """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny. In place."""
+        """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma. In single precision, derivatives lose digits, and so do second derivatives if z and m are tiny. In place."""
     def rel_entr_(self, b: Operand) -> Tensor:
         """a * log(a / b), the summand of a relative entropy. In place."""
     def rgamma_(self) -> Tensor:
-        """One over the gamma function. In place."""
+        """Reciprocal of the gamma function. In place."""
     def spherical_bessel_j0_(self) -> Tensor:
         """Spherical Bessel function of the first kind of order 0, sin(x) / x. In place."""
     def xlog1py_(self, b: Operand) -> Tensor:
-        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf. In place."""
+        """a * log(1 + b), and 0 where a is 0; there the derivatives are 0 if b < -1. The derivative in `a` at b = -1 is -inf. In place."""
     def y0_(self) -> Tensor:
         """Bessel function of the second kind of order 0. In place."""
     def y1_(self) -> Tensor:
@@ -1038,37 +1038,37 @@ class Tensor(ArrayTensor):
     def bernoulli_(self, p: Operand = 0.5, *, generator: np.random.Generator | _int | None = None) -> Tensor:
         """Every element replaced by 1 with probability `p`, else by 0. In place."""
     def cauchy_(self, median: complex = 0.0, sigma: complex = 1.0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-        """Every element replaced by a random number of the Cauchy distribution. In place."""
+        """Every element replaced by a random number from the Cauchy distribution. In place."""
     def copy_(self, source: Operand) -> Tensor:
         """x[...] = source. In place."""
     def eq_(self, other: Operand) -> Tensor:
-        """Every element replaced by 1 where it is equal to `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is equal to `other`, else by 0. In place."""
     def exponential_(self, lambd: complex = 1.0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-        """Every element replaced by a random number of the exponential distribution. In place."""
+        """Every element replaced by a random number from the exponential distribution. In place."""
     def fill_(self, value: Operand) -> Tensor:
         """x[...] = value, a number or a 0-d array. In place."""
     def fill_diagonal_(self, value: Operand) -> Tensor:
-        """x[i, i] = value for every i, for as many axes as `x` has; a number or a 0-d array. In place."""
+        """x[i, ..., i] = value for every i, with an index for each axis of `x`; a number or a 0-d array. In place."""
     def ge_(self, other: Operand) -> Tensor:
-        """Every element replaced by 1 where it is at least `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is at least `other`, else by 0. In place."""
     def geometric_(self, p: complex, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-        """Every element replaced by the number of trials up to and with the first success. In place."""
+        """Every element replaced by the number of trials up to and including the first success. In place."""
     def gt_(self, other: Operand) -> Tensor:
-        """Every element replaced by 1 where it is greater than `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is greater than `other`, else by 0. In place."""
     def le_(self, other: Operand) -> Tensor:
-        """Every element replaced by 1 where it is at most `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is at most `other`, else by 0. In place."""
     def log_normal_(self, mean: complex = 1.0, std: complex = 2.0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
         """Every element replaced by the exponential of a normal random number. In place."""
     def lt_(self, other: Operand) -> Tensor:
-        """Every element replaced by 1 where it is less than `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is less than `other`, else by 0. In place."""
     def ne_(self, other: Operand) -> Tensor:
-        """Every element replaced by 1 where it is not equal to `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is not equal to `other`, else by 0. In place."""
     def normal_(self, mean: complex = 0.0, std: complex = 1.0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
         """Every element replaced by a normal random number. In place."""
     def random_(self, low: _int | None = None, high: _int | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-        """Every element replaced by a whole number from `low` up to but without `high`; from 0 up to `low` where it stands alone, and up to what the dtype holds exactly where there is none. In place."""
+        """Every element replaced by a whole number from `low` up to but not including `high`, or from 0 up to `low` when `high` is None. When both are None, the numbers go up to the largest integers that the dtype holds exactly. In place."""
     def uniform_(self, low: complex = 0.0, high: complex = 1.0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-        """Every element replaced by a random number, evenly distributed over [low, high). In place."""
+        """Every element replaced by a random number uniformly distributed over [low, high). In place."""
     def zero_(self) -> Tensor:
         """x[...] = 0. In place."""
     def __abs__(self) -> Tensor: ...
@@ -1135,7 +1135,7 @@ def acos(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def acosh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
 def angle(x: Operand, *, deg: Any = None) -> Tensor:
-    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+    """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
 def asin(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse sine."""
 def asinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1147,7 +1147,7 @@ def atanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Cube root."""
 def ceil(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Least integer that is not below x."""
+    """Least integer greater than or equal to x."""
 def conj(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate."""
 def cos(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1159,7 +1159,7 @@ def deg2rad(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Derivative of lgamma. Needs SciPy."""
 def entr(x: Operand) -> Tensor:
-    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below."""
+    """-x * log(x), the summand of an entropy; 0 at 0 and -inf below 0."""
 def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1175,13 +1175,13 @@ def exp2(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def expm1(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """exp(x) - 1 without cancellation."""
 def floor(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Greatest integer that is not above x."""
+    """Greatest integer less than or equal to x."""
 def frac(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x - trunc(x), what stands behind the point."""
+    """x - trunc(x), the fractional part of x."""
 def frexp(x: Operand) -> _results.FrexpResult:
-    """x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1."""
+    """x = mantissa * 2**exponent, with the modulus of the mantissa in [0.5, 1), or 0 if x is 0."""
 def imag(x: Operand) -> Tensor:
-    """Imaginary part, zeros for a real array."""
+    """Imaginary part; zeros for a real array."""
 def ldexp(x: Operand, b: Index, *, out: Tensor | None = None) -> Tensor:
     """x * 2**b for integers `b`."""
 def lgamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1197,9 +1197,9 @@ def log2(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def logit(x: Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid."""
 def modf(x: Operand) -> _results.ModfResult:
-    """What stands behind the point, and what stands before it, both with the sign of x."""
+    """Fractional part and integer part, both with the sign of x."""
 def nan_to_num(x: Operand, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, copy: Any = None, out: Tensor | None = None) -> Tensor:
-    """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+    """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
 def negative(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """-x."""
 def polygamma(n: _int, x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1209,21 +1209,21 @@ def positive(x: Operand) -> Tensor:
 def rad2deg(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Radians to degrees."""
 def real(x: Operand) -> Tensor:
-    """Real part, `x` itself for a real array."""
+    """Real part; `x` itself for a real array."""
 def reciprocal(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / x."""
 def round(x: Operand, decimals: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Nearest number with the given decimals, to even in the middle."""
+    """Nearest number with the given decimals; a tie goes to the even digit."""
 def rsqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(x)."""
 def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-x)), without overflow."""
 def sign(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+    """x / abs(x), and 0 at 0; the derivative at 0 is 0, too."""
 def sin(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Sine."""
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x); 1 at 0."""
 def sinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic sine."""
 def sqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1235,7 +1235,7 @@ def tan(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
 def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x without its fraction."""
+    """Integer part of x, rounded toward 0."""
 def add(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tensor | None = None) -> Tensor:
     """a + b."""
 def addcdiv(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
@@ -1245,63 +1245,63 @@ def addcmul(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
 def clamp_max(x: Operand, max: Operand) -> Tensor:
-    """minimum(x, max); the gradient on the bound goes to `x`."""
+    """minimum(x, max); at the bound the gradient goes to `x`."""
 def clamp_min(x: Operand, min: Operand) -> Tensor:
-    """maximum(x, min); the gradient on the bound goes to `x`."""
+    """maximum(x, min); at the bound the gradient goes to `x`."""
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+    """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound."""
 def complex(a: Operand, b: Operand) -> Tensor:
-    """Complex numbers of real parts `a` and imaginary parts `b`."""
+    """Complex numbers with real parts `a` and imaginary parts `b`."""
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
+    """Modulus of a with the sign of b; the derivative in `a` at 0 is 0."""
 def div(a: Operand, b: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
-    """a / b, rounded down or toward zero where `rounding_mode` says so."""
+    """a / b; with a `rounding_mode`, rounded down or toward zero."""
 def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a / b."""
 def divmod(a: Operand, b: Operand) -> _results.DivmodResult:
-    """floor(a / b), and a - b * floor(a / b) with the sign of b."""
+    """floor(a / b), and a - b * floor(a / b), which has the sign of b."""
 def floor_divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """floor(a / b)."""
 def fmax(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger one, or the one that is not NaN; ties share the gradient."""
+    """The larger of two elements, or the other element if one is NaN; a tie shares the gradient."""
 def fmin(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller one, or the one that is not NaN; ties share the gradient."""
+    """The smaller of two elements, or the other element if one is NaN; a tie shares the gradient."""
 def fmod(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
+    """a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the function is continuous."""
 def heaviside(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
+    """0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either."""
 def hypot(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
 def lerp(a: Operand, b: Operand, weight: Operand, *, out: Tensor | None = None) -> Tensor:
     """a + weight * (b - a)."""
 def logaddexp(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
+    """log(exp(a) + exp(b)) without overflow; the principal value for complex numbers."""
 def logaddexp2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
+    """log2(2**a + 2**b) without overflow; the principal value for complex numbers."""
 def maximum(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger one, NaN where one is; ties share the gradient."""
+    """The larger of two elements; NaN if one of them is NaN. A tie shares the gradient."""
 def minimum(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller one, NaN where one is; ties share the gradient."""
+    """The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient."""
 def multiply(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a * b."""
 def polar(a: Operand, b: Operand) -> Tensor:
-    """Complex numbers of modulus `a` and argument `b`."""
+    """Complex numbers with modulus `a` and argument `b`."""
 def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in `b` is 0."""
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
+    """a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the function is continuous."""
 def rsub(a: Operand, b: Operand, *, alpha: complex = 1) -> Tensor:
     """b - alpha * a."""
 def subtract(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tensor | None = None) -> Tensor:
     """a - b."""
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
-    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
+    """a where the mask is true, b elsewhere; the branch not taken does not affect the gradient, even if it is NaN."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
+    """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf."""
 def allclose(a: Operand, b: Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
-    """Whether isclose holds everywhere."""
+    """Whether isclose holds for all elements."""
 def array_equal(a: Operand, b: Operand, equal_nan: _bool = False) -> Tensor:
-    """Whether both have one shape and equal elements."""
+    """Whether both arrays have the same shape and equal elements."""
 def bitwise_and(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a & b, bit by bit."""
 def bitwise_invert(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1353,35 +1353,35 @@ def logical_xor(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
 def not_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a != b."""
 def signbit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether the sign bit is set, as it is for -0.0."""
+    """Whether the sign bit is set, also of -0.0."""
 def all(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Whether every element is nonzero."""
+    """Whether all elements are nonzero."""
 def amax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Largest element, as max under the name that PyTorch has for values without places."""
+    """Largest element; max under PyTorch's name for the values without the indices."""
 def amin(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Smallest element, as min under the name that PyTorch has for values without places."""
+    """Smallest element; min under PyTorch's name for the values without the indices."""
 def any(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Whether some element is nonzero."""
+    """Whether any element is nonzero."""
 def count_nonzero(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """Number of elements that are not 0."""
 def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
+    """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are -inf, and elements equal to inf share it."""
 def max(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
+    """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
 def mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Arithmetic mean."""
 def min(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
+    """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
 def nanmean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
     """Arithmetic mean of the elements that are not NaN."""
 def nansum(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
     """Sum of the elements that are not NaN."""
 def norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+    """Vector norm of all elements, or along `axis`; linalg has the norms of matrices."""
 def prod(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
+    """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact at zeros, too."""
 def std(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
     """Square root of var; the derivative at 0 is 0."""
 def std_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0) -> _results.StdMeanResult:
@@ -1389,97 +1389,97 @@ def std_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _b
 def sum(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Sum."""
 def sum_to_size(x: Operand, *size: _int | _int | Sequence[_int]) -> Tensor:
-    """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
+    """Sum to the given shape over the axes that broadcasting would repeat."""
 def var(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
-    """Mean squared distance from the mean, with the count less `correction` as divisor."""
+    """Mean squared distance from the mean; the divisor is the count minus `correction`."""
 def var_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0) -> _results.VarMeanResult:
     """Variance and arithmetic mean."""
 def aminmax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
     """Smallest and largest element; ties share the gradient equally."""
 def average(x: Operand, axis: _int | Sequence[_int] | None = None, weights: Operand | None = None, *, keepdims: _bool = False, returned: Any = None) -> Tensor:
-    """Mean in which each element has a weight."""
+    """Mean with a weight for each element."""
 def corrcoef(x: Operand, y: Operand | None = None, rowvar: _bool = True, *, dtype: Any = None) -> Tensor:
     """Correlation coefficients of the variables in the rows of `x` and `y`."""
 def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: _float | None = None, *, fweights: Operand | None = None, aweights: Operand | None = None, dtype: Any = None) -> Tensor:
-    """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
+    """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
 def histc(x: Operand, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
-    """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
+    """Number of elements in each of `bins` bins of equal width between `min` and `max`, or between the least and the greatest element if `min` and `max` are equal."""
 def histogram(x: Operand, bins: _int = 10, range: _float | Sequence[_float] | None = None, weights: Operand | None = None, density: _bool = False) -> _results.HistogramResult:
-    """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins."""
+    """Number of elements, or sum of their weights, in each of `bins` bins of equal width, and the edges of the bins."""
 def median(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
-    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements the one that a stable sort puts there has the gradient."""
+    """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort decides which of several equal elements gets the gradient."""
 def nanmax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-    """Largest element that is not NaN, NaN where all are; ties share the gradient equally."""
+    """Largest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally."""
 def nanmedian(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
-    """The median of the elements that are not NaN."""
+    """Median of the elements that are not NaN."""
 def nanmin(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-    """Smallest element that is not NaN, NaN where all are; ties share the gradient equally."""
+    """Smallest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally."""
 def nanpercentile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
-    """nanquantile of percentages."""
+    """nanquantile with percentages."""
 def nanprod(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
     """Product of the elements that are not NaN."""
 def nanquantile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
-    """quantile of the elements that are not NaN, NaN where there are none."""
+    """quantile of the elements that are not NaN; NaN if all elements are NaN."""
 def nanstd(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
     """Standard deviation of the elements that are not NaN; the derivative at 0 is 0."""
 def nanvar(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
     """Variance of the elements that are not NaN."""
 def percentile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
-    """quantile of percentages."""
+    """quantile with percentages."""
 def ptp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
-    """Largest element less the smallest one; ties share the gradient equally."""
+    """Largest element minus the smallest element; ties share the gradient equally."""
 def quantile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
-    """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient."""
+    """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
 def cummax(x: Operand, axis: _int) -> _results.CummaxResult:
-    """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+    """Largest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
 def cummin(x: Operand, axis: _int) -> _results.CumminResult:
-    """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+    """Smallest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
 def cumprod(x: Operand, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Tensor | None = None) -> Tensor:
-    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
+    """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every derivative is exact at zeros, too."""
 def cumsum(x: Operand, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Tensor | None = None) -> Tensor:
-    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+    """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
 def cumulative_trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: _int = -1) -> Tensor:
-    """Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart."""
+    """Integral along `axis` by the trapezoidal rule, up to each sample but the first. The samples are at `x`, or `dx` apart."""
 def diff(x: Operand, n: _int = 1, axis: _int = -1, *, prepend: Any = None, append: Any = None) -> Tensor:
-    """Each element less the one before it, `n` times."""
+    """Each element minus its predecessor, `n` times."""
 def ediff1d(x: Operand, *, to_end: Any = None, to_begin: Any = None) -> Tensor:
-    """Each element less the one before it, in C order."""
+    """Each element minus its predecessor, in C order."""
 def logcumsumexp(x: Operand, axis: _int, *, out: Tensor | None = None) -> Tensor:
     """log(cumsum(exp(x))) along `axis`, without overflow."""
 def nancumprod(x: Operand, axis: _int | None = None, *, dtype: Any = None, out: Any = None) -> Tensor:
-    """cumprod with 1 for NaN."""
+    """cumprod with NaN replaced by 1."""
 def nancumsum(x: Operand, axis: _int | None = None, *, dtype: Any = None, out: Any = None) -> Tensor:
-    """cumsum with 0 for NaN."""
+    """cumsum with NaN replaced by 0."""
 def trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: _int = -1) -> Tensor:
-    """Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None."""
+    """Integral along `axis` by the trapezoidal rule; the samples are at `x`, or `dx` apart if `x` is None."""
 def unwrap(x: Operand, discont: _float | None = None, axis: _int = -1, period: _float = 6.283185307179586) -> Tensor:
-    """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods."""
+    """Jumps along `axis` that exceed half a period, or `discont`, reduced by whole periods."""
 def convolve(a: Operand, b: Operand, mode: str = 'full') -> Tensor:
     """Convolution of two vectors."""
 def correlate(a: Operand, b: Operand, mode: str = 'valid') -> Tensor:
-    """Cross-correlation of two vectors, the second one conjugated."""
+    """Cross-correlation of two vectors, with the conjugate of the second."""
 def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None, *, period: _float | None = None) -> Tensor:
-    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last, or periodic."""
+    """Values at `x` of the function that is linear between known positions, in any order, and constant beyond the last, or periodic."""
 def poly(x: Operand) -> Tensor:
-    """Coefficients, highest power first, of the polynomial with the roots `x`, or the characteristic one of a matrix."""
+    """Coefficients, highest power first, of the polynomial with the roots `x`, or of the characteristic polynomial of a matrix."""
 def polyadd(a: Operand, b: Operand) -> Tensor:
-    """Coefficients, highest power first, of the sum of two polynomials; leading zeros stay."""
+    """Coefficients, highest power first, of the sum of two polynomials; leading zeros are kept."""
 def polyder(p: Operand, m: _int = 1) -> Tensor:
     """Coefficients, highest power first, of a derivative of a polynomial."""
 def polydiv(u: Operand, v: Operand) -> _results.PolydivResult:
-    """Quotient and rest of a division of polynomials, coefficients with the highest power first; leading zeros of the rest stay."""
+    """Quotient and remainder of a division of polynomials; coefficients have the highest power first, and leading zeros of the remainder are kept."""
 def polyfit(x: Operand, y: Operand, deg: _int, *, w: Operand | None = None, rcond: Any = None, full: Any = None, cov: Any = None) -> Tensor:
-    """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares."""
+    """Coefficients, highest power first, of the polynomial of degree `deg` that fits the points best in the sense of least squares."""
 def polyint(p: Operand, m: _int = 1, k: Operand = 0.0) -> Tensor:
     """Coefficients, highest power first, of an integral of a polynomial."""
 def polymul(a: Operand, b: Operand) -> Tensor:
-    """Coefficients, highest power first, of the product of two polynomials; leading zeros stay."""
+    """Coefficients, highest power first, of the product of two polynomials; leading zeros are kept."""
 def polysub(a: Operand, b: Operand) -> Tensor:
-    """Coefficients, highest power first, of the difference of two polynomials; leading zeros stay."""
+    """Coefficients, highest power first, of the difference of two polynomials; leading zeros are kept."""
 def polyval(p: Operand, x: Operand) -> Tensor:
-    """Polynomial with the coefficients `p`, highest power first, by Horner's rule; of each column of `p`, if it has further axes."""
+    """Polynomial with the coefficients `p`, highest power first, by Horner's rule; further axes of `p` hold further polynomials."""
 def roots(p: Operand) -> Tensor:
-    """Roots of a polynomial with the coefficients `p`, highest power first, the first of which is not 0; as complex numbers."""
+    """Roots, as complex numbers, of the polynomial with the coefficients `p`, highest power first; the first coefficient is not 0."""
 def addbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
 def addmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
@@ -1489,81 +1489,81 @@ def addmv(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: compl
 def addr(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """beta * x + alpha * outer(a, b) of vectors."""
 def baddbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-    """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
+    """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`."""
 def block_diag(*arrays: Operand | Sequence[Operand]) -> Tensor:
-    """Matrices along the diagonal of one, zeros elsewhere; vectors count as rows."""
+    """Block-diagonal matrix of the given matrices, with zeros elsewhere; a vector counts as a row."""
 def cdist(a: Operand, b: Operand, p: _float = 2.0) -> Tensor:
     """The p-norm of the difference of each row of `a` and each row of `b`."""
 def cholesky_inverse(l: Operand, *, upper: _bool = False) -> Tensor:
-    """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`."""
+    """Inverse of l @ mH(l), or of mH(l) @ l if `upper`, where `l` is a factor returned by cholesky."""
 def cholesky_solve(b: Operand, l: Operand, *, upper: _bool = False) -> Tensor:
-    """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`."""
+    """Solution y of l @ mH(l) @ y = b, or of mH(l) @ l @ y = b if `upper`, where `l` is a factor returned by cholesky."""
 def coo_matmul(values: Operand, rows: Index, columns: Index, x: Operand, m: _int) -> Tensor:
-    """Product of a matrix of `m` rows, of which `values` are stored at `rows` and `columns`, and a dense one; what stands twice at one place counts twice."""
+    """Product of a sparse matrix with `m` rows and a dense matrix; `values` are the elements of the sparse matrix at `rows` and `columns`, and duplicates are added."""
 def cross(a: Operand, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def dist(a: Operand, b: Operand, p: _float = 2.0) -> Tensor:
-    """The p-norm of a - b, as one vector."""
+    """The p-norm of a - b, taken over all elements as one vector."""
 def dot(a: Operand, b: Operand, *, out: Any = None) -> Tensor:
-    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+    """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
 def inner(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of both operands; 0-d operands multiply."""
 def kron(a: Operand, b: Operand) -> Tensor:
-    """Kronecker product, every element of `a` times all of `b`."""
+    """Kronecker product; each block is an element of `a` times all of `b`."""
 def logdet(x: Operand) -> Tensor:
-    """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real."""
+    """Principal logarithm of the determinant; NaN for a negative determinant of a real matrix."""
 def lu_unpack(lu: Operand, pivots: Index) -> _results.LuUnpackResult:
-    """The factors of lu from what lu_factor gives."""
+    """The factors of lu from the results of lu_factor."""
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
 def matvec(a: Operand, b: Operand) -> Tensor:
-    """Products of matrices, in the last two axes, with vectors, in the last; leading axes broadcast."""
+    """Products of matrices, in the last two axes, with vectors, in the last axis; leading axes broadcast."""
 def nuclear_norm(x: Operand) -> Tensor:
     """Sum of the singular values."""
 def outer(a: Operand, b: Operand, *, out: Any = None) -> Tensor:
-    """y[i, j] = a[i] * b[j], operands flattened."""
+    """y[i, j] = a[i] * b[j], with both operands flattened."""
 def renorm(x: Operand, p: _float, axis: _int, maxnorm: _float) -> Tensor:
-    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm + 1e-7."""
+    """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7."""
 def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
-    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
+    """Sum over the last `axes` axes of `a` and the first `axes` axes of `b`, or over two given lists of axes."""
 def trace(x: Operand, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dtype: Any = None, out: Any = None) -> Tensor:
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
 def triangular_solve(b: Operand, a: Operand, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> _results.TriangularSolveResult:
-    """The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`."""
+    """Solution of a @ x = b, from one triangle of `a`, and a copy of `a`."""
 def tril(x: Operand, k: _int = 0) -> Tensor:
     """Elements on and below diagonal `k`, zeros above."""
 def triu(x: Operand, k: _int = 0) -> Tensor:
     """Elements on and above diagonal `k`, zeros below."""
 def vander(x: Operand, N: _int | None = None, increasing: _bool = False) -> Tensor:
-    """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`."""
+    """Matrix whose columns are the powers of a vector, from N - 1 down to 0, or from 0 up if `increasing`."""
 def vdot(a: Operand, b: Operand) -> Tensor:
     """Sum of conj(a) * b over all elements."""
 def vecdot(a: Operand, b: Operand, axis: _int = -1) -> Tensor:
     """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
 def vecmat(a: Operand, b: Operand) -> Tensor:
-    """Products of vectors, in the last axis and conjugated, with matrices, in the last two; leading axes broadcast."""
+    """Products of conjugated vectors, in the last axis, with matrices, in the last two axes; leading axes broadcast."""
 def adjoint(x: Operand) -> Tensor:
     """Conjugate transpose of the last two axes; a view of a real array."""
 def as_strided(x: Operand, shape: _int | Sequence[_int], strides: _int | Sequence[_int], offset: _int | None = None) -> Tensor:
-    """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
+    """View of `x` with the given strides, which count elements of its memory, not bytes; read-only if elements repeat."""
 def as_strided_scatter(x: Operand, source: Operand, shape: _int | Sequence[_int], strides: _int | Sequence[_int], offset: _int | None = None) -> Tensor:
-    """A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows."""
+    """Contiguous copy of `x` with `source` written to the elements that as_strided returns."""
 def atleast_1d(x: Operand) -> Tensor:
-    """A number as a vector of one element, anything else as it is."""
+    """A number as a vector with one element; any other array unchanged."""
 def atleast_2d(x: Operand) -> Tensor:
-    """A vector as a row, a number as one element of a matrix, anything else as it is."""
+    """A vector as a row, a number as a 1 by 1 matrix; any other array unchanged."""
 def atleast_3d(x: Operand) -> Tensor:
-    """A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is."""
+    """A vector of length n with shape (1, n, 1), a matrix with a third axis of length 1; an array with more axes unchanged."""
 def broadcast_to(x: Operand, shape: _int | Sequence[_int]) -> Tensor:
     """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
 def contiguous(x: Operand) -> Tensor:
-    """The array itself where its elements lie in C order, a copy in C order where they do not."""
+    """`x` itself if it is contiguous in C order, otherwise a copy in C order."""
 def diag(x: Operand, k: _int = 0) -> Tensor:
-    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
+    """Diagonal `k` of a matrix, or the square matrix with the vector `x` on diagonal `k`."""
 def diag_embed(x: Operand, offset: _int = 0, axis1: _int = -2, axis2: _int = -1) -> Tensor:
-    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
+    """Square matrices with the last axis of `x` on diagonal `offset` and zeros elsewhere."""
 def diagflat(x: Operand, k: _int = 0) -> Tensor:
-    """Square matrix that has the elements in C order on diagonal `k`."""
+    """Square matrix with the elements in C order on diagonal `k`."""
 def diagonal(x: Operand, offset: _int = 0, axis1: _int = 0, axis2: _int = 1) -> Tensor:
     """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
 def expand_as(x: Operand, other: Operand) -> Tensor:
@@ -1583,59 +1583,59 @@ def mH(x: Operand) -> Tensor:
 def mT(x: Operand) -> Tensor:
     """Transpose of the last two axes."""
 def moveaxis(x: Operand, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-    """Axes `source` moved to `destination`; the others keep their order."""
+    """Axes `source` moved to `destination`; the other axes keep their order."""
 def permute_dims(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Axes in the given order, reversed when `axes` is None."""
 def ravel(x: Operand, *, order: Any = None) -> Tensor:
-    """One axis that holds every element in C order."""
+    """All elements along one axis, in C order."""
 def reshape(x: Operand, shape: _int | Sequence[_int]) -> Tensor:
-    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
+    """The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the view."""
 def reshape_as(x: Operand, other: Operand) -> Tensor:
-    """The same elements in C order under the shape of `other`."""
+    """The same elements in C order with the shape of `other`."""
 def roll(x: Operand, shift: _int | Sequence[_int], axis: _int | Sequence[_int] | None = None) -> Tensor:
     """Elements shifted cyclically along `axis`, or in C order when it is None."""
 def rollaxis(x: Operand, axis: _int, start: _int = 0) -> Tensor:
-    """One axis moved to before another one."""
+    """One axis moved to before another axis."""
 def rot90(x: Operand, k: _int = 1, axes: _int | Sequence[_int] = (0, 1)) -> Tensor:
     """Rotation by `k` quarter turns from the first of `axes` towards the second."""
 def squeeze(x: Operand, axis: _int | Sequence[_int] | None = None) -> Tensor:
-    """Without the given axes of length 1, or without all of them when `axis` is None."""
+    """`x` without the given axes of length 1, or without all such axes when `axis` is None."""
 def swapaxes(x: Operand, axis1: _int, axis2: _int) -> Tensor:
     """Two axes exchanged."""
 def unflatten(x: Operand, axis: _int, sizes: _int | Sequence[_int]) -> Tensor:
-    """View with one axis taken apart into several."""
+    """View with one axis split into several axes."""
 def view_as(x: Operand, other: Operand) -> Tensor:
-    """The same elements under the shape of `other`, never a copy."""
+    """The same elements with the shape of `other`, never a copy."""
 def view_as_complex(x: Operand) -> Tensor:
-    """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
+    """View of pairs of real numbers along the last axis as complex numbers; an error if the numbers of a pair are not adjacent in memory."""
 def view_as_real(x: Operand) -> Tensor:
-    """Real and imaginary parts along a new last axis; a view."""
+    """View of the real and imaginary parts, along a new last axis."""
 def argwhere(x: Operand) -> Tensor:
-    """Where the elements are not 0, one row for each."""
+    """Indices of the nonzero elements, one row for each element."""
 def compress(condition: Operand, x: Operand, axis: _int | None = None, *, out: Any = None) -> Tensor:
-    """Slices of `x` along `axis` for which the condition holds."""
+    """Slices of `x` along `axis` whose condition is true."""
 def delete(x: Operand, index: Index, axis: _int | None = None) -> Tensor:
-    """What is left of `x` without some slices along `axis`."""
+    """`x` without the slices at `index` along `axis`."""
 def diagonal_scatter(x: Operand, source: Operand, offset: _int = 0, axis1: _int = 0, axis2: _int = 1) -> Tensor:
-    """A copy of `x` with `source` in the place of a diagonal."""
+    """A copy of `x` with a diagonal replaced by `source`."""
 def extract(condition: Operand, x: Operand) -> Tensor:
-    """Elements of `x` in C order where the condition holds."""
+    """Elements of `x`, in C order, whose condition is true."""
 def flatnonzero(x: Operand) -> Tensor:
-    """Where the elements in C order are not 0."""
+    """Indices in C order of the nonzero elements."""
 def gather(x: Operand, axis: _int, indices: Index) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
 def getitem(x: Operand, index: Index) -> Tensor:
-    """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
+    """x[index]; a view if the index consists only of integers, slices, None and Ellipsis."""
 def index_add(x: Operand, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
 def index_copy(x: Operand, axis: _int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
+    """A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last wins."""
 def index_fill(x: Operand, axis: _int, indices: Index, value: Operand) -> Tensor:
-    """A copy of `x` with `value` in the slices of the given indices along `axis`."""
+    """A copy of `x` with `value` in the slices at `indices` along `axis`."""
 def index_put(x: Operand, index: Index, value: Operand, accumulate: _bool = False) -> Tensor:
-    """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+    """A copy of `x` after x[index] = value; of equal indices the last wins."""
 def index_reduce(x: Operand, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-    """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
+    """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]."""
 def index_select(x: Operand, axis: _int, indices: Index) -> Tensor:
     """Slices of `x` along `axis`, in the order of `indices`."""
 def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
@@ -1643,159 +1643,159 @@ def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
 def masked_scatter(x: Operand, mask: Operand, source: Operand) -> Tensor:
     """A copy of `x` with the elements of `source`, in C order, where the mask is true."""
 def masked_select(x: Operand, mask: Operand) -> Tensor:
-    """The elements of `x` where the mask is true, in C order; the two broadcast."""
+    """Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast."""
 def narrow(x: Operand, axis: _int, start: _int, length: _int) -> Tensor:
     """View of `length` slices of `x` along `axis`, from slice `start` on."""
 def nonzero(x: Operand) -> list[Tensor]:
-    """Where `x` is not 0, the indices along each axis, in C order."""
+    """Indices of the nonzero elements along each axis, in C order."""
 def put(x: Operand, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
-    """A copy of `x` with elements of `source` at places in C order, or added to them."""
+    """A copy of `x` with elements of `source` written or added at the given positions in C order."""
 def scatter(x: Operand, axis: _int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
+    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins."""
 def scatter_add(x: Operand, axis: _int, indices: Index, source: Operand) -> Tensor:
     """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
 def scatter_reduce(x: Operand, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index; equal extremes share the gradient."""
+    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the same index; equal extremes share the gradient."""
 def select(x: Operand, axis: _int, index: _int) -> Tensor:
     """View of slice `index` of `x` along `axis`, without that axis."""
 def select_scatter(x: Operand, source: Operand, axis: _int, index: _int) -> Tensor:
-    """A copy of `x` with `source` in the place of one slice along `axis`."""
+    """A copy of `x` with one slice along `axis` replaced by `source`."""
 def slice_scatter(x: Operand, source: Operand, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-    """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
+    """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
 def take(x: Operand, indices: Index, axis: _int | None = None, *, out: Any = None, mode: Any = None) -> Tensor:
     """Elements of `x` in C order, or slices along `axis`."""
 def take_along_axis(x: Operand, indices: Index, axis: _int | None = -1) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
 def take_along_dim(x: Operand, indices: Index, axis: _int | None = None) -> Tensor:
-    """take_along_axis, of flattened arrays where `axis` is None."""
+    """take_along_axis; both arrays are flattened when `axis` is None."""
 def unravel_index(indices: Index, shape: _int | Sequence[_int]) -> list[Tensor]:
-    """Places in C order as indices along each axis of an array of the given shape."""
+    """Positions in C order as indices along each axis of an array of the given shape."""
 def append(x: Operand, values: Operand, axis: _int | None = None) -> Tensor:
-    """The elements of `values` behind `x` along `axis`, both flattened when it is None."""
+    """The elements of `values` after `x` along `axis`; both are flattened when it is None."""
 def array_split(x: Operand, sections: Index, axis: _int = 0) -> list[Tensor]:
-    """Views of nearly equal length along `axis`, or of the parts between given indices."""
+    """Views of parts along `axis`, of nearly equal length or between the given indices."""
 def broadcast_arrays(*arrays: Operand | Sequence[Operand]) -> list[Tensor]:
-    """Copies of all arrays in the shape that they broadcast to, and in the dtype."""
+    """Copies of all arrays with the common broadcast shape and dtype."""
 def cartesian_prod(*arrays: Operand | Sequence[Operand]) -> Tensor:
-    """Every choice of an element from each vector, a row for each."""
+    """Cartesian product of vectors, one row for each combination of elements."""
 def chunk(x: Operand, chunks: _int, axis: _int = 0) -> list[Tensor]:
-    """Views of at most `chunks` parts along `axis`, all but the last of one length."""
+    """Views of at most `chunks` parts along `axis`; all parts but the last have the same length."""
 def column_stack(arrays: Sequence[Operand]) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
 def combinations(x: Operand, r: _int = 2, with_replacement: _bool = False) -> Tensor:
-    """All choices of `r` elements of a vector, a row for each, in the order of their places."""
+    """All combinations of `r` elements of a vector, one row for each, in the order of their indices."""
 def concat(arrays: Sequence[Operand], axis: _int | None = 0, *, out: Any = None, dtype: Any = None) -> Tensor:
-    """Arrays one after the other along `axis`, flattened first when it is None."""
+    """Arrays joined along `axis`; they are flattened first when it is None."""
 def constant_pad_nd(x: Operand, pad: _int | Sequence[_int], value: complex = 0) -> Tensor:
-    """Constants before and behind the last axes, cut off where a length is negative."""
+    """Constants added before and after the last axes; a negative length removes elements."""
 def dsplit(x: Operand, sections: Index) -> list[Tensor]:
-    """Views of equal length along the third axis, or of the parts between given indices."""
+    """Views of parts along the third axis, of equal length or between the given indices."""
 def dstack(arrays: Sequence[Operand]) -> Tensor:
-    """Arrays one behind the other along a third axis."""
+    """Arrays joined along a third axis."""
 def hsplit(x: Operand, sections: Index) -> list[Tensor]:
-    """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
+    """Views of parts along the second axis, or the axis of a vector, of equal length or between the given indices."""
 def hstack(arrays: Sequence[Operand], *, dtype: Any = None) -> Tensor:
-    """Vectors one after the other, matrices side by side."""
+    """Vectors joined along their axis, other arrays along the second axis."""
 def insert(x: Operand, index: Index, values: Operand, axis: _int | None = None) -> Tensor:
     """A copy of `x` with `values` before the slices at `index` along `axis`."""
 def meshgrid(*arrays: Operand | Sequence[Operand], indexing: str = 'xy') -> list[Tensor]:
-    """Coordinates of the points of a grid, an array for each axis."""
+    """Coordinates of the points of a grid, one array for each axis."""
 def repeat(x: Operand, repeats: Index, axis: _int | None = None) -> Tensor:
-    """Every element, or every slice along `axis`, repeated in place."""
+    """Every element, or every slice along `axis`, repeated."""
 def resize(x: Operand, shape: _int | Sequence[_int]) -> Tensor:
-    """The elements in C order under another shape, from the start again where it holds more."""
+    """The elements in C order with another shape; they repeat from the first if the shape has more elements."""
 def split(x: Operand, sections: Index, axis: _int = 0) -> list[Tensor]:
-    """Views of equal length along `axis`, or of the parts between given indices."""
+    """Views of parts along `axis`, of equal length or between the given indices."""
 def split_with_sizes(x: Operand, sizes: _int | Sequence[_int], axis: _int = 0) -> list[Tensor]:
-    """Views of parts of the given lengths along `axis`, which add up to its own."""
+    """Views of parts of the given lengths along `axis`; the lengths add up to the length of the axis."""
 def stack(arrays: Sequence[Operand], axis: _int = 0, *, out: Any = None, dtype: Any = None) -> Tensor:
     """Arrays of one shape along a new axis."""
 def tile(x: Operand, reps: _int | Sequence[_int]) -> Tensor:
-    """Copies of the whole of `x` laid along its axes."""
+    """The whole of `x` repeated along its axes."""
 def unsafe_chunk(x: Operand, chunks: _int, axis: _int = 0) -> list[Tensor]:
-    """Copies of the parts that chunk gives; they can be written to."""
+    """Copies of the parts that chunk returns, which can be written to."""
 def unsafe_split(x: Operand, sections: Index, axis: _int = 0) -> list[Tensor]:
-    """Copies of the parts that split gives; they can be written to."""
+    """Copies of the parts that split returns, which can be written to."""
 def unstack(x: Operand, axis: _int = 0) -> list[Tensor]:
     """Views of the slices of `x` along `axis`."""
 def vsplit(x: Operand, sections: Index) -> list[Tensor]:
-    """Views of equal length along the first axis, or of the parts between given indices."""
+    """Views of parts along the first axis, of equal length or between the given indices."""
 def vstack(arrays: Sequence[Operand], *, dtype: Any = None) -> Tensor:
-    """Vectors as the rows of a matrix, matrices one below the other."""
+    """Vectors as the rows of a matrix, other arrays joined along the first axis."""
 def argmax(x: Operand, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
-    """Position of the first largest element along `axis`, or in C order when it is None."""
+    """Index of the first largest element along `axis`, or in C order when it is None."""
 def argmin(x: Operand, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
-    """Position of the first smallest element along `axis`, or in C order when it is None."""
+    """Index of the first smallest element along `axis`, or in C order when it is None."""
 def argpartition(x: Operand, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
-    """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
+    """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger elements after it."""
 def argsort(x: Operand, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
-    """The order that sorts `x` along `axis`; equal elements keep theirs."""
+    """Indices that sort `x` along `axis`; equal elements keep their order."""
 def bincount(x: Index, weights: Operand | None = None, minlength: _int = 0) -> Tensor:
-    """How often each number occurs, or the sum of the weights where it does."""
+    """Number of occurrences of each integer, or the sum of its weights."""
 def bucketize(x: Operand, boundaries: Operand, *, right: _bool = False) -> Tensor:
-    """Between which two of the rising boundaries each number lies, counted from 0 below the first one."""
+    """Index of the interval between ascending boundaries that contains each number; 0 below the first boundary."""
 def digitize(x: Operand, bins: Operand, right: _bool = False) -> Tensor:
-    """Which bin each number belongs to, counted from 1; 0 below the first edge."""
+    """Index of the bin of each number, counted from 1; 0 before the first edge."""
 def isin(x: Operand, test: Operand, *, assume_unique: Any = None, invert: Any = None, kind: Any = None) -> Tensor:
-    """Whether each element is one of those of `test`."""
+    """Whether each element is an element of `test`."""
 def kthvalue(x: Operand, k: _int, axis: _int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
-    """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
+    """The `k`-th smallest element along `axis`, counted from 1, and its index."""
 def mode(x: Operand, axis: _int = -1, keepdims: _bool = False) -> _results.ModeResult:
-    """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
+    """Most frequent element along `axis`, the smallest of several, and the index of its last occurrence."""
 def msort(x: Operand) -> Tensor:
-    """Sorted along the first axis."""
+    """Elements sorted along the first axis."""
 def partition(x: Operand, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
-    """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
+    """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
 def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left', *, sorter: Any = None) -> Tensor:
-    """Where to insert each value so that the sorted sequence stays sorted; of rows of sequences, each row's values in its own."""
+    """Indices of insertion that keep the sorted sequence sorted; with rows of sequences, the values of each row go into its own sequence."""
 def sort(x: Operand, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
-    """Sorted along `axis`; equal elements keep their order."""
+    """Elements sorted along `axis`; equal elements keep their order."""
 def topk(x: Operand, k: _int, axis: _int = -1, *, largest: _bool = True) -> _results.TopkResult:
-    """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
+    """The `k` largest or smallest elements along `axis`, in order, and their indices."""
 def unique(x: Operand, *, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, equal_nan: Any = None, sorted: Any = None) -> Tensor:
-    """The different elements, in rising order; the gradient goes to the first of equal ones."""
+    """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
 def unique_all(x: Operand) -> _results.UniqueAllResult:
-    """The different elements, where each stands first in C order, which of them each element is, and how often each occurs."""
+    """Distinct elements, index in C order of the first occurrence of each, index of each element among them, and number of occurrences of each."""
 def unique_counts(x: Operand) -> _results.UniqueCountsResult:
-    """The different elements and how often each occurs."""
+    """Distinct elements and the number of occurrences of each."""
 def unique_inverse(x: Operand) -> _results.UniqueInverseResult:
-    """The different elements, and which of them each element is."""
+    """Distinct elements, and for each element its index among them."""
 def astype(x: Operand, dtype: npt.DTypeLike, *, copy: Any = None) -> Tensor:
     """A copy of `x` with another dtype."""
 def copy(x: Operand, *, order: Any = None) -> Tensor:
-    """The same elements in memory of their own."""
+    """A copy of `x`."""
 def empty(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """An array that nobody has written to."""
+    """Uninitialised array."""
 def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
-    """An array of the shape and dtype of `x` that nobody has written to."""
+    """Uninitialised array with the shape and dtype of `x`."""
 def eye(n_rows: _int, n_cols: _int | None = None, *, k: _int = 0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones on diagonal `k`, zeros elsewhere."""
 def ones(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones."""
 def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
-    """Ones in the shape and dtype of `x`."""
+    """Ones with the shape and dtype of `x`."""
 def zeros(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Zeros."""
 def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
-    """Zeros in the shape and dtype of `x`."""
+    """Zeros with the shape and dtype of `x`."""
 def bernoulli(p: Operand, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """1 with probability `p`, else 0."""
 def multinomial(x: Operand, n: _int, replacement: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """`n` places drawn by their weights from each row."""
+    """`n` indices drawn from each row, with the weights in the row."""
 def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Normal distribution of mean `loc` and standard deviation `scale`."""
+    """Normal distribution with mean `loc` and standard deviation `scale`."""
 def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1)."""
+    """Numbers uniformly distributed over [0, 1)."""
 def rand_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1), in the shape and dtype of `x`."""
+    """Numbers uniformly distributed over [0, 1), with the shape and dtype of `x`."""
 def randint(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
+    """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
 def randint_like(x: Operand, low: _int, high: _int | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`, or from 0 up to `low` where it stands alone, in the shape and dtype of `x`."""
+    """Integers from `low` up to but not including `high`, or from 0 up to `low` when `high` is None, with the shape and dtype of `x`."""
 def randn(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Standard normal numbers."""
 def randn_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Standard normal numbers, in the shape and dtype of `x`."""
+    """Standard normal numbers, with the shape and dtype of `x`."""
 def randperm(n: _int, *, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """The numbers from 0 to n - 1 in random order."""
 
@@ -1856,33 +1856,33 @@ clone = copy
 def transpose(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Axes in the given order, reversed when `axes` is None."""
 def alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
+    """Elements set to selu's limit with probability `p`, and the result scaled so that mean 0 and variance 1 are kept."""
 def celu(x: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
+    """Each element is 0 with probability `p`, and otherwise divided by 1 - p; `x` is unchanged if not `training`."""
 def dropout1d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """dropout of whole channels, of the last axis each."""
+    """dropout of whole channels, which consist of the last axis."""
 def dropout2d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """dropout of whole channels, of the last two axes each."""
+    """dropout of whole channels, which consist of the last two axes."""
 def dropout3d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """dropout of whole channels, of the last three axes each."""
+    """dropout of whole channels, which consist of the last three axes."""
 def elu(x: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def feature_alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """alpha_dropout of whole channels, of all axes behind the second."""
+    """alpha_dropout of whole channels, which consist of all axes after the second."""
 def gelu(x: Operand, approximate: str = 'none', inplace: _bool = False) -> Tensor:
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
+    """x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'."""
 def glu(x: Operand, axis: _int = -1) -> Tensor:
     """The first half along `axis` times the sigmoid of the second."""
 def hardshrink(x: Operand, lambd: _float = 0.5, inplace: _bool = False) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere."""
 def hardsigmoid(x: Operand, inplace: _bool = False) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
+    """x / 6 + 1/2, clipped to [0, 1]; the derivative at the bounds is 0."""
 def hardswish(x: Operand, inplace: _bool = False) -> Tensor:
-    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
+    """x * hardsigmoid(x); the derivative is 0 at -3 and 1 at 3."""
 def hardtanh(x: Operand, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
-    """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
+    """x clipped to [`min_val`, `max_val`]; the derivative at the bounds is 0."""
 def leaky_relu(x: Operand, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """x where x > 0, negative_slope * x elsewhere."""
 def log1mexp(x: Operand, inplace: _bool = False) -> Tensor:
@@ -1894,21 +1894,21 @@ def mish(x: Operand, inplace: _bool = False) -> Tensor:
 def prelu(x: Operand, weight: Operand) -> Tensor:
     """x where x > 0, weight * x elsewhere."""
 def relu(x: Operand, inplace: _bool = False) -> Tensor:
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
+    """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN."""
 def relu6(x: Operand, inplace: _bool = False) -> Tensor:
-    """x between 0 and 6; the derivative at the bounds is 0."""
+    """x clipped to [0, 6]; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`."""
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or times their mean if not `training`."""
 def selu(x: Operand, inplace: _bool = False) -> Tensor:
     """elu with the scale and alpha of self-normalising networks."""
 def silu(x: Operand, inplace: _bool = False) -> Tensor:
     """x * sigmoid(x)."""
 def softplus(x: Operand, beta: _float = 1.0, threshold: _float = 20.0, inplace: _bool = False) -> Tensor:
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold."""
 def softshrink(x: Operand, lambd: _float = 0.5, inplace: _bool = False) -> Tensor:
-    """x moved towards 0 by `lambd`, 0 where it would pass it."""
+    """x moved toward 0 by `lambd`, but not beyond 0."""
 def softsign(x: Operand, inplace: _bool = False) -> Tensor:
-    """x / (1 + abs(x)); of a complex number the one of the same phase."""
+    """x / (1 + abs(x)); a complex number keeps its phase."""
 def squareplus(x: Operand, b: _float = 4.0, inplace: _bool = False) -> Tensor:
     """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
 def tanhshrink(x: Operand, inplace: _bool = False) -> Tensor:
@@ -1916,9 +1916,9 @@ def tanhshrink(x: Operand, inplace: _bool = False) -> Tensor:
 def threshold(x: Operand, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
     """x where x > threshold, `value` elsewhere."""
 def conv_tbc(x: Operand, weight: Operand, bias: Operand, pad: _int = 0) -> Tensor:
-    """conv1d of arrays (time, batch, channels)."""
+    """conv1d for arrays of shape (time, batch, channels)."""
 def convolution(x: Operand, weight: Operand, bias: Operand | None, stride: _int | Sequence[_int], padding: _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: _bool, output_padding: _int | Sequence[_int], groups: _int) -> Tensor:
-    """conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second."""
+    """conv{n}d or conv_transpose{n}d, where n is the number of axes of `weight` after the second."""
 def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """x - logsumexp(x) along `axis`."""
 def softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:

@@ -531,7 +531,7 @@ cdef class Tensor(ArrayTensor):
     arccosh_ = acosh_
 
     def angle(self, *, deg=None):
-        """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+        """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
         if deg is not None:
             return call_method("angle", self, dict(), dict(deg=deg))
         return op_angle(self)
@@ -585,11 +585,11 @@ cdef class Tensor(ArrayTensor):
         return op_cbrt_(self)
 
     def ceil(self):
-        """Least integer that is not below x."""
+        """Least integer greater than or equal to x."""
         return op_ceil(self)
 
     def ceil_(self):
-        """Least integer that is not below x. In place."""
+        """Least integer greater than or equal to x. In place."""
         return op_ceil_(self)
 
     def conj(self):
@@ -689,28 +689,28 @@ cdef class Tensor(ArrayTensor):
         return op_expm1_(self)
 
     def floor(self):
-        """Greatest integer that is not above x."""
+        """Greatest integer less than or equal to x."""
         return op_floor(self)
 
     def floor_(self):
-        """Greatest integer that is not above x. In place."""
+        """Greatest integer less than or equal to x. In place."""
         return op_floor_(self)
 
     def frac(self):
-        """x - trunc(x), what stands behind the point."""
+        """x - trunc(x), the fractional part of x."""
         return op_frac(self)
 
     def frac_(self):
-        """x - trunc(x), what stands behind the point. In place."""
+        """x - trunc(x), the fractional part of x. In place."""
         return op_frac_(self)
 
     def frexp(self):
-        """x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1."""
+        """x = mantissa * 2**exponent, with the modulus of the mantissa in [0.5, 1), or 0 if x is 0."""
         return tuple.__new__(FrexpResult, op_frexp(self))
 
     @property
     def imag(self):
-        """Imaginary part, zeros for a real array."""
+        """Imaginary part; zeros for a real array."""
         return op_imag(self)
 
     def ldexp(self, b):
@@ -772,13 +772,13 @@ cdef class Tensor(ArrayTensor):
         return op_logit_(self, eps)
 
     def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, copy=None):
-        """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+        """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
         if copy is not None:
             return call_method("nan_to_num", self, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
         return op_nan_to_num(self, nan, posinf, neginf)
 
     def nan_to_num_(self, nan=0.0, posinf=None, neginf=None):
-        """NaN and infinities replaced, by default by 0 and the largest finite numbers. In place."""
+        """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus. In place."""
         return op_nan_to_num_(self, nan, posinf, neginf)
 
     def negative(self):
@@ -813,7 +813,7 @@ cdef class Tensor(ArrayTensor):
 
     @property
     def real(self):
-        """Real part, `x` itself for a real array."""
+        """Real part; `x` itself for a real array."""
         return op_real(self)
 
     def reciprocal(self):
@@ -825,14 +825,14 @@ cdef class Tensor(ArrayTensor):
         return op_reciprocal_(self)
 
     def round(self, decimals=0, *, out=None):
-        """Nearest number with the given decimals, to even in the middle."""
+        """Nearest number with the given decimals; a tie goes to the even digit."""
         if out is not None:
             return call_method("round", self, dict(decimals=decimals), dict(out=out))
         return op_round(self, decimals)
     around = round
 
     def round_(self, decimals=0):
-        """Nearest number with the given decimals, to even in the middle. In place."""
+        """Nearest number with the given decimals; a tie goes to the even digit. In place."""
         return op_round_(self, decimals)
     around_ = round_
 
@@ -855,12 +855,12 @@ cdef class Tensor(ArrayTensor):
     expit_ = sigmoid_
 
     def sign(self):
-        """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+        """x / abs(x), and 0 at 0; the derivative at 0 is 0, too."""
         return op_sign(self)
     sgn = sign
 
     def sign_(self):
-        """x / abs(x), and 0 at 0, where the derivative is 0 too. In place."""
+        """x / abs(x), and 0 at 0; the derivative at 0 is 0, too. In place."""
         return op_sign_(self)
     sgn_ = sign_
 
@@ -873,11 +873,11 @@ cdef class Tensor(ArrayTensor):
         return op_sin_(self)
 
     def sinc(self):
-        """sin(pi x) / (pi x), and 1 at 0."""
+        """sin(pi x) / (pi x); 1 at 0."""
         return op_sinc(self)
 
     def sinc_(self):
-        """sin(pi x) / (pi x), and 1 at 0. In place."""
+        """sin(pi x) / (pi x); 1 at 0. In place."""
         return op_sinc_(self)
 
     def sinh(self):
@@ -921,14 +921,14 @@ cdef class Tensor(ArrayTensor):
         return op_tanh_(self)
 
     def trunc(self, *, out=None):
-        """x without its fraction."""
+        """Integer part of x, rounded toward 0."""
         if out is not None:
             return call_method("fix", self, dict(), dict(out=out))
         return op_trunc(self)
     fix = trunc
 
     def trunc_(self):
-        """x without its fraction. In place."""
+        """Integer part of x, rounded toward 0. In place."""
         return op_trunc_(self)
     fix_ = trunc_
 
@@ -980,47 +980,49 @@ cdef class Tensor(ArrayTensor):
     arctan2_ = atan2_
 
     def clamp_max(self, max):
-        """minimum(x, max); the gradient on the bound goes to `x`."""
+        """minimum(x, max); at the bound the gradient goes to `x`."""
         return op_clamp_max(self, max)
 
     def clamp_max_(self, max):
-        """minimum(x, max); the gradient on the bound goes to `x`. In place."""
+        """minimum(x, max); at the bound the gradient goes to `x`. In place."""
         return op_clamp_max_(self, max)
 
     def clamp_min(self, min):
-        """maximum(x, min); the gradient on the bound goes to `x`."""
+        """maximum(x, min); at the bound the gradient goes to `x`."""
         return op_clamp_min(self, min)
 
     def clamp_min_(self, min):
-        """maximum(x, min); the gradient on the bound goes to `x`. In place."""
+        """maximum(x, min); at the bound the gradient goes to `x`. In place."""
         return op_clamp_min_(self, min)
 
     def clip(self, min=None, max=None, *, out=None):
-        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+        """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that
+        bound."""
         if out is not None:
             return call_method("clip", self, dict(min=min, max=max), dict(out=out))
         return op_clip(self, min, max)
     clamp = clip
 
     def clip_(self, min=None, max=None):
-        """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound. In place."""
+        """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that
+        bound. In place."""
         return op_clip_(self, min, max)
     clamp_ = clip_
 
     def copysign(self, b):
-        """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
+        """Modulus of a with the sign of b; the derivative in `a` at 0 is 0."""
         return op_copysign(self, b)
 
     def copysign_(self, b):
-        """Modulus of a with the sign of b; the derivative by a is 0 at 0. In place."""
+        """Modulus of a with the sign of b; the derivative in `a` at 0 is 0. In place."""
         return op_copysign_(self, b)
 
     def div(self, b, *, rounding_mode=None):
-        """a / b, rounded down or toward zero where `rounding_mode` says so."""
+        """a / b; with a `rounding_mode`, rounded down or toward zero."""
         return op_div(self, b, rounding_mode)
 
     def div_(self, b, *, rounding_mode=None):
-        """a / b, rounded down or toward zero where `rounding_mode` says so. In place."""
+        """a / b; with a `rounding_mode`, rounded down or toward zero. In place."""
         return op_div_(self, b, rounding_mode)
 
     def divide(self, b):
@@ -1060,37 +1062,37 @@ cdef class Tensor(ArrayTensor):
         return op_floor_divide_(self, other) if is_operand(other) else NotImplemented
 
     def fmax(self, b):
-        """The larger one, or the one that is not NaN; ties share the gradient."""
+        """The larger of two elements, or the other element if one is NaN; a tie shares the gradient."""
         return op_fmax(self, b)
 
     def fmax_(self, b):
-        """The larger one, or the one that is not NaN; ties share the gradient. In place."""
+        """The larger of two elements, or the other element if one is NaN; a tie shares the gradient. In place."""
         return op_fmax_(self, b)
 
     def fmin(self, b):
-        """The smaller one, or the one that is not NaN; ties share the gradient."""
+        """The smaller of two elements, or the other element if one is NaN; a tie shares the gradient."""
         return op_fmin(self, b)
 
     def fmin_(self, b):
-        """The smaller one, or the one that is not NaN; ties share the gradient. In place."""
+        """The smaller of two elements, or the other element if one is NaN; a tie shares the gradient. In place."""
         return op_fmin_(self, b)
 
     def fmod(self, b):
-        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs
-        to."""
+        """a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the
+        function is continuous."""
         return op_fmod(self, b)
 
     def fmod_(self, b):
-        """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs
-        to. In place."""
+        """a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the
+        function is continuous. In place."""
         return op_fmod_(self, b)
 
     def heaviside(self, b):
-        """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
+        """0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either."""
         return op_heaviside(self, b)
 
     def heaviside_(self, b):
-        """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch. In place."""
+        """0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either. In place."""
         return op_heaviside_(self, b)
 
     def hypot(self, b):
@@ -1110,35 +1112,35 @@ cdef class Tensor(ArrayTensor):
         return op_lerp_(self, b, weight)
 
     def logaddexp(self, b):
-        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
+        """log(exp(a) + exp(b)) without overflow; the principal value for complex numbers."""
         return op_logaddexp(self, b)
 
     def logaddexp_(self, b):
-        """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value. In place."""
+        """log(exp(a) + exp(b)) without overflow; the principal value for complex numbers. In place."""
         return op_logaddexp_(self, b)
 
     def logaddexp2(self, b):
-        """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
+        """log2(2**a + 2**b) without overflow; the principal value for complex numbers."""
         return op_logaddexp2(self, b)
 
     def logaddexp2_(self, b):
-        """log2(2**a + 2**b) without overflow; of complex numbers the principal value. In place."""
+        """log2(2**a + 2**b) without overflow; the principal value for complex numbers. In place."""
         return op_logaddexp2_(self, b)
 
     def maximum(self, b):
-        """The larger one, NaN where one is; ties share the gradient."""
+        """The larger of two elements; NaN if one of them is NaN. A tie shares the gradient."""
         return op_maximum(self, b)
 
     def maximum_(self, b):
-        """The larger one, NaN where one is; ties share the gradient. In place."""
+        """The larger of two elements; NaN if one of them is NaN. A tie shares the gradient. In place."""
         return op_maximum_(self, b)
 
     def minimum(self, b):
-        """The smaller one, NaN where one is; ties share the gradient."""
+        """The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient."""
         return op_minimum(self, b)
 
     def minimum_(self, b):
-        """The smaller one, NaN where one is; ties share the gradient. In place."""
+        """The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient. In place."""
         return op_minimum_(self, b)
 
     def multiply(self, b):
@@ -1161,13 +1163,14 @@ cdef class Tensor(ArrayTensor):
         return op_multiply_(self, other) if is_operand(other) else NotImplemented
 
     def pow(self, b):
-        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in
+        `b` is 0."""
         return op_pow(self, b)
     power = pow
 
     def pow_(self, b):
-        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0. In
-        place."""
+        """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in
+        `b` is 0. In place."""
         return op_pow_(self, b)
     power_ = pow_
 
@@ -1181,14 +1184,14 @@ cdef class Tensor(ArrayTensor):
         return op_pow_(self, other) if is_operand(other) else NotImplemented
 
     def remainder(self, b):
-        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs
-        to."""
+        """a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the
+        function is continuous."""
         return op_remainder(self, b)
     mod = remainder
 
     def remainder_(self, b):
-        """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs
-        to. In place."""
+        """a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the
+        function is continuous. In place."""
         return op_remainder_(self, b)
     mod_ = remainder_
 
@@ -1225,17 +1228,16 @@ cdef class Tensor(ArrayTensor):
         return op_subtract_(self, other) if is_operand(other) else NotImplemented
 
     def xlogy(self, b):
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
-        -inf."""
+        """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf."""
         return op_xlogy(self, b)
 
     def xlogy_(self, b):
-        """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
-        -inf. In place."""
+        """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf.
+        In place."""
         return op_xlogy_(self, b)
 
     def allclose(self, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-        """Whether isclose holds everywhere."""
+        """Whether isclose holds for all elements."""
         return op_allclose(self, b, rtol, atol, equal_nan)
 
     def bitwise_and(self, b):
@@ -1445,29 +1447,29 @@ cdef class Tensor(ArrayTensor):
         return op_not_equal(self, other) if is_operand(other) else of_operator("not_equal", self, other)
 
     def signbit(self):
-        """Whether the sign bit is set, as it is for -0.0."""
+        """Whether the sign bit is set, also of -0.0."""
         return op_signbit(self)
 
     def all(self, axis=None, keepdims=False, *, out=None, where=None):
-        """Whether every element is nonzero."""
+        """Whether all elements are nonzero."""
         if out is not None or where is not None:
             return call_method("all", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_all(self, axis, keepdims)
 
     def amax(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-        """Largest element, as max under the name that PyTorch has for values without places."""
+        """Largest element; max under PyTorch's name for the values without the indices."""
         if out is not None or initial is not None or where is not None:
             return call_method("amax", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_amax(self, axis, keepdims)
 
     def amin(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-        """Smallest element, as min under the name that PyTorch has for values without places."""
+        """Smallest element; min under PyTorch's name for the values without the indices."""
         if out is not None or initial is not None or where is not None:
             return call_method("amin", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_amin(self, axis, keepdims)
 
     def any(self, axis=None, keepdims=False, *, out=None, where=None):
-        """Whether some element is nonzero."""
+        """Whether any element is nonzero."""
         if out is not None or where is not None:
             return call_method("any", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_any(self, axis, keepdims)
@@ -1477,13 +1479,13 @@ cdef class Tensor(ArrayTensor):
         return op_count_nonzero(self, axis, keepdims)
 
     def logsumexp(self, axis=None, keepdims=False):
-        """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
-        0, and infinities share it."""
+        """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all
+        elements are -inf, and elements equal to inf share it."""
         return op_logsumexp(self, axis, keepdims)
 
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-        """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
-        equally."""
+        """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties
+        share the gradient equally."""
         if isinstance(axis, TensorBase):
             return ops.maximum(self, axis)
         if out is not None or initial is not None or where is not None:
@@ -1497,8 +1499,8 @@ cdef class Tensor(ArrayTensor):
         return op_mean(self, axis, keepdims)
 
     def min(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-        """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
-        equally."""
+        """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties
+        share the gradient equally."""
         if isinstance(axis, TensorBase):
             return ops.minimum(self, axis)
         if out is not None or initial is not None or where is not None:
@@ -1520,14 +1522,14 @@ cdef class Tensor(ArrayTensor):
         return op_nansum(self, axis, keepdims)
 
     def norm(self, ord=2, axis=None, keepdims=False, *, dtype=None):
-        """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+        """Vector norm of all elements, or along `axis`; linalg has the norms of matrices."""
         if dtype is not None:
             self = converted(self, dtype)
         return op_norm(self, ord, axis, keepdims)
 
     def prod(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
-        """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros
-        too."""
+        """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative
+        is exact at zeros, too."""
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
                 "prod", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
@@ -1552,11 +1554,11 @@ cdef class Tensor(ArrayTensor):
         return op_sum(self, axis, keepdims)
 
     def sum_to_size(self, *size, **keyword_):
-        """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
+        """Sum to the given shape over the axes that broadcasting would repeat."""
         return op_sum_to_size(self, star(size, keyword_, "sum_to_size", "size", False))
 
     def var(self, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
-        """Mean squared distance from the mean, with the count less `correction` as divisor."""
+        """Mean squared distance from the mean; the divisor is the count minus `correction`."""
         if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
             return call_method(
                 "var", self, dict(axis=axis, keepdims=keepdims, correction=correction),
@@ -1565,8 +1567,8 @@ cdef class Tensor(ArrayTensor):
         return op_var(self, axis, keepdims, correction)
 
     def vector_norm(self, ord=2, axis=None, keepdims=False, *, dtype=None):
-        """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
-        derivative at 0 is 0."""
+        """sum(abs(x)**ord)**(1/ord); the largest or smallest modulus for inf or -inf, the number of nonzero elements for
+        0. The derivative at 0 is 0."""
         if dtype is not None:
             self = converted(self, dtype)
         return op_vector_norm(self, ord, axis, keepdims)
@@ -1582,7 +1584,7 @@ cdef class Tensor(ArrayTensor):
         return op_corrcoef(self, y, rowvar)
 
     def cov(self, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweights=None, dtype=None):
-        """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
+        """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
         if dtype is not None:
             return call_method(
                 "cov", self, dict(y=y, rowvar=rowvar, bias=bias, ddof=ddof, fweights=fweights, aweights=aweights),
@@ -1591,19 +1593,19 @@ cdef class Tensor(ArrayTensor):
         return op_cov(self, y, rowvar, bias, ddof, fweights, aweights)
 
     def histc(self, bins=100, min=0.0, max=0.0):
-        """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and
-        the greatest element where these are equal."""
+        """Number of elements in each of `bins` bins of equal width between `min` and `max`, or between the least and the
+        greatest element if `min` and `max` are equal."""
         return op_histc(self, bins, min, max)
 
     def median(self, axis=None, keepdims=False, *, out=None, overwrite_input=None):
-        """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal
-        elements the one that a stable sort puts there has the gradient."""
+        """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable
+        sort decides which of several equal elements gets the gradient."""
         if out is not None or overwrite_input is not None:
             return call_method("median", self, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
         return op_median(self, axis, keepdims)
 
     def nanmedian(self, axis=None, keepdims=False, *, out=None, overwrite_input=None):
-        """The median of the elements that are not NaN."""
+        """Median of the elements that are not NaN."""
         if out is not None or overwrite_input is not None:
             return call_method(
                 "nanmedian", self, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input)
@@ -1611,7 +1613,7 @@ cdef class Tensor(ArrayTensor):
         return op_nanmedian(self, axis, keepdims)
 
     def nanquantile(self, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
-        """quantile of the elements that are not NaN, NaN where there are none."""
+        """quantile of the elements that are not NaN; NaN if all elements are NaN."""
         if out is not None or overwrite_input is not None or weights is not None:
             return call_method(
                 "nanquantile", self, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -1620,9 +1622,8 @@ cdef class Tensor(ArrayTensor):
         return op_nanquantile(self, q, axis, keepdims, method)
 
     def quantile(self, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
-        """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there
-        is one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have
-        the gradient."""
+        """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The
+        axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
         if out is not None or overwrite_input is not None or weights is not None:
             return call_method(
                 "quantile", self, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -1631,30 +1632,32 @@ cdef class Tensor(ArrayTensor):
         return op_quantile(self, q, axis, keepdims, method)
 
     def cummax(self, axis):
-        """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+        """Largest element up to and including each element, and its index; NaN from the first NaN on. Among equal
+        elements the last index is returned."""
         return tuple.__new__(CummaxResult, op_cummax(self, axis))
 
     def cummin(self, axis):
-        """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
+        """Smallest element up to and including each element, and its index; NaN from the first NaN on. Among equal
+        elements the last index is returned."""
         return tuple.__new__(CumminResult, op_cummin(self, axis))
 
     def cumprod(self, axis=None, *, reverse=False, dtype=None, out=None):
-        """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
-        derivative is exact at zeros too."""
+        """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every
+        derivative is exact at zeros, too."""
         if dtype is not None or out is not None:
             return call_method("cumprod", self, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
         return op_cumprod(self, axis, reverse)
     cumulative_prod = cumprod
 
     def cumsum(self, axis=None, *, reverse=False, dtype=None, out=None):
-        """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+        """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
         if dtype is not None or out is not None:
             return call_method("cumsum", self, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
         return op_cumsum(self, axis, reverse)
     cumulative_sum = cumsum
 
     def diff(self, n=1, axis=-1, *, prepend=None, append=None):
-        """Each element less the one before it, `n` times."""
+        """Each element minus its predecessor, `n` times."""
         if prepend is not None or append is not None:
             return call_method("diff", self, dict(n=n, axis=axis), dict(prepend=prepend, append=append))
         return op_diff(self, n, axis)
@@ -1696,11 +1699,11 @@ cdef class Tensor(ArrayTensor):
         return op_addr_(self, a, b, beta, alpha)
 
     def baddbmm(self, a, b, *, beta=1, alpha=1):
-        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
+        """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`."""
         return op_baddbmm(self, a, b, beta, alpha)
 
     def baddbmm_(self, a, b, *, beta=1, alpha=1):
-        """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`. In place."""
+        """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`. In place."""
         return op_baddbmm_(self, a, b, beta, alpha)
 
     def cross(self, b, axis=-1, *, axisa=None, axisb=None, axisc=None):
@@ -1710,11 +1713,11 @@ cdef class Tensor(ArrayTensor):
         return op_cross(self, b, axis)
 
     def dist(self, b, p=2.0):
-        """The p-norm of a - b, as one vector."""
+        """The p-norm of a - b, taken over all elements as one vector."""
         return op_dist(self, b, p)
 
     def dot(self, b, *, out=None):
-        """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+        """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
         if out is not None:
             return call_method("dot", self, dict(b=b), dict(out=out))
         return op_dot(self, b)
@@ -1724,7 +1727,7 @@ cdef class Tensor(ArrayTensor):
         return op_inner(self, b)
 
     def kron(self, b):
-        """Kronecker product, every element of `a` times all of `b`."""
+        """Kronecker product; each block is an element of `a` times all of `b`."""
         return op_kron(self, b)
 
     def matmul(self, b):
@@ -1747,20 +1750,20 @@ cdef class Tensor(ArrayTensor):
         return op_matmul_(self, other) if is_operand(other) else NotImplemented
 
     def outer(self, b, *, out=None):
-        """y[i, j] = a[i] * b[j], operands flattened."""
+        """y[i, j] = a[i] * b[j], with both operands flattened."""
         if out is not None:
             return call_method("outer", self, dict(b=b), dict(out=out))
         return op_outer(self, b)
     ger = outer
 
     def renorm(self, p, axis, maxnorm):
-        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by
-        norm + 1e-7."""
+        """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm +
+        1e-7."""
         return op_renorm(self, p, axis, maxnorm)
 
     def renorm_(self, p, axis, maxnorm):
-        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by
-        norm + 1e-7. In place."""
+        """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm +
+        1e-7. In place."""
         return op_renorm_(self, p, axis, maxnorm)
 
     def trace(self, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
@@ -1770,7 +1773,7 @@ cdef class Tensor(ArrayTensor):
         return op_trace(self, offset, axis1, axis2)
 
     def triangular_solve(self, a, upper=True, transpose=False, unitriangular=False):
-        """The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`."""
+        """Solution of a @ x = b, from one triangle of `a`, and a copy of `a`."""
         return tuple.__new__(TriangularSolveResult, op_triangular_solve(self, a, upper, transpose, unitriangular))
 
     def tril(self, k=0):
@@ -1807,16 +1810,17 @@ cdef class Tensor(ArrayTensor):
         return op_adjoint(self)
 
     def as_strided(self, shape, strides, offset=None):
-        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
+        """View of `x` with the given strides, which count elements of its memory, not bytes; read-only if elements
+        repeat."""
         return op_as_strided(self, shape, strides, offset)
 
     def as_strided_(self, shape, strides, offset=None):
-        """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat. In
-        place."""
+        """View of `x` with the given strides, which count elements of its memory, not bytes; read-only if elements
+        repeat. In place."""
         return op_as_strided_(self, shape, strides, offset)
 
     def as_strided_scatter(self, source, shape, strides, offset=None):
-        """A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows."""
+        """Contiguous copy of `x` with `source` written to the elements that as_strided returns."""
         return op_as_strided_scatter(self, source, shape, strides, offset)
 
     def broadcast_to(self, *shape, **keyword_):
@@ -1824,19 +1828,19 @@ cdef class Tensor(ArrayTensor):
         return op_broadcast_to(self, star(shape, keyword_, "broadcast_to", "shape", False))
 
     def contiguous(self):
-        """The array itself where its elements lie in C order, a copy in C order where they do not."""
+        """`x` itself if it is contiguous in C order, otherwise a copy in C order."""
         return op_contiguous(self)
 
     def diag(self, k=0):
-        """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
+        """Diagonal `k` of a matrix, or the square matrix with the vector `x` on diagonal `k`."""
         return op_diag(self, k)
 
     def diag_embed(self, offset=0, axis1=-2, axis2=-1):
-        """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
+        """Square matrices with the last axis of `x` on diagonal `offset` and zeros elsewhere."""
         return op_diag_embed(self, offset, axis1, axis2)
 
     def diagflat(self, k=0):
-        """Square matrix that has the elements in C order on diagonal `k`."""
+        """Square matrix with the elements in C order on diagonal `k`."""
         return op_diagflat(self, k)
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
@@ -1844,7 +1848,7 @@ cdef class Tensor(ArrayTensor):
         return op_diagonal(self, offset, axis1, axis2)
 
     def expand(self, *shape, **keyword_):
-        """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 leaves a length as it is."""
+        """Read-only view of `x` with axes of length 1 repeated and leading axes added; -1 keeps a length."""
         return op_expand(self, star(shape, keyword_, "expand", "shape", False))
 
     def expand_as(self, other):
@@ -1888,7 +1892,7 @@ cdef class Tensor(ArrayTensor):
         return op_mT(self)
 
     def moveaxis(self, source, destination):
-        """Axes `source` moved to `destination`; the others keep their order."""
+        """Axes `source` moved to `destination`; the other axes keep their order."""
         return op_moveaxis(self, source, destination)
     movedim = moveaxis
 
@@ -1903,18 +1907,18 @@ cdef class Tensor(ArrayTensor):
     permute_ = t_ = permute_dims_
 
     def ravel(self, *, order=None):
-        """One axis that holds every element in C order."""
+        """All elements along one axis, in C order."""
         if order is not None:
             return call_method("ravel", self, dict(), dict(order=order))
         return op_ravel(self)
 
     def reshape(self, *shape, **keyword_):
-        """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express
-        it."""
+        """The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the
+        view."""
         return op_reshape(self, star(shape, keyword_, "reshape", "shape", False))
 
     def reshape_as(self, other):
-        """The same elements in C order under the shape of `other`."""
+        """The same elements in C order with the shape of `other`."""
         return op_reshape_as(self, other)
 
     def roll(self, shift, axis=None):
@@ -1922,7 +1926,7 @@ cdef class Tensor(ArrayTensor):
         return op_roll(self, shift, axis)
 
     def rollaxis(self, axis, start=0):
-        """One axis moved to before another one."""
+        """One axis moved to before another axis."""
         return op_rollaxis(self, axis, start)
 
     def rot90(self, k=1, axes=(0, 1)):
@@ -1930,11 +1934,11 @@ cdef class Tensor(ArrayTensor):
         return op_rot90(self, k, axes)
 
     def squeeze(self, *axis, **keyword_):
-        """Without the given axes of length 1, or without all of them when `axis` is None."""
+        """`x` without the given axes of length 1, or without all such axes when `axis` is None."""
         return op_squeeze(self, star(axis, keyword_, "squeeze", "axis", True))
 
     def squeeze_(self, *axis, **keyword_):
-        """Without the given axes of length 1, or without all of them when `axis` is None. In place."""
+        """`x` without the given axes of length 1, or without all such axes when `axis` is None. In place."""
         return op_squeeze_(self, star(axis, keyword_, "squeeze", "axis", True))
 
     def swapaxes(self, axis1, axis2):
@@ -1948,40 +1952,41 @@ cdef class Tensor(ArrayTensor):
     swapdims_ = swapaxes_
 
     def unflatten(self, axis, sizes):
-        """View with one axis taken apart into several."""
+        """View with one axis split into several axes."""
         return op_unflatten(self, axis, sizes)
 
     def view(self, *shape, **keyword_):
-        """The same elements in C order under another shape, never a copy; where strides cannot express it, reshape
-        copies."""
+        """The same elements in C order with another shape, never a copy; an error if strides cannot express it, where
+        reshape copies."""
         return op_view(self, star(shape, keyword_, "view", "shape", False))
 
     def view_as(self, other):
-        """The same elements under the shape of `other`, never a copy."""
+        """The same elements with the shape of `other`, never a copy."""
         return op_view_as(self, other)
 
     def view_as_complex(self):
-        """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
+        """View of pairs of real numbers along the last axis as complex numbers; an error if the numbers of a pair are
+        not adjacent in memory."""
         return op_view_as_complex(self)
 
     def view_as_real(self):
-        """Real and imaginary parts along a new last axis; a view."""
+        """View of the real and imaginary parts, along a new last axis."""
         return op_view_as_real(self)
 
     def windows(self, axis, size, step=1):
-        """What windows along `axis` show, as a last axis; read-only where they overlap."""
+        """Sliding windows along `axis`, with their elements along a new last axis; read-only if the windows overlap."""
         return op_windows(self, axis, size, step)
 
     def argwhere(self):
-        """Where the elements are not 0, one row for each."""
+        """Indices of the nonzero elements, one row for each element."""
         return op_argwhere(self)
 
     def diagonal_scatter(self, source, offset=0, axis1=0, axis2=1):
-        """A copy of `x` with `source` in the place of a diagonal."""
+        """A copy of `x` with a diagonal replaced by `source`."""
         return op_diagonal_scatter(self, source, offset, axis1, axis2)
 
     def flatnonzero(self):
-        """Where the elements in C order are not 0."""
+        """Indices in C order of the nonzero elements."""
         return op_flatnonzero(self)
 
     def gather(self, axis, indices):
@@ -2004,40 +2009,40 @@ cdef class Tensor(ArrayTensor):
         return op_index_add_(self, axis, indices, source)
 
     def index_copy(self, axis, indices, source):
-        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the
-        last one stays."""
+        """A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last
+        wins."""
         return op_index_copy(self, axis, indices, source)
 
     def index_copy_(self, axis, indices, source):
-        """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the
-        last one stays. In place."""
+        """A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last
+        wins. In place."""
         return op_index_copy_(self, axis, indices, source)
 
     def index_fill(self, axis, indices, value):
-        """A copy of `x` with `value` in the slices of the given indices along `axis`."""
+        """A copy of `x` with `value` in the slices at `indices` along `axis`."""
         return op_index_fill(self, axis, indices, value)
 
     def index_fill_(self, axis, indices, value):
-        """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
+        """A copy of `x` with `value` in the slices at `indices` along `axis`. In place."""
         return op_index_fill_(self, axis, indices, value)
 
     def index_put(self, index, value, accumulate=False):
-        """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+        """A copy of `x` after x[index] = value; of equal indices the last wins."""
         return op_index_put(self, index, value, accumulate)
 
     def index_put_(self, index, value, accumulate=False):
-        """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
+        """A copy of `x` after x[index] = value; of equal indices the last wins. In place."""
         return op_index_put_(self, index, value, accumulate)
 
     def __setitem__(self, index, value):
         op_index_put_(self, index, assigned(self, value), False)
 
     def index_reduce(self, axis, indices, source, reduce, *, include_self=True):
-        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
+        """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]."""
         return op_index_reduce(self, axis, indices, source, reduce, include_self)
 
     def index_reduce_(self, axis, indices, source, reduce, *, include_self=True):
-        """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
+        """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
         return op_index_reduce_(self, axis, indices, source, reduce, include_self)
 
     def index_select(self, axis, indices):
@@ -2061,7 +2066,7 @@ cdef class Tensor(ArrayTensor):
         return op_masked_scatter_(self, mask, source)
 
     def masked_select(self, mask):
-        """The elements of `x` where the mask is true, in C order; the two broadcast."""
+        """Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast."""
         return op_masked_select(self, mask)
 
     def narrow(self, axis, start, length):
@@ -2069,25 +2074,24 @@ cdef class Tensor(ArrayTensor):
         return op_narrow(self, axis, start, length)
 
     def nonzero(self):
-        """Where `x` is not 0, the indices along each axis, in C order."""
+        """Indices of the nonzero elements along each axis, in C order."""
         return op_nonzero(self)
 
     def put(self, indices, source, accumulate=False):
-        """A copy of `x` with elements of `source` at places in C order, or added to them."""
+        """A copy of `x` with elements of `source` written or added at the given positions in C order."""
         return op_put(self, indices, source, accumulate)
 
     def put_(self, indices, source, accumulate=False):
-        """A copy of `x` with elements of `source` at places in C order, or added to them. In place."""
+        """A copy of `x` with elements of `source` written or added at the given positions in C order. In place."""
         return op_put_(self, indices, source, accumulate)
 
     def scatter(self, axis, indices, source):
-        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one
-        stays."""
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins."""
         return op_scatter(self, axis, indices, source)
 
     def scatter_(self, axis, indices, source):
-        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one
-        stays. In place."""
+        """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins. In
+        place."""
         return op_scatter_(self, axis, indices, source)
 
     def scatter_add(self, axis, indices, source):
@@ -2099,13 +2103,13 @@ cdef class Tensor(ArrayTensor):
         return op_scatter_add_(self, axis, indices, source)
 
     def scatter_reduce(self, axis, indices, source, reduce, *, include_self=True):
-        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that
-        index; equal extremes share the gradient."""
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the
+        same index; equal extremes share the gradient."""
         return op_scatter_reduce(self, axis, indices, source, reduce, include_self)
 
     def scatter_reduce_(self, axis, indices, source, reduce, *, include_self=True):
-        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that
-        index; equal extremes share the gradient. In place."""
+        """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the
+        same index; equal extremes share the gradient. In place."""
         return op_scatter_reduce_(self, axis, indices, source, reduce, include_self)
 
     def select(self, axis, index):
@@ -2113,11 +2117,11 @@ cdef class Tensor(ArrayTensor):
         return op_select(self, axis, index)
 
     def select_scatter(self, source, axis, index):
-        """A copy of `x` with `source` in the place of one slice along `axis`."""
+        """A copy of `x` with one slice along `axis` replaced by `source`."""
         return op_select_scatter(self, source, axis, index)
 
     def slice_scatter(self, source, axis=0, start=None, end=None, step=1):
-        """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
+        """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
         return op_slice_scatter(self, source, axis, start, end, step)
 
     def take(self, indices, axis=None, *, out=None, mode=None):
@@ -2131,44 +2135,44 @@ cdef class Tensor(ArrayTensor):
         return op_take_along_axis(self, indices, axis)
 
     def take_along_dim(self, indices, axis=None):
-        """take_along_axis, of flattened arrays where `axis` is None."""
+        """take_along_axis; both arrays are flattened when `axis` is None."""
         return op_take_along_dim(self, indices, axis)
 
     def array_split(self, sections, axis=0):
-        """Views of nearly equal length along `axis`, or of the parts between given indices."""
+        """Views of parts along `axis`, of nearly equal length or between the given indices."""
         return op_array_split(self, sections, axis)
     tensor_split = array_split
 
     def chunk(self, chunks, axis=0):
-        """Views of at most `chunks` parts along `axis`, all but the last of one length."""
+        """Views of at most `chunks` parts along `axis`; all parts but the last have the same length."""
         return op_chunk(self, chunks, axis)
 
     def dsplit(self, sections):
-        """Views of equal length along the third axis, or of the parts between given indices."""
+        """Views of parts along the third axis, of equal length or between the given indices."""
         return op_dsplit(self, sections)
 
     def hsplit(self, sections):
-        """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
+        """Views of parts along the second axis, or the axis of a vector, of equal length or between the given indices."""
         return op_hsplit(self, sections)
 
     def split(self, sections, axis=0):
-        """Views of equal length along `axis`, or of the parts between given indices."""
+        """Views of parts along `axis`, of equal length or between the given indices."""
         return op_split(self, sections, axis)
 
     def split_with_sizes(self, sizes, axis=0):
-        """Views of parts of the given lengths along `axis`, which add up to its own."""
+        """Views of parts of the given lengths along `axis`; the lengths add up to the length of the axis."""
         return op_split_with_sizes(self, sizes, axis)
 
     def tile(self, *reps, **keyword_):
-        """Copies of the whole of `x` laid along its axes."""
+        """The whole of `x` repeated along its axes."""
         return op_tile(self, star(reps, keyword_, "tile", "reps", False))
 
     def unsafe_chunk(self, chunks, axis=0):
-        """Copies of the parts that chunk gives; they can be written to."""
+        """Copies of the parts that chunk returns, which can be written to."""
         return op_unsafe_chunk(self, chunks, axis)
 
     def unsafe_split(self, sections, axis=0):
-        """Copies of the parts that split gives; they can be written to."""
+        """Copies of the parts that split returns, which can be written to."""
         return op_unsafe_split(self, sections, axis)
 
     def unstack(self, axis=0):
@@ -2177,29 +2181,30 @@ cdef class Tensor(ArrayTensor):
     unbind = unstack
 
     def vsplit(self, sections):
-        """Views of equal length along the first axis, or of the parts between given indices."""
+        """Views of parts along the first axis, of equal length or between the given indices."""
         return op_vsplit(self, sections)
 
     def argmax(self, axis=None, keepdims=False, *, out=None):
-        """Position of the first largest element along `axis`, or in C order when it is None."""
+        """Index of the first largest element along `axis`, or in C order when it is None."""
         if out is not None:
             return call_method("argmax", self, dict(axis=axis, keepdims=keepdims), dict(out=out))
         return op_argmax(self, axis, keepdims)
 
     def argmin(self, axis=None, keepdims=False, *, out=None):
-        """Position of the first smallest element along `axis`, or in C order when it is None."""
+        """Index of the first smallest element along `axis`, or in C order when it is None."""
         if out is not None:
             return call_method("argmin", self, dict(axis=axis, keepdims=keepdims), dict(out=out))
         return op_argmin(self, axis, keepdims)
 
     def argpartition(self, kth, axis=-1, *, kind=None, order=None):
-        """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
+        """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger
+        elements after it."""
         if kind is not None or order is not None:
             return call_method("argpartition", self, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
         return op_argpartition(self, kth, axis)
 
     def argsort(self, axis=-1, *, descending=False, stable=True, kind=None, order=None):
-        """The order that sorts `x` along `axis`; equal elements keep theirs."""
+        """Indices that sort `x` along `axis`; equal elements keep their order."""
         if kind is not None or order is not None:
             return call_method(
                 "argsort", self, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order)
@@ -2207,39 +2212,39 @@ cdef class Tensor(ArrayTensor):
         return op_argsort(self, axis, descending, stable)
 
     def bincount(self, weights=None, minlength=0):
-        """How often each number occurs, or the sum of the weights where it does."""
+        """Number of occurrences of each integer, or the sum of its weights."""
         return op_bincount(self, weights, minlength)
 
     def kthvalue(self, k, axis=-1, keepdims=False):
-        """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
+        """The `k`-th smallest element along `axis`, counted from 1, and its index."""
         return tuple.__new__(KthvalueResult, op_kthvalue(self, k, axis, keepdims))
 
     def mode(self, axis=-1, keepdims=False):
-        """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
+        """Most frequent element along `axis`, the smallest of several, and the index of its last occurrence."""
         return tuple.__new__(ModeResult, op_mode(self, axis, keepdims))
 
     def msort(self):
-        """Sorted along the first axis."""
+        """Elements sorted along the first axis."""
         return op_msort(self)
 
     def partition(self, kth, axis=-1, *, kind=None, order=None):
-        """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
+        """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
         if kind is not None or order is not None:
             return call_method("partition", self, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
         return op_partition(self, kth, axis)
 
     def sort(self, axis=-1, *, descending=False, stable=True, kind=None, order=None):
-        """Sorted along `axis`; equal elements keep their order."""
+        """Elements sorted along `axis`; equal elements keep their order."""
         if kind is not None or order is not None:
             return call_method("sort", self, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
         return op_sort(self, axis, descending, stable)
 
     def topk(self, k, axis=-1, *, largest=True):
-        """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
+        """The `k` largest or smallest elements along `axis`, in order, and their indices."""
         return tuple.__new__(TopkResult, op_topk(self, k, axis, largest))
 
     def unique(self, *, return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None, sorted=None):
-        """The different elements, in rising order; the gradient goes to the first of equal ones."""
+        """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
         if (
             return_index is not None or return_inverse is not None or return_counts is not None or axis is not None
             or equal_nan is not None or sorted is not None
@@ -2263,7 +2268,7 @@ cdef class Tensor(ArrayTensor):
         return op_elu_(self, alpha)
 
     def gelu_(self, approximate='none'):
-        """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'. In
+        """x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'. In
         place."""
         return op_gelu_(self, approximate)
 
@@ -2272,16 +2277,16 @@ cdef class Tensor(ArrayTensor):
         return op_hardshrink_(self, lambd)
 
     def hardsigmoid_(self):
-        """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0. In place."""
+        """x / 6 + 1/2, clipped to [0, 1]; the derivative at the bounds is 0. In place."""
         return op_hardsigmoid_(self)
 
     def hardswish_(self):
-        """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1. In place."""
+        """x * hardsigmoid(x); the derivative is 0 at -3 and 1 at 3. In place."""
         return op_hardswish_(self)
     hard_swish_ = hardswish_
 
     def hardtanh_(self, min_val=-1.0, max_val=1.0):
-        """x between `min_val` and `max_val`; the derivative at the bounds is 0. In place."""
+        """x clipped to [`min_val`, `max_val`]; the derivative at the bounds is 0. In place."""
         return op_hardtanh_(self, min_val, max_val)
 
     def leaky_relu_(self, negative_slope=0.01):
@@ -2302,15 +2307,15 @@ cdef class Tensor(ArrayTensor):
         return op_mish_(self)
 
     def relu(self):
-        """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
+        """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN."""
         return op_relu(self)
 
     def relu_(self):
-        """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN. In place."""
+        """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN. In place."""
         return op_relu_(self)
 
     def relu6_(self):
-        """x between 0 and 6; the derivative at the bounds is 0. In place."""
+        """x clipped to [0, 6]; the derivative at the bounds is 0. In place."""
         return op_relu6_(self)
 
     def selu_(self):
@@ -2323,15 +2328,15 @@ cdef class Tensor(ArrayTensor):
     swish_ = silu_
 
     def softplus_(self, beta=1.0, threshold=20.0):
-        """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold. In place."""
+        """log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold. In place."""
         return op_softplus_(self, beta, threshold)
 
     def softshrink_(self, lambd=0.5):
-        """x moved towards 0 by `lambd`, 0 where it would pass it. In place."""
+        """x moved toward 0 by `lambd`, but not beyond 0. In place."""
         return op_softshrink_(self, lambd)
 
     def softsign_(self):
-        """x / (1 + abs(x)); of a complex number the one of the same phase. In place."""
+        """x / (1 + abs(x)); a complex number keeps its phase. In place."""
         return op_softsign_(self)
 
     def squareplus_(self, b=4.0):
@@ -2359,7 +2364,7 @@ cdef class Tensor(ArrayTensor):
         return op_softmax(self, axis)
 
     def weight_norm(self, g, axis=0):
-        """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
+        """Each slice of `x` along `axis` scaled to the norm `g`; all of `x` as one slice when it is None."""
         return op_weight_norm(self, g, axis)
 
     def astype(self, dtype, *, copy=None):
@@ -2369,29 +2374,29 @@ cdef class Tensor(ArrayTensor):
         return op_astype(self, dtype)
 
     def copy(self, *, order=None):
-        """The same elements in memory of their own."""
+        """A copy of `x`."""
         if order is not None:
             return call_method("copy", self, dict(), dict(order=order))
         return op_copy(self)
     clone = copy
 
     def new_empty(self, *shape, dtype=None, requires_grad=False, **keyword_):
-        """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
+        """Uninitialised array with the given shape and the dtype of `x`."""
         result_ = op_new_empty(self, star(shape, keyword_, "new_empty", "shape", False), dtype)
         return result_.requires_grad_() if requires_grad else result_
 
     def new_full(self, shape, fill_value, *, dtype=None, requires_grad=False):
-        """One number everywhere, in a shape of its own and the dtype of `x`."""
+        """Array with the same value everywhere, with the given shape and the dtype of `x`."""
         result_ = op_new_full(self, shape, fill_value, dtype)
         return result_.requires_grad_() if requires_grad else result_
 
     def new_ones(self, *shape, dtype=None, requires_grad=False, **keyword_):
-        """Ones in a shape of their own and the dtype of `x`."""
+        """Ones with the given shape and the dtype of `x`."""
         result_ = op_new_ones(self, star(shape, keyword_, "new_ones", "shape", False), dtype)
         return result_.requires_grad_() if requires_grad else result_
 
     def new_zeros(self, *shape, dtype=None, requires_grad=False, **keyword_):
-        """Zeros in a shape of their own and the dtype of `x`."""
+        """Zeros with the given shape and the dtype of `x`."""
         result_ = op_new_zeros(self, star(shape, keyword_, "new_zeros", "shape", False), dtype)
         return result_.requires_grad_() if requires_grad else result_
 
@@ -2424,7 +2429,7 @@ cdef class Tensor(ArrayTensor):
         return op_expi_(self)
 
     def exprel_(self):
-        """(exp(x) - 1) / x, 1 at 0. In place."""
+        """(exp(x) - 1) / x; 1 at 0. In place."""
         return op_exprel_(self)
 
     def gamma_(self):
@@ -2492,8 +2497,8 @@ cdef class Tensor(ArrayTensor):
         return op_ndtri_(self)
 
     def poch_(self, m):
-        """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits
-        in single precision, a second one where z and m are tiny. In place."""
+        """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma. In single precision,
+        derivatives lose digits, and so do second derivatives if z and m are tiny. In place."""
         return op_poch_(self, m)
 
     def rel_entr_(self, b):
@@ -2501,7 +2506,7 @@ cdef class Tensor(ArrayTensor):
         return op_rel_entr_(self, b)
 
     def rgamma_(self):
-        """One over the gamma function. In place."""
+        """Reciprocal of the gamma function. In place."""
         return op_rgamma_(self)
 
     def spherical_bessel_j0_(self):
@@ -2509,8 +2514,8 @@ cdef class Tensor(ArrayTensor):
         return op_spherical_bessel_j0_(self)
 
     def xlog1py_(self, b):
-        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1
-        is -inf. In place."""
+        """a * log(1 + b), and 0 where a is 0; there the derivatives are 0 if b < -1. The derivative in `a` at b = -1 is
+        -inf. In place."""
         return op_xlog1py_(self, b)
 
     def y0_(self):
@@ -2526,7 +2531,7 @@ cdef class Tensor(ArrayTensor):
         return op_bernoulli_(self, p, generator)
 
     def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
-        """Every element replaced by a random number of the Cauchy distribution. In place."""
+        """Every element replaced by a random number from the Cauchy distribution. In place."""
         return op_cauchy_(self, median, sigma, generator)
 
     def copy_(self, source):
@@ -2534,11 +2539,11 @@ cdef class Tensor(ArrayTensor):
         return op_copy_(self, source)
 
     def eq_(self, other):
-        """Every element replaced by 1 where it is equal to `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is equal to `other`, else by 0. In place."""
         return op_eq_(self, other)
 
     def exponential_(self, lambd=1.0, *, generator=None):
-        """Every element replaced by a random number of the exponential distribution. In place."""
+        """Every element replaced by a random number from the exponential distribution. In place."""
         return op_exponential_(self, lambd, generator)
 
     def fill_(self, value):
@@ -2546,23 +2551,23 @@ cdef class Tensor(ArrayTensor):
         return op_fill_(self, value)
 
     def fill_diagonal_(self, value):
-        """x[i, i] = value for every i, for as many axes as `x` has; a number or a 0-d array. In place."""
+        """x[i, ..., i] = value for every i, with an index for each axis of `x`; a number or a 0-d array. In place."""
         return op_fill_diagonal_(self, value)
 
     def ge_(self, other):
-        """Every element replaced by 1 where it is at least `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is at least `other`, else by 0. In place."""
         return op_ge_(self, other)
 
     def geometric_(self, p, *, generator=None):
-        """Every element replaced by the number of trials up to and with the first success. In place."""
+        """Every element replaced by the number of trials up to and including the first success. In place."""
         return op_geometric_(self, p, generator)
 
     def gt_(self, other):
-        """Every element replaced by 1 where it is greater than `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is greater than `other`, else by 0. In place."""
         return op_gt_(self, other)
 
     def le_(self, other):
-        """Every element replaced by 1 where it is at most `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is at most `other`, else by 0. In place."""
         return op_le_(self, other)
 
     def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
@@ -2570,11 +2575,11 @@ cdef class Tensor(ArrayTensor):
         return op_log_normal_(self, mean, std, generator)
 
     def lt_(self, other):
-        """Every element replaced by 1 where it is less than `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is less than `other`, else by 0. In place."""
         return op_lt_(self, other)
 
     def ne_(self, other):
-        """Every element replaced by 1 where it is not equal to `other`, else by 0. In place."""
+        """Every element replaced by 1 if it is not equal to `other`, else by 0. In place."""
         return op_ne_(self, other)
 
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
@@ -2582,12 +2587,13 @@ cdef class Tensor(ArrayTensor):
         return op_normal_(self, mean, std, generator)
 
     def random_(self, low=None, high=None, *, generator=None):
-        """Every element replaced by a whole number from `low` up to but without `high`; from 0 up to `low` where it
-        stands alone, and up to what the dtype holds exactly where there is none. In place."""
+        """Every element replaced by a whole number from `low` up to but not including `high`, or from 0 up to `low` when
+        `high` is None. When both are None, the numbers go up to the largest integers that the dtype holds exactly. In
+        place."""
         return op_random_(self, low, high, generator)
 
     def uniform_(self, low=0.0, high=1.0, *, generator=None):
-        """Every element replaced by a random number, evenly distributed over [low, high). In place."""
+        """Every element replaced by a random number uniformly distributed over [low, high). In place."""
         return op_uniform_(self, low, high, generator)
 
     def zero_(self):

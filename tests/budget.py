@@ -1,6 +1,6 @@
 """The lines of each room beside their bounds: `python -m tests.budget`, which `make lint` calls.
 
-A bound is lowered when its room gets smaller; one that is raised says in the commit what the lines buy.
+A bound is lowered when its room gets smaller.  If a room has to grow, raise its bound and say in the commit what the lines are for.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ BOUNDS: dict[str, int] = {
     "the core of the runtime": 16377,
     "runtime/api": 2299,
     "runtime/compiler": 13210,
-    "runtime/core": 4475,
+    "runtime/core": 4474,
     "runtime/engine": 2827,
     "runtime/formulas": 1174,
-    "runtime/kernels": 20245,
+    "runtime/kernels": 20246,
     "runtime/methods": 2224,
     "runtime/saved": 1620,
     "runtime/support": 2303,
@@ -40,8 +40,7 @@ BOUNDS: dict[str, int] = {
     "library/utils": 44,
     "runtime": 123,
     "library": 486,
-    "codegen": 15643,
-    "generated": 66998,
+    "codegen": 15646,
 }
 
 
@@ -57,10 +56,10 @@ def files(room: str) -> list[Path]:
 
 
 def rooms() -> list[str]:
-    """Each folder of the runtime and of the library, their own files, the generator, and what it writes."""
+    """Each folder of the runtime and of the library, their own files, and the generator."""
     inside = [f"{top}/{path.name}" for top in ("runtime", "library") for path in sorted((ROOT / top).iterdir())
               if path.is_dir() and path.name != "__pycache__"]  # fmt: skip
-    return [*inside, "runtime", "library", "codegen", "generated"]
+    return [*inside, "runtime", "library", "codegen"]
 
 
 def lines() -> dict[str, int]:
@@ -71,7 +70,7 @@ def lines() -> dict[str, int]:
 
 def long_files() -> dict[str, int]:
     """Files of more than `LONG` lines."""
-    sizes = {path.relative_to(ROOT).as_posix(): lines_of(path) for room in rooms() if room != "generated" for path in files(room)}
+    sizes = {path.relative_to(ROOT).as_posix(): lines_of(path) for room in rooms() for path in files(room)}
     return {name: size for name, size in sizes.items() if size > LONG}
 
 
@@ -79,6 +78,7 @@ def main() -> None:
     found = lines()
     for room, count in found.items():
         print(f"{count:7,} of {BOUNDS.get(room, 0):7,}  {room}")
+    print(f"{sum(map(lines_of, files('generated'))):7,}             generated, which follows from the spec")
     print(f"{sum(count for room, count in found.items() if '/' in room or room in ('runtime', 'library')):7,}             runtime and library")
     for name, size in long_files().items():
         print(f"warning: {name} has {size} lines")

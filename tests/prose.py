@@ -1,6 +1,7 @@
 """Patterns of prose that have to be read twice, counted by file: `python -m tests.prose [PATH ...]` prints the lines.
 
-The patterns are regular expressions: they find most inverted sentences, and some that are none.
+Counts docstrings, comments, messages, pages and the texts of the spec.  The patterns are regular expressions: they find most
+inverted sentences, and some that are not inverted.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("runtime", "library", "codegen", "docs", "benchmarks", "examples")
-PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "derivatives.yaml")
 GENERATED = {"docs/modules.md"}  # from docstrings, which are counted
 LONGEST = 35  # words of a sentence
 
@@ -30,6 +33,9 @@ PATTERNS = {
 _FOUND = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
 _DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
 _COMMENT = re.compile(r"(?:^|\s)#:? (\S.*)$")
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_FIELD = re.compile(r"\{[^{}]*\}")
+TEXTS = ("doc", "about", "unlike", "ref")  # keys of an entry; those of `args` and `breaks` are texts, too
 _SENTENCE = re.compile(r"(?<=[.:;!?])\s+(?=[A-Z`\[(*])")
 
 
@@ -57,18 +63,39 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
         lines.append(bare[item.end() :] if item else bare)
 
 
+def texts_of_spec(text: str) -> Iterator[tuple[int, str]]:
+    """The texts of all entries, which are the help of operators, each with its line."""
+
+    def scalars(node: yaml.Node, inside: bool) -> Iterator[tuple[int, str]]:
+        if isinstance(node, yaml.ScalarNode) and inside:
+            yield node.start_mark.line + 1, node.value
+        for item in node.value if isinstance(node, yaml.SequenceNode) else ():
+            yield from scalars(item, inside)
+        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+            yield from scalars(value, inside or key.value in (*TEXTS, "args", "breaks"))
+
+    for document in yaml.compose_all(text, yaml.CSafeLoader):
+        yield from scalars(document, False)
+
+
 def sentences(path: Path) -> Iterator[tuple[int, str]]:
     """The sentences of a file's docstrings and comments, or of a page, each with the line where its paragraph begins."""
     text = path.read_text()
     parts: list[tuple[int, str]] = []
     if path.suffix == ".md":
         parts = [(line + 1, words) for line, words in paragraphs(text)]
+    elif path.suffix == ".yaml":
+        parts = list(texts_of_spec(text))
     else:
         for found in _DOCSTRING.finditer(text):
             begins = text.count("\n", 0, found.start()) + 1
             parts += [(begins + line, words) for line, words in paragraphs(found[1])]
         outside = _DOCSTRING.sub(lambda found: "\n" * found[0].count("\n"), text)
-        parts += [(number, found[1]) for number, line in enumerate(outside.split("\n"), 1) if (found := _COMMENT.search(line))]
+        for number, line in enumerate(outside.split("\n"), 1):
+            if found := _COMMENT.search(line):
+                parts.append((number, found[1]))
+            elif path.suffix != ".pxd":  # parts of messages, from three words on
+                parts += [(number, _FIELD.sub("`x`", words[1])) for words in _LITERAL.finditer(line) if words[1].count(" ") > 2]
     for line, words in parts:
         words = re.sub(r"`[^`]*`", "`x`", words)
         for sentence in _SENTENCE.split(words):

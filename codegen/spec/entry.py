@@ -73,7 +73,8 @@ class EntryReader(CallReader):
         idle = {*(["nondifferentiable"] if own_form else []), *(PUBLIC_KEYS if name.startswith("_") else [])}
         items = {k: v for k, v in defaults.items() if k not in idle} | own
         for key in PUBLIC_KEYS & own.keys() if name.startswith("_") else ():
-            self.errors.add("a private operator is called by formulas only", self._location(own[key][0]), name, key)
+            message = f"a private operator is called by formulas only: leave `{key}:` out"
+            self.errors.add(message, self._location(own[key][0]), name, key)
         if "doc" not in items:
             self.errors.add("missing: one line that says what the op computes", signature.location, name, "doc")
         if "shape" not in items:

@@ -5,24 +5,25 @@ from gradspec.support.docstrings import describe, docstring
 
 describe({
     "bilinear": docstring('a @ weight[k] @ b + bias[k] for each k.', 'a : array_like\n' '    Vectors along the last axis.\n'
-        'b : array_like\n' '    As many vectors.\n' 'weight : array_like\n' '    A matrix for each component of the result.\n'
-        'bias : array_like or None, default None\n' '    What is added to the result; nothing where it is None.',
-        'bilinear(a, b, weight, Array? bias=None) -> y\n' 'composite: product if bias is None else product + bias\n'
+        'b : array_like\n' '    The same number of vectors along the last axis.\n' 'weight : array_like\n'
+        '    A matrix for each component of the result.\n' 'bias : array_like or None, default None\n'
+        '    Array added to the result; None adds nothing.', 'bilinear(a, b, weight, Array? bias=None) -> y\n'
+        'composite: product if bias is None else product + bias\n'
         "where product = einsum('...i,kij,...j->...k', [a, weight, b])",
         examples='>>> gs.nn.bilinear([1.0, 2.0], [3.0], [[[1.0], [10.0]]], [0.5])\n' 'tensor([63.5])'),
     "cosine_similarity": docstring(
-        'Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.',
-        'a : array_like\n' 'b : array_like\n' 'axis : int, default -1\n' '    Axis that holds the components of a vector.\n'
-        'eps : float, default 1e-8\n' '    Least norm, against division by 0.',
+        'Cosine of the angle between vectors along `axis`, where `a` and `b` broadcast; a norm below `eps` counts as `eps`.',
+        'a : array_like\n' 'b : array_like\n' 'axis : int, default -1\n' '    Axis of the components of a vector.\n'
+        'eps : float, default 1e-8\n' '    Least norm, which prevents a division by 0.',
         'cosine_similarity(a, b, int axis=-1, float eps=1e-8) -> y\n' 'composite: sum(a_all / a_norm * (b_all / b_norm), axis)\n'
         'where a_all = broadcast_to(a, broadcast_shape(a.shape, b.shape))\n'
         'where b_all = broadcast_to(b, broadcast_shape(a.shape, b.shape))\n' 'where a_norm = _norm_from(a_all, 2.0, axis, eps)\n'
         'where b_norm = _norm_from(b_all, 2.0, axis, eps)', examples='>>> gs.nn.cosine_similarity([3.0, 4.0], [4.0, 3.0])\n'
         'tensor(0.96)'),
-    "linear": docstring('x @ weight.T + bias, rows of `weight` for the components of the result.', 'x : array_like\n'
+    "linear": docstring('x @ weight.T + bias; each row of `weight` gives one component of the result.', 'x : array_like\n'
         '    Vectors along the last axis.\n' 'weight : array_like\n'
-        '    A row for each component of the result, or a vector where there is one without an axis.\n'
-        'bias : array_like or None, default None\n' '    What is added to the result; nothing where it is None.',
+        '    One row for each component of the result, or a vector for a result without that axis.\n'
+        'bias : array_like or None, default None\n' '    Array added to the result; None adds nothing.',
         'linear(x, weight, Array? bias=None) -> y\n' 'grad_x = columns @ conj(rows)\n'
         'grad_weight = T(grad) @ conj(x) if grad.ndim == 2 and weight.ndim == 2 else tensordot(grad, conj(x),\n'
         '  (other_axes(-1, x.ndim), other_axes(-1, x.ndim)))\n' 'grad_bias = grad\n'
@@ -31,82 +32,82 @@ describe({
         'y_t = linear(x_t, weight) + linear(x, weight_t) + broadcast_to(bias_t, y.shape)',
         examples='>>> gs.nn.linear([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.0])\n' 'tensor([11.5, 17. ])'),
     "pairwise_distance": docstring('The p-norm of a - b + eps along the last axis.', 'a : array_like\n'
-        '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n' 'p : float, default 2.0\n'
-        '    Order of the norm.\n' 'eps : float, default 1e-06\n' '    What is added to each difference.\n'
-        'keepdims : bool, default False\n' '    Whether the last axis stays, of length 1.',
+        '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors with the same number of components.\n'
+        'p : float, default 2.0\n' '    Order of the norm.\n' 'eps : float, default 1e-06\n'
+        '    Number added to each difference.\n' 'keepdims : bool, default False\n'
+        '    Whether the last axis is kept, with length 1.',
         'pairwise_distance(a, b, float p=2.0, float eps=1e-06, bool keepdims=False) -> y\n'
         'composite: vector_norm(a - b + eps, p, -1, keepdims)',
         examples='>>> gs.nn.pairwise_distance([[3.0, 4.0]], [[0.0, 0.0]], eps=0.0)\n' 'tensor([5.])'),
-    "pdist": docstring('The p-norm of the difference of each two rows.', 'x : array_like\n' 'p : float, default 2.0\n'
+    "pdist": docstring('The p-norm of the difference of each pair of rows.', 'x : array_like\n' 'p : float, default 2.0\n'
         '    Order of the norm.', 'pdist(x, float p=2.0) -> y\n'
         "composite: vector_norm(take(x, pairs[0], len_of(checked_axes(x.shape, 'x', 2, 2)) - 2) - take(x, pairs[1], 0),\n"
         '  p, -1)\n' 'where pairs = _pairs(x)', examples='>>> gs.nn.pdist([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]])\n'
         'tensor([5., 3., 4.])'),
-    "embedding": docstring('Rows of `weight`.', 'indices : index\n' '    Which row, for each place of the result.\n'
-        'weight : array_like\n' '    A row for each index.', 'embedding(Index indices, weight) -> y\n'
+    "embedding": docstring('Rows of `weight` at `indices`.', 'indices : index\n'
+        '    Row of `weight` for each position of the result.\n' 'weight : array_like\n'
+        '    Matrix with one row for each index.', 'embedding(Index indices, weight) -> y\n'
         "composite: take(weight, indices, len_of(checked_axes(weight.shape, 'weight', 2, 2)) - 2)",
         examples='>>> gs.nn.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[3., 4.],\n' '        [1., 2.],\n'
         '        [3., 4.]])'),
-    "channel_shuffle": docstring('Channels of as many groups laid out in turn.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n' 'groups : int\n'
+    "channel_shuffle": docstring('Channels reordered so that they come from each group in turn.', 'x : array_like\n'
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'groups : int\n'
         '    Number of groups of channels.', 'channel_shuffle(x, int groups) -> y\n'
         'composite: reshape(swapaxes(reshape(x, shuffled_groups(x.shape, groups)), 1, 2), x.shape)',
         examples='>>> gs.nn.channel_shuffle([[[1.0], [2.0], [3.0], [4.0]]], 2)\n' 'tensor([[[1.],\n' '         [3.],\n'
         '         [2.],\n' '         [4.]]])', references='Zhang, Zhou, Lin and Sun (2018), ShuffleNet.'),
-    "conv1d": docstring('Cross-correlation along the last axis, as a layer of a network.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels out, channels in / groups, ...).\n'
-        'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
-        'stride : int or sequence of 1, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
+    "conv1d": docstring('Cross-correlation along the last axis, as in a layer of a network.', 'x : array_like\n'
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (channels out, channels in / groups, ...).\n' 'bias : array_like or None, default None\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of 1, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.\n'
         'padding : int or sequence of 1 or str, default 0\n'
-        "    How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.\n"
-        'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a kernel sees.\n'
-        'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.',
+        "    Number of zeros before and after each axis, 'same' for a result as long as `x`, or 'valid' for no zeros.\n"
+        'dilation : int or sequence of 1, default 1\n' '    Distance of neighbouring elements under the kernel.\n'
+        'groups : int, default 1\n' '    Number of groups of channels that are convolved separately.',
         'conv1d(x, weight, Array? bias=None, int[1] stride=1, int[1]|str padding=0, int[1] dilation=1, int groups=1) -> y\n'
         'composite: _convolve(pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)\n'
         'where plan = conv_padding(padding, x.ndim, weight.shape, stride, dilation)',
         examples=">>> gs.nn.conv1d([[1.0, 2.0, 4.0]], [[[1.0, 10.0]]], None, 1, 'same')\n" 'tensor([[21., 42.,  4.]])'),
-    "conv2d": docstring('Cross-correlation along the last two axes, as a layer of a network.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels out, channels in / groups, ...).\n'
-        'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
-        'stride : int or sequence of 2, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
+    "conv2d": docstring('Cross-correlation along the last two axes, as in a layer of a network.', 'x : array_like\n'
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (channels out, channels in / groups, ...).\n' 'bias : array_like or None, default None\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of 2, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.\n'
         'padding : int or sequence of 2 or str, default 0\n'
-        "    How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.\n"
-        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a kernel sees.\n'
-        'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.',
+        "    Number of zeros before and after each axis, 'same' for a result as long as `x`, or 'valid' for no zeros.\n"
+        'dilation : int or sequence of 2, default 1\n' '    Distance of neighbouring elements under the kernel.\n'
+        'groups : int, default 1\n' '    Number of groups of channels that are convolved separately.',
         'conv2d(x, weight, Array? bias=None, int[2] stride=1, int[2]|str padding=0, int[2] dilation=1, int groups=1) -> y\n'
         'composite: _convolve(pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)\n'
         'where plan = conv_padding(padding, x.ndim, weight.shape, stride, dilation)',
         examples='>>> gs.nn.conv2d([[[1.0, 2.0], [3.0, 5.0]]], [[[[1.0, 10.0]]]], [0.5])\n' 'tensor([[[21.5],\n'
         '         [53.5]]])'),
-    "conv3d": docstring('Cross-correlation along the last three axes, as a layer of a network.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels out, channels in / groups, ...).\n'
-        'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
-        'stride : int or sequence of 3, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
+    "conv3d": docstring('Cross-correlation along the last three axes, as in a layer of a network.', 'x : array_like\n'
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (channels out, channels in / groups, ...).\n' 'bias : array_like or None, default None\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of 3, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.\n'
         'padding : int or sequence of 3 or str, default 0\n'
-        "    How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.\n"
-        'dilation : int or sequence of 3, default 1\n' '    How far apart the elements are that a kernel sees.\n'
-        'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.',
+        "    Number of zeros before and after each axis, 'same' for a result as long as `x`, or 'valid' for no zeros.\n"
+        'dilation : int or sequence of 3, default 1\n' '    Distance of neighbouring elements under the kernel.\n'
+        'groups : int, default 1\n' '    Number of groups of channels that are convolved separately.',
         'conv3d(x, weight, Array? bias=None, int[3] stride=1, int[3]|str padding=0, int[3] dilation=1, int groups=1) -> y\n'
         'composite: _convolve(pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)\n'
         'where plan = conv_padding(padding, x.ndim, weight.shape, stride, dilation)',
         examples='>>> gs.nn.conv3d([[[[1.0, 2.0], [3.0, 5.0]]]], [[[[[1.0, 10.0]]]]], [0.5])\n' 'tensor([[[[21.5],\n'
         '          [53.5]]]])'),
     "conv_transpose1d": docstring('The adjoint of conv1d with the same weight.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
-        'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
-        'stride : int or sequence of 1, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
-        'padding : int or sequence of 1, default 0\n' '    How much of the result is left out at both ends of each axis.\n'
-        'output_padding : int or sequence of 1, default 0\n' '    How much longer the result is at the end of each axis.\n'
-        'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.\n'
-        'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a kernel sees.',
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (channels in, channels out / groups, ...).\n' 'bias : array_like or None, default None\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of 1, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.\n'
+        'padding : int or sequence of 1, default 0\n'
+        '    Number of elements of the result that are left out at both ends of each axis.\n'
+        'output_padding : int or sequence of 1, default 0\n'
+        '    Number of elements added to the result at the end of each axis.\n' 'groups : int, default 1\n'
+        '    Number of groups of channels that are convolved separately.\n' 'dilation : int or sequence of 1, default 1\n'
+        '    Distance of neighbouring elements under the kernel.',
         'conv_transpose1d(x, weight, Array? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int\n'
         '  groups=1, int[1] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(1))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
@@ -114,15 +115,16 @@ describe({
         '  groups)', examples='>>> gs.nn.conv_transpose1d([[1.0, 2.0]], [[[1.0, 10.0]]], [0.5])\n'
         'tensor([[ 1.5, 12.5, 20.5]])'),
     "conv_transpose2d": docstring('The adjoint of conv2d with the same weight.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
-        'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
-        'stride : int or sequence of 2, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
-        'padding : int or sequence of 2, default 0\n' '    How much of the result is left out at both ends of each axis.\n'
-        'output_padding : int or sequence of 2, default 0\n' '    How much longer the result is at the end of each axis.\n'
-        'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.\n'
-        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a kernel sees.',
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (channels in, channels out / groups, ...).\n' 'bias : array_like or None, default None\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of 2, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.\n'
+        'padding : int or sequence of 2, default 0\n'
+        '    Number of elements of the result that are left out at both ends of each axis.\n'
+        'output_padding : int or sequence of 2, default 0\n'
+        '    Number of elements added to the result at the end of each axis.\n' 'groups : int, default 1\n'
+        '    Number of groups of channels that are convolved separately.\n' 'dilation : int or sequence of 2, default 1\n'
+        '    Distance of neighbouring elements under the kernel.',
         'conv_transpose2d(x, weight, Array? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int\n'
         '  groups=1, int[2] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(2))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
@@ -130,34 +132,35 @@ describe({
         '  groups)', examples='>>> gs.nn.conv_transpose2d([[[1.0, 2.0]]], [[[[1.0, 10.0]]]], [0.5])\n'
         'tensor([[[ 1.5, 12.5, 20.5]]])'),
     "conv_transpose3d": docstring('The adjoint of conv3d with the same weight.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
-        'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
-        'stride : int or sequence of 3, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
-        'padding : int or sequence of 3, default 0\n' '    How much of the result is left out at both ends of each axis.\n'
-        'output_padding : int or sequence of 3, default 0\n' '    How much longer the result is at the end of each axis.\n'
-        'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.\n'
-        'dilation : int or sequence of 3, default 1\n' '    How far apart the elements are that a kernel sees.',
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (channels in, channels out / groups, ...).\n' 'bias : array_like or None, default None\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of 3, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.\n'
+        'padding : int or sequence of 3, default 0\n'
+        '    Number of elements of the result that are left out at both ends of each axis.\n'
+        'output_padding : int or sequence of 3, default 0\n'
+        '    Number of elements added to the result at the end of each axis.\n' 'groups : int, default 1\n'
+        '    Number of groups of channels that are convolved separately.\n' 'dilation : int or sequence of 3, default 1\n'
+        '    Distance of neighbouring elements under the kernel.',
         'conv_transpose3d(x, weight, Array? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int\n'
         '  groups=1, int[3] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(3))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
         'where plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation,\n'
         '  groups)', examples='>>> gs.nn.conv_transpose3d([[[[1.0, 2.0]]]], [[[[[1.0, 10.0]]]]], [0.5])\n'
         'tensor([[[[ 1.5, 12.5, 20.5]]]])'),
-    "fold": docstring('Each column added to the places of an image that unfold would take it from; the adjoint of unfold.',
-        'x : array_like\n' '    Columns, (batch, channels * elements of the kernel, places) or without the batch.\n'
+    "fold": docstring('Columns added at the elements of an image that unfold copies; the adjoint of unfold.', 'x : array_like\n'
+        '    Columns, (batch, channels * elements of the kernel, positions), or without the batch.\n'
         'output_size : int or sequence of 2\n' '    Length of the last two axes of the result.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the kernel along each axis.\n'
-        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a kernel sees.\n'
-        'padding : int or sequence of 2, default 0\n' '    How many zeros stand before and behind each axis.\n'
+        'dilation : int or sequence of 2, default 1\n' '    Distance of neighbouring elements under the kernel.\n'
+        'padding : int or sequence of 2, default 0\n' '    Number of zeros added before and after each axis.\n'
         'stride : int or sequence of 2, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.',
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.',
         'fold(x, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> y\n'
         'linear in x\n' 'grad_x = unfold(grad, kernel_size, dilation, padding, stride)',
         examples='>>> gs.nn.fold([[[1.0], [2.0], [3.0], [4.0]]], 2, 2)\n' 'tensor([[[[1., 2.],\n' '          [3., 4.]]]])'),
-    "pixel_shuffle": docstring('Blocks of channels laid out as squares of the last two axes.', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
+    "pixel_shuffle": docstring('Blocks of channels rearranged as squares in the last two axes.', 'x : array_like\n'
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n'
         'upscale_factor : int\n' '    Side of a square.', 'pixel_shuffle(x, int upscale_factor) -> y\n'
         'composite: reshape(moveaxis(reshape(x, plan[0]), plan[1], plan[2]), plan[3])\n'
         'where plan = shuffle_plan(x.shape, upscale_factor)',
@@ -165,79 +168,87 @@ describe({
         '         [3., 4.]]])',
         references='Shi et al. (2016), Real-time single image and video super-resolution using an efficient sub-pixel convolutional neural\n'
         'network.'),
-    "pixel_unshuffle": docstring('Squares of the last two axes laid out as channels; the inverse of pixel_shuffle.',
-        'x : array_like\n' '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
+    "pixel_unshuffle": docstring('Squares in the last two axes rearranged as channels; the inverse of pixel_shuffle.',
+        'x : array_like\n' '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n'
         'downscale_factor : int\n' '    Side of a square.', 'pixel_unshuffle(x, int downscale_factor) -> y\n'
         'composite: reshape(moveaxis(reshape(x, plan[0]), plan[1], plan[2]), plan[3])\n'
         'where plan = unshuffle_plan(x.shape, downscale_factor)'),
-    "unfold": docstring('The elements under a kernel as a column, for each place where it stands in an image.', 'x : array_like\n'
-        '    Images, (batch, channels, rows, columns) or without the batch.\n' 'kernel_size : int or sequence of 2\n'
-        '    Length of the kernel along each axis.\n' 'dilation : int or sequence of 2, default 1\n'
-        '    How far apart the elements are that a kernel sees.\n' 'padding : int or sequence of 2, default 0\n'
-        '    How many zeros stand before and behind each axis.\n' 'stride : int or sequence of 2, default 1\n'
-        '    How far apart the places are where the kernel stands, one number or one for each axis.',
+    "unfold": docstring('The elements under a kernel as a column, for each position of the kernel in an image.',
+        'x : array_like\n' '    Images, (batch, channels, rows, columns), or without the batch.\n'
+        'kernel_size : int or sequence of 2\n' '    Length of the kernel along each axis.\n'
+        'dilation : int or sequence of 2, default 1\n' '    Distance of neighbouring elements under the kernel.\n'
+        'padding : int or sequence of 2, default 0\n' '    Number of zeros added before and after each axis.\n'
+        'stride : int or sequence of 2, default 1\n'
+        '    Distance of neighbouring positions of the kernel, one number or one for each axis.',
         'unfold(x, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> y\n' 'linear in x\n'
         'grad_x = fold(grad, x.shape[-2:], kernel_size, dilation, padding, stride)',
         examples='>>> gs.nn.unfold([[[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]]], 2)\n' 'tensor([[[1., 3.],\n' '         [2., 4.],\n'
         '         [3., 5.],\n' '         [4., 6.]]])'),
-    "adaptive_avg_pool1d": docstring('Means of the parts that divide the last axis as evenly as integers do.', 'x : array_like\n'
-        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+    "adaptive_avg_pool1d": docstring('Means of the parts that divide the last axis as evenly as integers allow.',
+        'x : array_like\n' 'output_size : index\n'
+        '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_avg_pool1d(x, Index output_size) -> y\n' 'composite: _pool(x, parts_of(output_size, x.shape, 1))',
         examples='>>> gs.nn.adaptive_avg_pool1d([[1.0, 2.0, 6.0]], 2)\n' 'tensor([[1.5, 4. ]])'),
-    "adaptive_avg_pool2d": docstring('Means of the parts that divide the last two axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+    "adaptive_avg_pool2d": docstring('Means of the parts that divide the last two axes as evenly as integers allow.',
+        'x : array_like\n' 'output_size : index\n'
+        '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_avg_pool2d(x, Index output_size) -> y\n' 'composite: _pool(x, parts_of(output_size, x.shape, 2))',
         examples='>>> gs.nn.adaptive_avg_pool2d([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n' 'tensor([[[2.5, 5. ]]])'),
-    "adaptive_avg_pool3d": docstring('Means of the parts that divide the last three axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+    "adaptive_avg_pool3d": docstring('Means of the parts that divide the last three axes as evenly as integers allow.',
+        'x : array_like\n' 'output_size : index\n'
+        '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_avg_pool3d(x, Index output_size) -> y\n' 'composite: _pool(x, parts_of(output_size, x.shape, 3))',
         examples='>>> gs.nn.adaptive_avg_pool3d([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n'
         'tensor([[[[2.5, 5. ]]]])'),
-    "adaptive_max_pool1d": docstring('Maxima of the parts that divide the last axis as evenly as integers do.', 'x : array_like\n'
-        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+    "adaptive_max_pool1d": docstring('Maxima of the parts that divide the last axis as evenly as integers allow.',
+        'x : array_like\n' 'output_size : index\n'
+        '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_max_pool1d(x, Index output_size) -> y\n'
         'composite: _adaptive_max_pool(x, parts_of(output_size, x.shape, 1))[0]',
         examples='>>> gs.nn.adaptive_max_pool1d([[1.0, 2.0, 6.0]], 2)\n' 'tensor([[2., 6.]])'),
-    "adaptive_max_pool2d": docstring('Maxima of the parts that divide the last two axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+    "adaptive_max_pool2d": docstring('Maxima of the parts that divide the last two axes as evenly as integers allow.',
+        'x : array_like\n' 'output_size : index\n'
+        '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_max_pool2d(x, Index output_size) -> y\n'
         'composite: _adaptive_max_pool(x, parts_of(output_size, x.shape, 2))[0]',
         examples='>>> gs.nn.adaptive_max_pool2d([[[1.0, 7.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n' 'tensor([[[7., 8.]]])'),
-    "adaptive_max_pool3d": docstring('Maxima of the parts that divide the last three axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+    "adaptive_max_pool3d": docstring('Maxima of the parts that divide the last three axes as evenly as integers allow.',
+        'x : array_like\n' 'output_size : index\n'
+        '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_max_pool3d(x, Index output_size) -> y\n'
         'composite: _adaptive_max_pool(x, parts_of(output_size, x.shape, 3))[0]',
         examples='>>> gs.nn.adaptive_max_pool3d([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n' 'tensor([[[[4., 8.]]]])'),
     "adaptive_max_pool1d_with_indices": docstring(
-        'adaptive_max_pool1d, and where in the last axis each maximum stands, in C order.', 'x : array_like\n'
-        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool1d, and the index in C order of each maximum in the last axis.', 'x : array_like\n'
+        'output_size : index\n' '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_max_pool1d_with_indices(x, Index output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
         'where found = _adaptive_max_pool(x, parts_of(output_size, x.shape, 1))',
         examples='>>> gs.nn.adaptive_max_pool1d_with_indices([[1.0, 2.0, 6.0]], 2)\n'
         'AdaptiveMaxPool1DWithIndicesResult(y=tensor([[2., 6.]]), indices=tensor([[1, 2]]))', returns='y : Tensor\n'
         'indices : Tensor'),
     "adaptive_max_pool2d_with_indices": docstring(
-        'adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order.', 'x : array_like\n'
-        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool2d, and the index in C order of each maximum in the last two axes.', 'x : array_like\n'
+        'output_size : index\n' '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_max_pool2d_with_indices(x, Index output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
         'where found = _adaptive_max_pool(x, parts_of(output_size, x.shape, 2))',
         examples='>>> gs.nn.adaptive_max_pool2d_with_indices([[[1.0, 7.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n'
         'AdaptiveMaxPool2DWithIndicesResult(y=tensor([[[7., 8.]]]), indices=tensor([[[1, 5]]]))', returns='y : Tensor\n'
         'indices : Tensor'),
     "adaptive_max_pool3d_with_indices": docstring(
-        'adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order.', 'x : array_like\n'
-        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool3d, and the index in C order of each maximum in the last three axes.', 'x : array_like\n'
+        'output_size : index\n' '    Length of each axis of the result, or one length for all; None keeps the length in `x`.',
         'adaptive_max_pool3d_with_indices(x, Index output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
         'where found = _adaptive_max_pool(x, parts_of(output_size, x.shape, 3))',
         examples='>>> gs.nn.adaptive_max_pool3d_with_indices([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n'
         'AdaptiveMaxPool3DWithIndicesResult(y=tensor([[[[4., 8.]]]]), indices=tensor([[[[4, 5]]]]))', returns='y : Tensor\n'
         'indices : Tensor'),
-    "affine_grid": docstring('Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample.',
+    "affine_grid": docstring('Source coordinates in an image for each pixel of its affine transform, as grid_sample takes them.',
         'theta : array_like\n'
-        '    Matrices, (batch, 2, 3) for images or (batch, 3, 4) for volumes, which act on coordinates and a 1 behind them.\n'
+        '    Matrices, (batch, 2, 3) for images or (batch, 3, 4) for volumes, that multiply coordinates followed by a 1.\n'
         'size : int or sequence of int\n'
         '    Shape of the transform, (batch, channels, rows, columns), or with a depth before the rows.\n'
-        'align_corners : bool, default False\n' '    Whether -1 and 1 are the middles of the outermost pixels, or their edges.',
+        'align_corners : bool, default False\n'
+        '    Whether -1 and 1 are the centres of the outermost pixels, otherwise their edges.',
         'affine_grid(theta, int[] size, bool align_corners=False) -> y\n'
         'composite: reshape(_even_grid(size, align_corners, dtype=float_dtype(theta.dtype)) @ mT(theta),\n'
         '  affine_shape(theta.shape, size))',
@@ -246,11 +257,10 @@ describe({
         references='Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.'),
     "avg_pool1d": docstring('Means under windows along the last axis.', 'x : array_like\n' 'kernel_size : int or sequence of 1\n'
         '    Length of the window along each axis.\n' 'stride : int or sequence of 1 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 1, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n' 'ceil_mode : bool, default False\n'
-        '    Whether a window may reach beyond the end.\n' 'count_include_pad : bool, default True\n'
-        '    Whether what stands in the padding counts.',
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 1, default 0\n' '    Number of elements added before and after each axis.\n'
+        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.\n'
+        'count_include_pad : bool, default True\n' '    Whether elements of the padding count.',
         'avg_pool1d(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool\n'
         '  count_include_pad=True) -> y\n'
         'composite: _average(x, kernel_size, stride if stride is not None else kernel_size, padding, ceil_mode,\n'
@@ -258,12 +268,11 @@ describe({
     "avg_pool2d": docstring('Means under windows along the last two axes.', 'x : array_like\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 2, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n' 'ceil_mode : bool, default False\n'
-        '    Whether a window may reach beyond the end.\n' 'count_include_pad : bool, default True\n'
-        '    Whether what stands in the padding counts.\n' 'divisor_override : int or None, default None\n'
-        '    By what to divide in place of the number of elements.',
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 2, default 0\n' '    Number of elements added before and after each axis.\n'
+        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.\n'
+        'count_include_pad : bool, default True\n' '    Whether elements of the padding count.\n'
+        'divisor_override : int or None, default None\n' '    Divisor instead of the number of elements.',
         'avg_pool2d(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool\n'
         '  count_include_pad=True, int? divisor_override=None) -> y\n'
         'composite: _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad) if divisor_override is None\n'
@@ -274,12 +283,11 @@ describe({
     "avg_pool3d": docstring('Means under windows along the last three axes.', 'x : array_like\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 3, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n' 'ceil_mode : bool, default False\n'
-        '    Whether a window may reach beyond the end.\n' 'count_include_pad : bool, default True\n'
-        '    Whether what stands in the padding counts.\n' 'divisor_override : int or None, default None\n'
-        '    By what to divide in place of the number of elements.',
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 3, default 0\n' '    Number of elements added before and after each axis.\n'
+        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.\n'
+        'count_include_pad : bool, default True\n' '    Whether elements of the padding count.\n'
+        'divisor_override : int or None, default None\n' '    Divisor instead of the number of elements.',
         'avg_pool3d(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool\n'
         '  count_include_pad=True, int? divisor_override=None) -> y\n'
         'composite: _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad) if divisor_override is None\n'
@@ -287,14 +295,15 @@ describe({
         "where divisor = checked_number(divisor_override, 'divisor_override', -inf, inf, False)\n"
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.avg_pool3d([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))\n' 'tensor([[[[2.5]]]])'),
-    "grid_sample": docstring('Images at the places that a grid of coordinates names.', 'x : array_like\n'
-        '    Images (batch, channels, rows, columns), or volumes with a depth before the rows.\n' 'grid : array_like\n'
-        '    Coordinates along the last axis, from -1 to 1 across the image, that of the columns first; (batch, ..., 2 or 3).\n'
+    "grid_sample": docstring('Images sampled at the coordinates in a grid.', 'x : array_like\n'
+        '    Images, (batch, channels, rows, columns), or volumes with a depth before the rows.\n' 'grid : array_like\n'
+        '    Coordinates along the last axis, from -1 to 1 across the image, column first; (batch, ..., 2 or 3).\n'
         "mode : str, default 'bilinear'\n"
-        "    'bilinear' between the pixels about a place, of volumes the eight; 'nearest'; or of images 'bicubic'.\n"
+        "    'bilinear' between the 4 neighbouring pixels, or 8 in volumes; 'nearest'; or 'bicubic' for images.\n"
         "padding_mode : str, default 'zeros'\n"
-        "    What lies outside: 'zeros', the nearest pixel for 'border', the mirrored image for 'reflection'.\n"
-        'align_corners : bool, default False\n' '    Whether -1 and 1 are the middles of the outermost pixels, or their edges.',
+        "    Values outside the image, 0 for 'zeros', the nearest pixel for 'border', the mirrored image for 'reflection'.\n"
+        'align_corners : bool, default False\n'
+        '    Whether -1 and 1 are the centres of the outermost pixels, otherwise their edges.',
         "grid_sample(x, grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> y\n"
         'composite: reshape(sum(seen * expand_dims(where(about[1], factors, 0), 1), 2), x.shape[:2] + grid.shape[1:-1])\n'
         'where taps = sampled_taps(mode, padding_mode, x.shape, grid.shape)\n' 'where lengths = x.shape[2:]\n'
@@ -315,19 +324,19 @@ describe({
         'tensor([[[[4.5, 3. , 1.5]]]])',
         references='Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.'),
     "interpolate": docstring(
-        'The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole\n'
-        'length; PyTorch copies then if the length stays.', 'x : array_like\n'
+        'The axes after batch and channels resampled to another length. Sampling positions follow `scale_factor` even if the new\n'
+        'length was rounded; PyTorch then copies `x` if the length stays the same.', 'x : array_like\n'
         'size : int or sequence of int or None, default None\n'
-        '    Length of these axes in the result, one number or one for each.\n'
+        '    Length of each resampled axis, one number or one for each axis.\n'
         'scale_factor : float or sequence of float or None, default None\n'
-        '    How much longer they become, in place of `size`, one number or one for each.\n' "mode : str, default 'nearest'\n"
+        '    Ratio of new and old length, instead of `size`, one number or one for each axis.\n' "mode : str, default 'nearest'\n"
         "    'nearest', 'nearest-exact', 'area', 'linear', 'bilinear', 'trilinear' or 'bicubic'.\n"
         'align_corners : bool or None, default None\n'
-        '    Whether the middles of the outermost elements stay where they are, or their edges; these when it is None.\n'
+        '    Whether the centres of the outermost elements are aligned; otherwise, and for None, their edges.\n'
         'recompute_scale_factor : bool or None, default None\n'
-        '    Whether places are as far apart as the lengths say, not as `scale_factor` does; not when it is None.\n'
+        '    Whether sampling positions follow the ratio of the lengths; otherwise, and for None, `scale_factor`.\n'
         'antialias : bool, default False\n'
-        "    Whether the filter of 'bilinear' or 'bicubic' is as wide as what becomes one element, where that is more.",
+        "    Whether the filter of 'bilinear' or 'bicubic' is widened to the input elements that one result element replaces.",
         "interpolate(x, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, bool?\n"
         '  recompute_scale_factor=None, bool antialias=False) -> y\n'
         'composite: _resize(x, sizes, kind, resized_steps(x.shape, sizes, kind, None if recompute_scale_factor else\n'
@@ -335,13 +344,12 @@ describe({
         'where kind = resized_kind(mode, align_corners, x.ndim, antialias)', examples='>>> gs.nn.interpolate([[[1.0, 3.0]]], 4)\n'
         'tensor([[[1., 1., 3., 3.]]])', references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
     "lp_pool1d": docstring(
-        'Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone,\n'
-        'and how it changes there is not known.', 'x : array_like\n' 'norm_type : float\n'
-        '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
-        'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
-        'stride : int or sequence of 1 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
+        'Norms of the elements under windows along the last axis; a window cut off by `ceil_mode` has the norm of its elements,\n'
+        'which PyTorch scales up to a full window. If `norm_type` is above 1, the derivative is 0 and the second derivative\n'
+        'unknown where all elements of a window are 0.', 'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm; inf takes the largest modulus, -inf the smallest.\n' 'kernel_size : int or sequence of 1\n'
+        '    Length of the window along each axis.\n' 'stride : int or sequence of 1 or None, default None\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool1d(x, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool1d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool1d(-size,\n'
@@ -353,13 +361,12 @@ describe({
         'where size = astype(abs(x), float_dtype(x.dtype))', examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n'
         'tensor([[5.]])'),
     "lp_pool2d": docstring(
-        'Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone,\n'
-        'and how it changes there is not known.', 'x : array_like\n' 'norm_type : float\n'
-        '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
-        'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
-        'stride : int or sequence of 2 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
+        'Norms of the elements under windows along the last two axes; a window cut off by `ceil_mode` has the norm of its\n'
+        'elements, which PyTorch scales up to a full window. If `norm_type` is above 1, the derivative is 0 and the second\n'
+        'derivative unknown where all elements of a window are 0.', 'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm; inf takes the largest modulus, -inf the smallest.\n' 'kernel_size : int or sequence of 2\n'
+        '    Length of the window along each axis.\n' 'stride : int or sequence of 2 or None, default None\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool2d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool2d(-size,\n'
@@ -371,13 +378,12 @@ describe({
         'where size = astype(abs(x), float_dtype(x.dtype))', examples='>>> gs.nn.lp_pool2d([[[3.0, 4.0, 12.0]]], 2.0, (1, 2))\n'
         'tensor([[[5.]]])'),
     "lp_pool3d": docstring(
-        'Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what\n'
-        'it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros\n'
-        'alone, and how it changes there is not known.', 'x : array_like\n' 'norm_type : float\n'
-        '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
-        'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
-        'stride : int or sequence of 3 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
+        'Norms of the elements under windows along the last three axes; a window cut off by `ceil_mode` has the norm of its\n'
+        'elements, which PyTorch scales up to a full window. If `norm_type` is above 1, the derivative is 0 and the second\n'
+        'derivative unknown where all elements of a window are 0.', 'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm; inf takes the largest modulus, -inf the smallest.\n' 'kernel_size : int or sequence of 3\n'
+        '    Length of the window along each axis.\n' 'stride : int or sequence of 3 or None, default None\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool3d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool3d(-size,\n'
@@ -390,10 +396,9 @@ describe({
         examples='>>> gs.nn.lp_pool3d([[[[3.0, 4.0, 12.0]]]], 2.0, (1, 1, 2))\n' 'tensor([[[[5.]]]])'),
     "max_pool1d": docstring('Maxima under windows along the last axis.', 'x : array_like\n' 'kernel_size : int or sequence of 1\n'
         '    Length of the window along each axis.\n' 'stride : int or sequence of 1 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 1, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a window sees.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 1, default 0\n' '    Number of elements added before and after each axis.\n'
+        'dilation : int or sequence of 1, default 1\n' '    Distance of neighbouring elements in a window.\n'
         'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
         'max_pool1d(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool\n'
         '  ceil_mode=False) -> y\n' 'composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]\n'
@@ -402,10 +407,9 @@ describe({
     "max_pool2d": docstring('Maxima under windows along the last two axes.', 'x : array_like\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 2, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a window sees.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 2, default 0\n' '    Number of elements added before and after each axis.\n'
+        'dilation : int or sequence of 2, default 1\n' '    Distance of neighbouring elements in a window.\n'
         'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
         'max_pool2d(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool\n'
         '  ceil_mode=False) -> y\n' 'composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]\n'
@@ -414,22 +418,20 @@ describe({
     "max_pool3d": docstring('Maxima under windows along the last three axes.', 'x : array_like\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 3, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 3, default 1\n' '    How far apart the elements are that a window sees.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 3, default 0\n' '    Number of elements added before and after each axis.\n'
+        'dilation : int or sequence of 3, default 1\n' '    Distance of neighbouring elements in a window.\n'
         'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
         'max_pool3d(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool\n'
         '  ceil_mode=False) -> y\n' 'composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.max_pool3d([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))\n' 'tensor([[[[4.]]]])'),
-    "max_pool1d_with_indices": docstring('max_pool1d, and where in the last axis each maximum stands, in C order.',
+    "max_pool1d_with_indices": docstring('max_pool1d, and the index in C order of each maximum in the last axis.',
         'x : array_like\n' 'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 1, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a window sees.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 1, default 0\n' '    Number of elements added before and after each axis.\n'
+        'dilation : int or sequence of 1, default 1\n' '    Distance of neighbouring elements in a window.\n'
         'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
         'max_pool1d_with_indices(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool\n'
         '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
@@ -437,13 +439,12 @@ describe({
         'where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)',
         examples='>>> gs.nn.max_pool1d_with_indices([[1.0, 2.0, 6.0]], 2)\n'
         'MaxPool1DWithIndicesResult(y=tensor([[2.]]), indices=tensor([[1]]))', returns='y : Tensor\n' 'indices : Tensor'),
-    "max_pool2d_with_indices": docstring('max_pool2d, and where in the last two axes each maximum stands, in C order.',
+    "max_pool2d_with_indices": docstring('max_pool2d, and the index in C order of each maximum in the last two axes.',
         'x : array_like\n' 'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 2, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a window sees.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 2, default 0\n' '    Number of elements added before and after each axis.\n'
+        'dilation : int or sequence of 2, default 1\n' '    Distance of neighbouring elements in a window.\n'
         'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
         'max_pool2d_with_indices(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool\n'
         '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
@@ -451,13 +452,12 @@ describe({
         'where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)',
         examples='>>> gs.nn.max_pool2d_with_indices([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], 2)\n'
         'MaxPool2DWithIndicesResult(y=tensor([[[4.]]]), indices=tensor([[[4]]]))', returns='y : Tensor\n' 'indices : Tensor'),
-    "max_pool3d_with_indices": docstring('max_pool3d, and where in the last three axes each maximum stands, in C order.',
+    "max_pool3d_with_indices": docstring('max_pool3d, and the index in C order of each maximum in the last three axes.',
         'x : array_like\n' 'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 3, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 3, default 1\n' '    How far apart the elements are that a window sees.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 3, default 0\n' '    Number of elements added before and after each axis.\n'
+        'dilation : int or sequence of 3, default 1\n' '    Distance of neighbouring elements in a window.\n'
         'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
         'max_pool3d_with_indices(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool\n'
         '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
@@ -466,15 +466,14 @@ describe({
         examples='>>> gs.nn.max_pool3d_with_indices([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))\n'
         'MaxPool3DWithIndicesResult(y=tensor([[[[4.]]]]), indices=tensor([[[[4]]]]))', returns='y : Tensor\n' 'indices : Tensor'),
     "max_unpool1d": docstring(
-        'Zeros with the elements of `x` where max_pool1d_with_indices found them; of several elements of one place the last one\n'
-        'stays.', 'x : array_like\n' 'indices : index\n' '    Where in the last axis of the result each element stands.\n'
+        'Zeros with the elements of `x` at the indices from max_pool1d_with_indices; of several elements with the same index the\n'
+        'last wins.', 'x : array_like\n' 'indices : index\n' '    Index of each element in the last axis of the result.\n'
         'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 1, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 1, default 0\n' '    Number of elements added before and after each axis.\n'
         'output_size : int or sequence of int or None, default None\n'
-        '    Shape of the result, or of its last axis; what windows of that size and stride make when it is None.',
+        '    Shape of the result, or of its last axis; when it is None, the shape follows from the windows.',
         'max_unpool1d(x, Index indices, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[]?\n'
         '  output_size=None) -> y\n'
         'composite: reshape(scatter(zeros(flat, dtype=x.dtype), 1, places, reshape(x, places.shape)), shape)\n'
@@ -483,15 +482,14 @@ describe({
         'where flat = planes_shape(shape, 1)\n' 'where places = _plane_numbers(indices, shape, 1)',
         examples='>>> gs.nn.max_unpool1d([[1.0, 2.0]], [[1, 1]], 2, output_size=(5,))\n' 'tensor([[0., 2., 0., 0., 0.]])'),
     "max_unpool2d": docstring(
-        'Zeros with the elements of `x` where max_pool2d_with_indices found them; of several elements of one place the last one\n'
-        'stays.', 'x : array_like\n' 'indices : index\n' '    Where in the last two axes of the result each element stands.\n'
+        'Zeros with the elements of `x` at the indices from max_pool2d_with_indices; of several elements with the same index the\n'
+        'last wins.', 'x : array_like\n' 'indices : index\n' '    Index of each element in the last two axes of the result.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 2, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 2, default 0\n' '    Number of elements added before and after each axis.\n'
         'output_size : int or sequence of int or None, default None\n'
-        '    Shape of the result, or of its last two axes; what windows of that size and stride make when it is None.',
+        '    Shape of the result, or of its last two axes; when it is None, the shape follows from the windows.',
         'max_unpool2d(x, Index indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[]?\n'
         '  output_size=None) -> y\n'
         'composite: reshape(scatter(zeros(flat, dtype=x.dtype), 1, places, reshape(x, places.shape)), shape)\n'
@@ -500,15 +498,14 @@ describe({
         'where flat = planes_shape(shape, 2)\n' 'where places = _plane_numbers(indices, shape, 2)',
         examples='>>> gs.nn.max_unpool2d([[[1.0, 2.0]]], [[[1, 2]]], (1, 2))\n' 'tensor([[[0., 1., 2., 0.]]])'),
     "max_unpool3d": docstring(
-        'Zeros with the elements of `x` where max_pool3d_with_indices found them; of several elements of one place the last one\n'
-        'stays.', 'x : array_like\n' 'indices : index\n' '    Where in the last three axes of the result each element stands.\n'
+        'Zeros with the elements of `x` at the indices from max_pool3d_with_indices; of several elements with the same index the\n'
+        'last wins.', 'x : array_like\n' 'indices : index\n' '    Index of each element in the last three axes of the result.\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 3, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
+        '    Distance of neighbouring windows; the length of the window when it is None.\n'
+        'padding : int or sequence of 3, default 0\n' '    Number of elements added before and after each axis.\n'
         'output_size : int or sequence of int or None, default None\n'
-        '    Shape of the result, or of its last three axes; what windows of that size and stride make when it is None.',
+        '    Shape of the result, or of its last three axes; when it is None, the shape follows from the windows.',
         'max_unpool3d(x, Index indices, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[]?\n'
         '  output_size=None) -> y\n'
         'composite: reshape(scatter(zeros(flat, dtype=x.dtype), 1, places, reshape(x, places.shape)), shape)\n'
@@ -517,13 +514,13 @@ describe({
         'where flat = planes_shape(shape, 3)\n' 'where places = _plane_numbers(indices, shape, 3)',
         examples='>>> gs.nn.max_unpool3d([[[[1.0, 2.0]]]], [[[[1, 2]]]], (1, 1, 2))\n' 'tensor([[[[0., 1., 2., 0.]]]])'),
     "batch_norm": docstring(
-        'Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the\n'
-        'running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch.',
-        'x : array_like\n' '    The array, channels along axis 1.\n' 'running_mean : array_like or None, default None\n'
-        '    Mean of each channel, for `training` False.\n' 'running_var : array_like or None, default None\n'
-        '    Variance of each channel, for `training` False.\n' 'weight : array_like or None, default None\n'
+        'Each channel minus its mean, divided by the root of its variance plus eps, from the batch if `training`, else from the\n'
+        'running statistics. The operator does not change these; gradspec.nn.batch_norm updates them.', 'x : array_like\n'
+        '    Array with the channels along axis 1.\n' 'running_mean : array_like or None, default None\n'
+        '    Mean of each channel, used if not `training`.\n' 'running_var : array_like or None, default None\n'
+        '    Variance of each channel, used if not `training`.\n' 'weight : array_like or None, default None\n'
         'bias : array_like or None, default None\n' 'training : bool, default False\n'
-        '    Whether the mean and the variance are those of the batch.\n' 'eps : float, default 1e-05',
+        '    Whether to use the mean and the variance of the batch.\n' 'eps : float, default 1e-05',
         'batch_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool\n'
         '  training=False, *, float eps=1e-05) -> y\n'
         'composite: _affine(_standardize(x, other_axes(1, x.ndim), eps)[0], weight, bias, x.ndim - 2) if training else\n'
@@ -533,8 +530,8 @@ describe({
         examples='>>> gs.nn.batch_norm([[1.0, 5.0], [3.0, 9.0]], None, None, [2.0, 1.0], [0.5, 0.0], True, eps=0.0)\n'
         'tensor([[-1.5, -1. ],\n' '        [ 2.5,  1. ]])',
         references='Ioffe and Szegedy (2015), Batch normalization, accelerating deep network training.'),
-    "group_norm": docstring('Each group of channels of an example less its mean, divided by the root of its variance plus eps.',
-        'x : array_like\n' '    The array, channels along axis 1.\n' 'num_groups : int\n' '    Number of groups.\n'
+    "group_norm": docstring('Each group of channels of an example minus its mean, divided by the root of its variance plus eps.',
+        'x : array_like\n' '    Array with the channels along axis 1.\n' 'num_groups : int\n' '    Number of groups.\n'
         'weight : array_like or None, default None\n' 'bias : array_like or None, default None\n' 'eps : float, default 1e-05',
         'group_norm(x, int num_groups, Array? weight=None, Array? bias=None, float eps=1e-05) -> y\n'
         'composite: _affine(reshape(groups, x.shape), weight, bias, x.ndim - 2)\n'
@@ -542,23 +539,23 @@ describe({
         examples='>>> gs.nn.group_norm([[1.0, 3.0, 5.0, 9.0]], 2, [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], 0.0)\n'
         'tensor([[-1. ,  1. , -1.5,  1. ]])', references='Wu and He (2018), Group normalization.'),
     "gumbel_softmax": docstring(
-        'softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.\n'
-        'gradspec.nn.gumbel_softmax rounds it as well, where `hard`.', 'x : array_like\n' 'tau : float, default 1.0\n'
-        '    Temperature; the lower it is, the nearer to 1 the largest number.\n' 'axis : int, default -1\n'
-        '    Axis along which the classes lie.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed.',
+        'softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes with logits `x`.\n'
+        'gradspec.nn.gumbel_softmax also rounds the draw, if `hard`.', 'x : array_like\n' 'tau : float, default 1.0\n'
+        '    Temperature; the lower it is, the closer the largest number is to 1.\n' 'axis : int, default -1\n'
+        '    Axis of the classes.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+        '    Source of random numbers, or a seed.',
         'gumbel_softmax(x, float tau=1.0, *, int axis=-1, Generator? generator=None) -> y\n'
         "composite: softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))",
         examples='>>> gs.nn.gumbel_softmax([-gs.inf, 2.0, -gs.inf], 0.25)\n' 'tensor([0., 1., 0.])',
         references='Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.'),
     "instance_norm": docstring(
-        'Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel\n'
-        'where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones.',
-        'x : array_like\n' '    The array, channels along axis 1.\n' 'running_mean : array_like or None, default None\n'
-        '    Mean of each channel, for `use_input_stats` False.\n' 'running_var : array_like or None, default None\n'
-        '    Variance of each channel, for `use_input_stats` False.\n' 'weight : array_like or None, default None\n'
+        'Each channel of an example minus its mean, divided by the root of its variance plus eps; if not `use_input_stats`, with\n'
+        'the running statistics. The operator does not change these; gradspec.nn.instance_norm updates them.', 'x : array_like\n'
+        '    Array with the channels along axis 1.\n' 'running_mean : array_like or None, default None\n'
+        '    Mean of each channel, used if not `use_input_stats`.\n' 'running_var : array_like or None, default None\n'
+        '    Variance of each channel, used if not `use_input_stats`.\n' 'weight : array_like or None, default None\n'
         'bias : array_like or None, default None\n' 'use_input_stats : bool, default True\n'
-        '    Whether the mean and the variance are those of each example.\n' 'eps : float, default 1e-05',
+        '    Whether to use the mean and the variance of each example.\n' 'eps : float, default 1e-05',
         'instance_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool\n'
         '  use_input_stats=True, *, float eps=1e-05) -> y\n'
         "composite: _affine(_standardize(x, last_axes(len_of(checked_axes(x.shape, 'x', 2)) - 2), eps)[0], weight, bias,\n"
@@ -566,10 +563,11 @@ describe({
         examples='>>> gs.nn.instance_norm([[[1.0, 3.0], [5.0, 9.0]]], None, None, [1.0, 2.0], [0.0, 0.5], eps=0.0)\n'
         'tensor([[[-1. ,  1. ],\n' '         [-1.5,  2.5]]])',
         references='Ulyanov, Vedaldi and Lempitsky (2016), Instance normalization.'),
-    "layer_norm": docstring('Each block of the given shape less its mean, divided by the root of its variance plus eps.',
-        'x : array_like\n' 'normalized_shape : int or sequence of int\n' '    Lengths of the last axes, those of a block.\n'
-        'weight : array_like or None, default None\n' '    What the results are multiplied by; nothing where it is None.\n'
-        'bias : array_like or None, default None\n' '    What is then added; nothing where it is None.\n'
+    "layer_norm": docstring(
+        'Each block of shape `normalized_shape` minus its mean, divided by the root of its variance plus eps.', 'x : array_like\n'
+        'normalized_shape : int or sequence of int\n' '    Lengths of the last axes, which are the axes of a block.\n'
+        'weight : array_like or None, default None\n' '    Factor of the result; 1 when it is None.\n'
+        'bias : array_like or None, default None\n' '    Array added to the result; None adds nothing.\n'
         'eps : float, default 1e-05',
         'layer_norm(x, int[] normalized_shape, Array? weight=None, Array? bias=None, float eps=1e-05) -> y\n'
         'composite: _standardize_affine(x, weight, bias, eps)[0] if whole and (bias is None or bias.shape ==\n'
@@ -579,26 +577,26 @@ describe({
         examples='>>> gs.nn.layer_norm([[1.0, 3.0], [5.0, 9.0]], 2, [1.0, 2.0], [0.5, 0.0], 0.0)\n' 'tensor([[-0.5,  2. ],\n'
         '        [-0.5,  2. ]])', references='Ba, Kiros and Hinton (2016), Layer normalization.'),
     "local_response_norm": docstring(
-        'x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends.',
-        'x : array_like\n' '    The array, channels along axis 1.\n' 'size : int\n' '    Number of channels.\n'
-        'alpha : float, default 0.0001\n' '    Factor of the mean.\n' 'beta : float, default 0.75\n' '    Exponent.\n'
-        'k : float, default 1.0\n' '    What is added.',
+        'x / (k + alpha * m)^beta, where m is the mean of the squares of `size` neighbouring channels, with zeros beyond the\n'
+        'ends.', 'x : array_like\n' '    Array with the channels along axis 1.\n' 'size : int\n'
+        '    Number of neighbouring channels.\n' 'alpha : float, default 0.0001\n' '    Factor of the mean.\n'
+        'beta : float, default 0.75\n' '    Exponent.\n' 'k : float, default 1.0\n' '    Number added to the scaled mean.',
         'local_response_norm(x, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> y\n'
         'composite: x / (k + alpha * squares) ** beta\n' 'where window = (size, 1, size // 2, 1, 0)\n'
         "where squares = _resample(x * x, 1 - x.ndim, x.shape[1], 'windows', window)",
         examples='>>> gs.nn.local_response_norm([[1.0, 2.0]], 2, 2.0, 1.0, 1.0)\n' 'tensor([[0.5       , 0.33333333]])',
         references='Krizhevsky, Sutskever and Hinton (2012), ImageNet classification with deep convolutional neural networks.'),
-    "normalize": docstring('Vectors along `axis` divided by their norm, or by `eps` where that is larger.', 'x : array_like\n'
+    "normalize": docstring('Vectors along `axis` divided by their norm, or by `eps` if that is larger.', 'x : array_like\n'
         'p : float, default 2.0\n' '    Order of the norm.\n' 'axis : int, default 1\n'
-        '    Axis that holds the components of a vector.\n' 'eps : float, default 1e-12\n' '    Least divisor.',
+        '    Axis of the components of a vector.\n' 'eps : float, default 1e-12\n' '    Least divisor.',
         'normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y\n' 'composite: x / _norm_from(x, p, axis, eps)',
         examples='>>> gs.nn.normalize([[3.0, 4.0]])\n' 'tensor([[0.6, 0.8]])'),
     "rms_norm": docstring(
-        'Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is x * x.',
-        'x : array_like\n' 'normalized_shape : int or sequence of int\n' '    Lengths of the last axes, those of a block.\n'
-        'weight : array_like or None, default None\n' '    What the results are multiplied by; nothing where it is None.\n'
-        'eps : float or None, default None\n'
-        '    What is added to the mean square; the distance from 1 to the next number where it is None.',
+        'Each block of shape `normalized_shape` divided by the root of its mean square plus eps; the square of a complex number\n'
+        'is x * x.', 'x : array_like\n' 'normalized_shape : int or sequence of int\n'
+        '    Lengths of the last axes, which are the axes of a block.\n' 'weight : array_like or None, default None\n'
+        '    Factor of the result; 1 when it is None.\n' 'eps : float or None, default None\n'
+        '    Number added to the mean square; the distance from 1 to the next number of the dtype when it is None.',
         'rms_norm(x, int[] normalized_shape, Array? weight=None, float? eps=None) -> y\n'
         'composite: x * rsqrt(mean(x * x, axes, True) + least) * (1 if weight is None else weight) if is_complex(x.dtype)\n'
         '  else _standardize_affine(x, weight, None, least, False)[0] if whole else _affine(_standardize(x, axes, least,\n'
@@ -608,16 +606,18 @@ describe({
         examples='>>> gs.nn.rms_norm([[3.0, 5.0]], 2, [1.0, 2.0], 8.0)\n' 'tensor([[0.6, 2. ]])',
         references='Zhang and Sennrich (2019), Root mean square layer normalization.'),
     "scaled_dot_product_attention": docstring(
-        'softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked.', 'query : array_like\n'
-        '    Vectors along the last axis.\n' 'key : array_like\n' '    As many components, as many vectors as `value` has.\n'
-        'value : array_like\n' '    What is averaged.\n' 'attn_mask : array_like or None, default None\n'
-        '    What is added to the scores, or where it is boolean which of them count; nothing where it is None.\n'
-        'dropout_p : float, default 0.0\n' '    Probability with which a weight is dropped.\n' 'is_causal : bool, default False\n'
-        '    Whether query i sees the keys up to i only.\n' 'scale : float or None, default None\n'
-        '    Factor of the scores, one over the root of the number of components when it is None.\n'
-        'enable_gqa : bool, default False\n' '    Whether axis -3 of `query` is longer, and each key and value serves several.\n'
+        'softmax(query @ key.mT * scale + attn_mask) @ value; zeros if all keys are masked.', 'query : array_like\n'
+        '    Vectors along the last axis.\n' 'key : array_like\n'
+        '    Vectors with as many components as in `query`; as many vectors as in `value`.\n' 'value : array_like\n'
+        '    Vectors that are averaged.\n' 'attn_mask : array_like or None, default None\n'
+        '    Array added to the scores, or a boolean mask of the scores that count; None changes nothing.\n'
+        'dropout_p : float, default 0.0\n' '    Probability that a weight is dropped.\n' 'is_causal : bool, default False\n'
+        '    Whether query i uses only the keys up to i.\n' 'scale : float or None, default None\n'
+        '    Factor of the scores; 1 over the root of the number of components when it is None.\n'
+        'enable_gqa : bool, default False\n'
+        '    Whether axis -3 of `query` may be longer, so that several queries share a key and a value.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers of the dropout come from, or a seed.',
+        '    Source of the random numbers of the dropout, or a seed.',
         'scaled_dot_product_attention(query, key, value, Array? attn_mask=None, float dropout_p=0.0, bool\n'
         '  is_causal=False, *, float? scale=None, bool enable_gqa=False, Generator? generator=None) -> y\n'
         'composite: weights @ values if dropout_p == 0 else dropout(weights, dropout_p, generator=generator) @ values\n'
@@ -630,22 +630,21 @@ describe({
         '  if is_bool(attn_mask.dtype) else _softmax_or_zero(scores + attn_mask)',
         examples='>>> gs.nn.scaled_dot_product_attention([[0.0]], [[5.0], [7.0]], [[1.0], [3.0]])\n' 'tensor([[2.]])',
         references='Vaswani et al. (2017), Attention is all you need.'),
-    "weight_norm": docstring(
-        'Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None.',
-        'x : array_like\n' '    Directions.\n' 'g : array_like\n' '    Lengths, of a shape that broadcasts with `x`.\n'
-        'axis : int or None, default 0\n' '    Along which axis the slices lie.', 'weight_norm(x, g, int? axis=0) -> y\n'
+    "weight_norm": docstring('Each slice of `x` along `axis` scaled to the norm `g`; all of `x` as one slice when it is None.',
+        'x : array_like\n' '    Directions.\n' 'g : array_like\n' '    Norms, in a shape that broadcasts with `x`.\n'
+        'axis : int or None, default 0\n' '    Axis of the slices.', 'weight_norm(x, g, int? axis=0) -> y\n'
         'composite: x * broadcast_to(g / length, x.shape)\n'
         'where length = vector_norm(x, 2, None if axis is None else other_axes(axis, x.ndim), True)',
         examples='>>> gs.nn.weight_norm([[3.0, 4.0]], [[10.0]])\n' 'tensor([[6., 8.]])',
         references='Salimans and Kingma (2016), Weight normalization.'),
     "gru_cell": docstring(
-        'The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state.',
-        'x : array_like\n' '    What comes in, (batch, components) or (components).\n' 'h : array_like\n'
-        '    The state before, (batch, states) or (states).\n' 'w_ih : array_like\n'
-        '    A row of factors of what comes in for each number of a gate.\n' 'w_hh : array_like\n'
-        '    A row of factors of the state for each number of a gate.\n' 'b_ih : array_like or None, default None\n'
-        '    What is added to the one; nothing where it is None.\n' 'b_hh : array_like or None, default None\n'
-        '    What is added to the other; nothing where it is None.',
+        'New state of a gated recurrent unit; the rows of the weights are for its reset gate, its update gate and its new state.',
+        'x : array_like\n' '    Input, (batch, components) or (components).\n' 'h : array_like\n'
+        '    Previous state, (batch, states) or (states).\n' 'w_ih : array_like\n'
+        '    Weights of the input, one row for each component of a gate.\n' 'w_hh : array_like\n'
+        '    Weights of the state, one row for each component of a gate.\n' 'b_ih : array_like or None, default None\n'
+        '    Bias added to the product with the input; None adds nothing.\n' 'b_hh : array_like or None, default None\n'
+        '    Bias added to the product with the state; None adds nothing.',
         'gru_cell(x, h, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> y\n'
         'composite: fresh + sigmoid(ins[1] + states[1]) * (h - fresh)\n' 'where ins = split(linear(x, w_ih, b_ih), 3, -1)\n'
         'where states = split(linear(h, w_hh, b_hh), 3, -1)\n'
@@ -653,13 +652,13 @@ describe({
         examples='>>> gs.nn.gru_cell([1.0], [2.0], [[0.0], [0.0], [3.0]], [[0.0], [0.0], [0.0]])\n' 'tensor([1.49752738])',
         references='Cho et al. (2014), Learning phrase representations using RNN encoder-decoder for statistical machine translation.'),
     "lstm_cell": docstring(
-        'The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its forget gate,\n'
-        'its cell and its output gate.', 'x : array_like\n' '    What comes in, (batch, components) or (components).\n'
-        'hx : sequence of array_like\n' '    The state and the cell before.\n' 'w_ih : array_like\n'
-        '    A row of factors of what comes in for each number of a gate.\n' 'w_hh : array_like\n'
-        '    A row of factors of the state for each number of a gate.\n' 'b_ih : array_like or None, default None\n'
-        '    What is added to the one; nothing where it is None.\n' 'b_hh : array_like or None, default None\n'
-        '    What is added to the other; nothing where it is None.',
+        'New state and new cell of a long short-term memory unit; the rows of the weights are for its input gate, its forget\n'
+        'gate, its cell and its output gate.', 'x : array_like\n' '    Input, (batch, components) or (components).\n'
+        'hx : sequence of array_like\n' '    Previous state and previous cell.\n' 'w_ih : array_like\n'
+        '    Weights of the input, one row for each component of a gate.\n' 'w_hh : array_like\n'
+        '    Weights of the state, one row for each component of a gate.\n' 'b_ih : array_like or None, default None\n'
+        '    Bias added to the product with the input; None adds nothing.\n' 'b_hh : array_like or None, default None\n'
+        '    Bias added to the product with the state; None adds nothing.',
         'lstm_cell(x, Array[] hx, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> h, c\n'
         'composite: (sigmoid(gates[3]) * tanh(cell), cell)\n'
         'where gates = split(linear(x, w_ih, b_ih) + linear(hx[0], w_hh, b_hh), 4, -1)\n'
@@ -667,64 +666,65 @@ describe({
         examples='>>> gs.nn.lstm_cell([1.0], [[2.0], [4.0]], [[0.0], [0.0], [0.0], [0.0]], [[0.0], [0.0], [0.0], [0.0]])\n'
         'LstmCellResult(h=tensor([0.48201379]), c=tensor([2.]))', returns='h : Tensor\n' 'c : Tensor',
         references='Hochreiter and Schmidhuber (1997), Long short-term memory.'),
-    "rnn_relu_cell": docstring('The state behind a simple recurrent unit, relu of both sums.', 'x : array_like\n'
-        '    What comes in, (batch, components) or (components).\n' 'h : array_like\n'
-        '    The state before, (batch, states) or (states).\n' 'w_ih : array_like\n'
-        '    A row of factors of what comes in for each number of a gate.\n' 'w_hh : array_like\n'
-        '    A row of factors of the state for each number of a gate.\n' 'b_ih : array_like or None, default None\n'
-        '    What is added to the one; nothing where it is None.\n' 'b_hh : array_like or None, default None\n'
-        '    What is added to the other; nothing where it is None.',
+    "rnn_relu_cell": docstring('New state of a simple recurrent unit with relu.', 'x : array_like\n'
+        '    Input, (batch, components) or (components).\n' 'h : array_like\n'
+        '    Previous state, (batch, states) or (states).\n' 'w_ih : array_like\n'
+        '    Weights of the input, one row for each component of a gate.\n' 'w_hh : array_like\n'
+        '    Weights of the state, one row for each component of a gate.\n' 'b_ih : array_like or None, default None\n'
+        '    Bias added to the product with the input; None adds nothing.\n' 'b_hh : array_like or None, default None\n'
+        '    Bias added to the product with the state; None adds nothing.',
         'rnn_relu_cell(x, h, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> y\n'
         'composite: relu(linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh))',
         examples='>>> gs.nn.rnn_relu_cell([1.0], [2.0], [[3.0]], [[5.0]], [0.5], [0.25])\n' 'tensor([13.75])'),
-    "rnn_tanh_cell": docstring('The state behind a simple recurrent unit, tanh of both sums.', 'x : array_like\n'
-        '    What comes in, (batch, components) or (components).\n' 'h : array_like\n'
-        '    The state before, (batch, states) or (states).\n' 'w_ih : array_like\n'
-        '    A row of factors of what comes in for each number of a gate.\n' 'w_hh : array_like\n'
-        '    A row of factors of the state for each number of a gate.\n' 'b_ih : array_like or None, default None\n'
-        '    What is added to the one; nothing where it is None.\n' 'b_hh : array_like or None, default None\n'
-        '    What is added to the other; nothing where it is None.',
+    "rnn_tanh_cell": docstring('New state of a simple recurrent unit with tanh.', 'x : array_like\n'
+        '    Input, (batch, components) or (components).\n' 'h : array_like\n'
+        '    Previous state, (batch, states) or (states).\n' 'w_ih : array_like\n'
+        '    Weights of the input, one row for each component of a gate.\n' 'w_hh : array_like\n'
+        '    Weights of the state, one row for each component of a gate.\n' 'b_ih : array_like or None, default None\n'
+        '    Bias added to the product with the input; None adds nothing.\n' 'b_hh : array_like or None, default None\n'
+        '    Bias added to the product with the state; None adds nothing.',
         'rnn_tanh_cell(x, h, w_ih, w_hh, Array? b_ih=None, Array? b_hh=None) -> y\n'
         'composite: tanh(linear(x, w_ih, b_ih) + linear(h, w_hh, b_hh))',
         examples='>>> gs.nn.rnn_tanh_cell([1.0], [2.0], [[3.0]], [[-1.0]], [0.5], [0.25])\n' 'tensor([0.94137554])'),
     "binary_cross_entropy": docstring(
-        '-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the\n'
-        'slope below 1e-12 as 1e-12.', 'x : array_like\n' '    Probabilities.\n' 'target : array_like\n'
+        '-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; logarithms are at least -100, and the divisor of the\n'
+        'derivative in `x` is at least 1e-12.', 'x : array_like\n' '    Probabilities.\n' 'target : array_like\n'
         '    Probabilities, or 0 and 1.\n' 'weight : array_like or None, default None\n'
-        '    Factor of each loss; none when it is None.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.",
+        '    Factor of each loss; 1 when it is None.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.",
         "binary_cross_entropy(x, target, Array? weight=None, str reduction='mean') -> y\n"
         'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
         'where loss = _bernoulli_loss(x, target)', examples='>>> gs.nn.binary_cross_entropy([0.25, 0.5], [1.0, 0.0])\n'
         'tensor(1.03972077)'),
     "binary_cross_entropy_with_logits": docstring('binary_cross_entropy(sigmoid(x), target) without overflow.', 'x : array_like\n'
         '    Logits.\n' 'target : array_like\n' '    Probabilities, or 0 and 1.\n' 'weight : array_like or None, default None\n'
-        '    Factor of each loss; none when it is None.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.\n" 'pos_weight : array_like or None, default None\n'
-        '    Factor of the part of `target`; none when it is None.',
+        '    Factor of each loss; 1 when it is None.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.\n" 'pos_weight : array_like or None, default None\n'
+        '    Factor of the term with `target`; 1 when it is None.',
         "binary_cross_entropy_with_logits(x, target, Array? weight=None, str reduction='mean', *, Array? pos_weight=None)\n"
         '  -> y\n' 'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
         'where loss = logaddexp(0, x) - x * target if pos_weight is None else (1 - target) * x + (1 + (pos_weight - 1) *\n'
         '  target) * logaddexp(0, -x)', examples='>>> gs.nn.binary_cross_entropy_with_logits([0.0, 1.0], [1.0, 0.0])\n'
         'tensor(1.00320443)'),
-    "cosine_embedding_loss": docstring('1 - cosine where the target is positive, else how far the cosine is above `margin`.',
-        'a : array_like\n' '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n'
-        'target : array_like\n' '    1 or -1 for each pair; its sign counts.\n' 'margin : float, default 0.0\n'
-        '    Cosine up to which there is no loss where the target is negative.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.",
+    "cosine_embedding_loss": docstring('1 - cosine where the target is positive, elsewhere max(0, cosine - margin).',
+        'a : array_like\n' '    Vectors along the last axis.\n' 'b : array_like\n'
+        '    Vectors with the same number of components.\n' 'target : array_like\n'
+        '    1 or -1 for each pair; only the sign is used.\n' 'margin : float, default 0.0\n'
+        '    Largest cosine without a loss where the target is negative.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.",
         "cosine_embedding_loss(a, b, target, float margin=0.0, str reduction='mean') -> y\n"
         'composite: _reduce_loss(where(target > 0, 1 - cosine, clip(cosine - margin, 0 * target)), reduction)\n'
         'where cosine = cosine_similarity(a, b, -1)',
         examples='>>> gs.nn.cosine_embedding_loss([[3.0, 4.0], [3.0, 4.0]], [[4.0, 3.0], [4.0, 3.0]], [1.0, -1.0])\n'
         'tensor(0.5)'),
     "cross_entropy": docstring(
-        'logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...).',
-        'x : array_like\n' '    Logits, classes along axis 1, or 0 where it is the only one.\n' 'target : array_like\n'
+        'logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of logits and class probabilities (N, C, ...).',
+        'x : array_like\n' '    Logits, with the classes along axis 1, or along axis 0 of a vector.\n' 'target : array_like\n'
         '    The class of each example as an integer, or the probability of each class.\n'
-        'weight : array_like or None, default None\n' '    Factor of each class; none when it is None.\n'
-        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.\n"
-        'ignore_index : int, default -100\n' '    A class that is not counted.\n' 'label_smoothing : float, default 0.0\n'
-        '    How much of each probability is spread over all classes.',
+        'weight : array_like or None, default None\n' '    Factor of each class; 1 when it is None.\n'
+        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.\n"
+        'ignore_index : int, default -100\n' '    Class that is ignored.\n' 'label_smoothing : float, default 0.0\n'
+        '    Share of each probability that is spread over all classes.',
         "cross_entropy(x, target, Array? weight=None, str reduction='mean', *, int ignore_index=-100, float\n"
         '  label_smoothing=0.0) -> y\n'
         'composite: _mean_of(soft, x.size // x.shape[axis], reduction) if spread else _kept_mean(plain, classes,\n'
@@ -746,67 +746,69 @@ describe({
         'where smooth = where(_is_class(classes, ignore_index), (smoothing - 1) * _pick(logs, safe, axis) * rate -\n'
         '  spreading, 0)', examples='>>> gs.nn.cross_entropy([[0.0, 1.0], [0.0, 1.0]], [0, 1])\n' 'tensor(0.81326169)',
         references='Szegedy et al. (2016), Rethinking the inception architecture for computer vision.'),
-    "gaussian_nll_loss": docstring('Half of log(var) + (x - target)^2 / var.', 'x : array_like\n' '    Predictions.\n'
-        'target : array_like\n' '    What is to be predicted.\n' 'var : array_like\n' '    Variance of each prediction.\n'
+    "gaussian_nll_loss": docstring('Half of log(var) + (x - target)^2 / var, where var is at least eps.', 'x : array_like\n'
+        '    Predictions.\n' 'target : array_like\n' '    Targets.\n' 'var : array_like\n' '    Variance of each prediction.\n'
         'full : bool, default False\n' '    Whether half of log(2 pi) is added.\n' 'eps : float, default 1e-06\n'
-        '    Least variance.\n' "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.",
+        '    Least variance.\n' "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.",
         "gaussian_nll_loss(x, target, var, bool full=False, float eps=1e-06, str reduction='mean') -> y\n"
         'composite: _reduce_loss(loss + log(2 * pi) / 2 if full else loss, reduction)\n' 'where spread = clip(var, eps)\n'
         'where loss = (log(spread) + square(x - target) / spread) / 2',
         examples='>>> gs.nn.gaussian_nll_loss([1.0, 3.0], [0.0, 1.0], [1.0, 2.0])\n' 'tensor(0.9232868)',
         references='Nix and Weigend (1994), Estimating the mean and variance of the target probability distribution.'),
-    "hinge_embedding_loss": docstring('x where the target is positive, else how far x is below `margin`.', 'x : array_like\n'
-        '    Distances.\n' 'target : array_like\n' '    1 or -1 for each distance; its sign counts.\n'
-        'margin : float, default 1.0\n' '    Distance from which there is no loss where the target is negative.\n'
-        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.",
+    "hinge_embedding_loss": docstring('x where the target is positive, elsewhere max(0, margin - x).', 'x : array_like\n'
+        '    Distances.\n' 'target : array_like\n' '    1 or -1 for each distance; only the sign is used.\n'
+        'margin : float, default 1.0\n' '    Least distance without a loss where the target is negative.\n'
+        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.",
         "hinge_embedding_loss(x, target, float margin=1.0, str reduction='mean') -> y\n"
         'composite: _reduce_loss(where(target > 0, x, clip(margin - x, 0 * target)), reduction)',
         examples=">>> gs.nn.hinge_embedding_loss([3.0, 0.5], [1.0, -1.0], 1.0, 'none')\n" 'tensor([3. , 0.5])'),
-    "huber_loss": docstring('Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.',
-        'x : array_like\n' '    Predictions.\n' 'target : array_like\n' '    What is to be predicted.\n'
-        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.\n"
-        'delta : float, default 1.0\n' '    Error from which the loss is linear.\n' 'weight : array_like or None, default None\n'
-        '    Factor of each loss; none when it is None.',
+    "huber_loss": docstring('Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) above it.',
+        'x : array_like\n' '    Predictions.\n' 'target : array_like\n' '    Targets.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.\n" 'delta : float, default 1.0\n'
+        '    Error above which the loss is linear.\n' 'weight : array_like or None, default None\n'
+        '    Factor of each loss; 1 when it is None.',
         "huber_loss(x, target, str reduction='mean', float delta=1.0, Array? weight=None) -> y\n"
         'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
         "where loss = _huber(x - target, checked_number(delta, 'delta', 0, inf, False))",
         examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n" 'tensor([0.125, 1.5  ])',
         references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
-        'target : array_like\n' '    Probabilities, or their logarithms where `log_target`.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', 'none', or 'batchmean': the sum over the length of axis 0.\n" 'log_target : bool, default False\n'
-        '    Whether `target` are logarithms.', "kl_div(x, target, str reduction='mean', bool log_target=False) -> y\n"
+        'target : array_like\n' '    Probabilities, or log-probabilities if `log_target`.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', 'none', or 'batchmean', which divides the sum by the length of axis 0.\n"
+        'log_target : bool, default False\n' '    Whether `target` contains log-probabilities.',
+        "kl_div(x, target, str reduction='mean', bool log_target=False) -> y\n"
         "composite: sum(terms) / checked_axes(x.shape, 'x', 1)[0] if reduction == 'batchmean' else _reduce_loss(terms,\n"
         '  reduction)\n' 'where terms = exp(target) * (target - x) if log_target else xlogy(target, target) - x * target',
         examples=">>> gs.nn.kl_div([[-1.0], [-2.0]], [[0.0], [1.0]], 'batchmean', True)\n" 'tensor(4.57742274)'),
-    "l1_loss": docstring('Absolute error, of complex numbers too.', 'x : array_like\n' '    Predictions.\n'
-        'target : array_like\n' '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
-        '    Factor of each loss, by whose sum a mean is divided; none when it is None.',
+    "l1_loss": docstring('Absolute error, also of complex numbers.', 'x : array_like\n' '    Predictions.\n'
+        'target : array_like\n' '    Targets.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.\n" 'weight : array_like or None, default None\n'
+        '    Factor of each loss, 1 when it is None; a mean is divided by the sum of the factors.',
         "l1_loss(x, target, str reduction='mean', Array? weight=None) -> y\n"
         'composite: _reduce_weighted(absolute(x - target), weight, reduction)',
         examples='>>> gs.nn.l1_loss([1.0, 5.0], [3.0, 1.0])\n' 'tensor(3.)'),
-    "margin_ranking_loss": docstring('How far target * (a - b) is below `margin`.', 'a : array_like\n'
-        '    First of two scores.\n' 'b : array_like\n' '    Second of them.\n' 'target : array_like\n'
-        '    1 where the first is to be the higher one, else -1.\n' 'margin : float, default 0.0\n' '    By how much.\n'
-        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.",
+    "margin_ranking_loss": docstring('max(0, margin - target * (a - b)).', 'a : array_like\n' '    First score of each pair.\n'
+        'b : array_like\n' '    Second score of each pair.\n' 'target : array_like\n'
+        '    1 if the first score should be higher, else -1.\n' 'margin : float, default 0.0\n'
+        '    Required difference of the scores.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.",
         "margin_ranking_loss(a, b, target, float margin=0.0, str reduction='mean') -> y\n"
         'composite: _reduce_loss(clip(margin - target * (a - b), 0), reduction)',
         examples='>>> gs.nn.margin_ranking_loss([3.0, 1.0], [1.0, 0.0], [1.0, -1.0])\n' 'tensor(0.5)'),
-    "mse_loss": docstring('Squared error.', 'x : array_like\n' '    Predictions.\n' 'target : array_like\n'
-        '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
-        '    Factor of each loss, by whose sum a mean is divided; none when it is None.',
+    "mse_loss": docstring('Squared error.', 'x : array_like\n' '    Predictions.\n' 'target : array_like\n' '    Targets.\n'
+        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.\n"
+        'weight : array_like or None, default None\n'
+        '    Factor of each loss, 1 when it is None; a mean is divided by the sum of the factors.',
         "mse_loss(x, target, str reduction='mean', Array? weight=None) -> y\n"
         'composite: _reduce_weighted(square(x - target), weight, reduction)',
         examples='>>> gs.nn.mse_loss([1.0, 5.0], [3.0, 1.0])\n' 'tensor(10.)'),
     "multi_margin_loss": docstring(
-        'The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`.',
-        'x : array_like\n' '    Scores, classes along the last axis.\n' 'target : index\n' '    The class of each example.\n'
-        'p : int, default 1\n' '    Exponent, 1 or 2.\n' 'margin : float, default 1.0\n'
-        "    By how much the class's score has to be above the others.\n" "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
-        '    A factor for each class; none when it is None.',
+        'Sum of max(0, margin + x[j] - x[target])**p over all other classes j, divided by the number of classes.',
+        'x : array_like\n' '    Scores, with the classes along the last axis.\n' 'target : index\n'
+        '    The class of each example.\n' 'p : int, default 1\n' '    Exponent, 1 or 2.\n' 'margin : float, default 1.0\n'
+        '    Required difference between the score of the class and the other scores.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.\n" 'weight : array_like or None, default None\n'
+        '    Factor of each class; 1 when it is None.',
         "multi_margin_loss(x, Index target, int p=1, float margin=1.0, str reduction='mean', Array? weight=None) -> y\n"
         'composite: _reduce_loss(loss if weight is None else loss * take(weight, target), reduction)\n'
         "where classes = checked_axes(x.shape, 'x', 1)[-1]\n" "where own = one_hot(target, classes, dtype='bool')\n"
@@ -814,30 +816,30 @@ describe({
         'where loss = sum(where(own, 0, above ** p), -1) / classes',
         examples='>>> gs.nn.multi_margin_loss([[1.0, 3.0], [5.0, 4.5]], [0, 0])\n' 'tensor(0.875)'),
     "multilabel_margin_loss": docstring(
-        'The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of\n'
-        'classes.', 'x : array_like\n' '    Scores, classes along the last axis.\n' 'target : index\n'
-        '    The classes of each example in front, -1 behind the last of them.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.",
+        'Sum of max(0, 1 - (x[i] - x[j])) over the classes i of an example and all other classes j, divided by the number of\n'
+        'classes.', 'x : array_like\n' '    Scores, with the classes along the last axis.\n' 'target : index\n'
+        '    The classes of each example, followed by -1.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.",
         "multilabel_margin_loss(x, Index target, str reduction='mean') -> y\n"
         'composite: _reduce_loss(sum(where(counted, clip(1 - above, 0), 0), (-2, -1)) / x.shape[-1], reduction)\n'
         'where counted = _class_pairs(target)\n'
         'where above = expand_dims(take_along_axis(x, _class_or_zero(target, -1), -1), -1) - expand_dims(x, -2)',
         examples='>>> gs.nn.multilabel_margin_loss([0.1, 0.2, 0.4, 0.8], [3, 0, -1, 1])\n' 'tensor(0.85)'),
-    "multilabel_soft_margin_loss": docstring('binary_cross_entropy_with_logits of each class, averaged over classes.',
-        'x : array_like\n' '    Logits, classes along the last axis.\n' 'target : array_like\n' '    0 or 1 for each class.\n'
-        'weight : array_like or None, default None\n' '    Factor of each class; none when it is None.\n'
-        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.",
+    "multilabel_soft_margin_loss": docstring('binary_cross_entropy_with_logits, averaged over classes.', 'x : array_like\n'
+        '    Logits, with the classes along the last axis.\n' 'target : array_like\n' '    0 or 1 for each class.\n'
+        'weight : array_like or None, default None\n' '    Factor of each class; 1 when it is None.\n'
+        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.",
         "multilabel_soft_margin_loss(x, target, Array? weight=None, str reduction='mean') -> y\n"
         'composite: _reduce_loss(mean(loss if weight is None else loss * weight, -1), reduction)\n'
         'where loss = logaddexp(0, x) - x * target',
         examples='>>> gs.nn.multilabel_soft_margin_loss([[0.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 1.0]])\n'
         'tensor(0.59817581)'),
     "nll_loss": docstring('-x[target] of log-probabilities (N, C, ...) and classes (N, ...).', 'x : array_like\n'
-        '    Log-probabilities, classes along axis 1, or 0 where it is the only one.\n' 'target : index\n'
+        '    Log-probabilities, with the classes along axis 1, or along axis 0 of a vector.\n' 'target : index\n'
         '    The class of each example.\n' 'weight : array_like or None, default None\n'
-        '    Factor of each class; none when it is None.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.\n" 'ignore_index : int, default -100\n'
-        '    A class that is not counted.',
+        '    Factor of each class; 1 when it is None.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.\n" 'ignore_index : int, default -100\n'
+        '    Class that is ignored.',
         "nll_loss(x, Index target, Array? weight=None, str reduction='mean', *, int ignore_index=-100) -> y\n"
         "composite: _kept_mean(plain, target, ignore_index) if weight is None and reduction == 'mean' else\n"
         '  _reduce_loss(plain, reduction) if weight is None else sum(loss) / sum(rate) if checked_reduction(reduction) ==\n'
@@ -845,21 +847,21 @@ describe({
         'where plain = _class_losses(x, target, axis, ignore_index)\n' 'where safe = _class_or_zero(target, ignore_index)\n'
         'where rate = _is_class(target, ignore_index) * take(weight, safe)\n' 'where loss = -_pick(x, safe, axis) * rate',
         examples='>>> gs.nn.nll_loss([[-1.0, -3.0], [-2.0, -5.0]], [0, 1])\n' 'tensor(3.)'),
-    "poisson_nll_loss": docstring('exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm.',
-        'x : array_like\n' '    Rates, or their logarithms.\n' 'target : array_like\n' '    What is to be predicted.\n'
-        'log_input : bool, default True\n' '    Whether `x` is a logarithm.\n' 'full : bool, default False\n'
+    "poisson_nll_loss": docstring('exp(x) - target * x, or x - target * log(x + eps) if not `log_input`.', 'x : array_like\n'
+        '    Log-rates, or rates if not `log_input`.\n' 'target : array_like\n' '    Targets.\n'
+        'log_input : bool, default True\n' '    Whether `x` contains logarithms.\n' 'full : bool, default False\n'
         "    Whether Stirling's approximation is added for targets above 1.\n" 'eps : float, default 1e-08\n'
-        '    What is added to `x` under the logarithm.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.",
+        '    Number added to `x` in the logarithm.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.",
         "poisson_nll_loss(x, target, bool log_input=True, bool full=False, float eps=1e-08, str reduction='mean') -> y\n"
         'composite: _reduce_loss(loss + where(target > 1, stirling, 0) if full else loss, reduction)\n'
         'where loss = exp(x) - target * x if log_input else x - target * log(x + eps)\n' 'where large = clip(target, 1)\n'
         'where stirling = large * log(large) - large + log(2 * pi * large) / 2',
         examples='>>> gs.nn.poisson_nll_loss([1.0, 2.0], [3.0, 0.5])\n' 'tensor(3.05366896)'),
-    "smooth_l1_loss": docstring('huber_loss divided by `beta`, l1_loss where it is 0.', 'x : array_like\n' '    Predictions.\n'
-        'target : array_like\n' '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.\n" 'beta : float, default 1.0\n'
-        '    Error from which the loss is linear.', "smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y\n"
+    "smooth_l1_loss": docstring('huber_loss divided by `beta`, or l1_loss if `beta` is 0.', 'x : array_like\n'
+        '    Predictions.\n' 'target : array_like\n' '    Targets.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.\n" 'beta : float, default 1.0\n'
+        '    Error above which the loss is linear.', "smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y\n"
         'composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - near / 2),\n'
         '  reduction)\n' 'where error = x - target\n'
         "where near = minimum(maximum(error, -beta), checked_number(beta, 'beta', 0))",
@@ -867,25 +869,27 @@ describe({
         references='Girshick (2015), Fast R-CNN.'),
     "soft_margin_loss": docstring('log(1 + exp(-target * x)) without overflow.', 'x : array_like\n' '    Predictions.\n'
         'target : array_like\n' '    1 or -1.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.", "soft_margin_loss(x, target, str reduction='mean') -> y\n"
+        "    'mean', 'sum', or 'none' for the loss of each element.", "soft_margin_loss(x, target, str reduction='mean') -> y\n"
         'composite: _reduce_loss(logaddexp(0, -target * x), reduction)',
         examples='>>> gs.nn.soft_margin_loss([0.0, 1.0], [1.0, -1.0])\n' 'tensor(1.00320443)'),
     "triplet_margin_loss": docstring(
-        'How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0.',
-        'anchor : array_like\n' '    Vectors along the last axis.\n' 'positive : array_like\n' '    What is to be near.\n'
-        'negative : array_like\n' '    What is to be farther.\n' 'margin : float, default 1.0\n' '    By how much.\n'
-        'p : float, default 2.0\n' '    Order of the norm.\n' 'eps : float, default 1e-06\n'
-        '    What is added to each difference.\n' 'swap : bool, default False\n'
-        '    Whether the negative is as far as it is from the positive where that is nearer.\n'
-        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.",
+        'max(0, near - far + margin), where near is the distance of the anchor from the positive and far its distance from the\n'
+        'negative.', 'anchor : array_like\n' '    Vectors along the last axis.\n' 'positive : array_like\n'
+        '    Vectors that should be near the anchor.\n' 'negative : array_like\n'
+        '    Vectors that should be farther from the anchor.\n' 'margin : float, default 1.0\n'
+        '    Required difference of the distances.\n' 'p : float, default 2.0\n' '    Order of the norm.\n'
+        'eps : float, default 1e-06\n' '    Number added to each difference.\n' 'swap : bool, default False\n'
+        '    Whether to use the distance of the negative from the positive if that is smaller.\n'
+        "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.",
         'triplet_margin_loss(anchor, positive, negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False,\n'
         "  str reduction='mean') -> y\n" 'composite: _reduce_loss(clip(near - far + margin, 0), reduction)\n'
         'where near = pairwise_distance(anchor, positive, p, eps)\n' 'where plain = pairwise_distance(anchor, negative, p, eps)\n'
         'where far = minimum(plain, pairwise_distance(positive, negative, p, eps)) if swap else plain',
         examples='>>> gs.nn.triplet_margin_loss([[0.0, 0.0]], [[3.0, 4.0]], [[0.0, 2.0]], eps=0.0)\n' 'tensor(4.)',
         references='Balntas, Riba, Ponsa and Mikolajczyk (2016), Learning local feature descriptors with triplets.'),
-    "one_hot": docstring('A new last axis with 1 at each index and 0 elsewhere.', 'indices : index\n' '    Classes, from 0.\n'
-        'num_classes : int\n' '    Length of the new axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.',
+    "one_hot": docstring('A new last axis with 1 at each index and 0 elsewhere.', 'indices : index\n'
+        '    Classes, counted from 0.\n' 'num_classes : int\n' '    Length of the new axis.\n'
+        'dtype : dtype or None, default None\n' '    Type of the elements.',
         'one_hot(Index indices, int num_classes, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.nn.one_hot([0, 2], 3)\n' 'tensor([[1, 0, 0],\n' '        [0, 0, 1]])'),
 })

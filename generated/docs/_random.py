@@ -4,157 +4,163 @@
 from gradspec.support.docstrings import LEAF, describe, docstring
 
 describe({
-    "binomial": docstring('How many of `n` trials succeed.', 'n : index\n' '    Number of trials.\n' 'p : array_like\n'
+    "binomial": docstring('Number of successes in `n` trials.', 'n : index\n' '    Number of trials.\n' 'p : array_like\n'
         '    Probability of success.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'binomial(Index n, p, int[]? size=None, *, Generator? generator=None) -> Index y\n' 'not differentiable'),
-    "cauchy": docstring('Cauchy distribution.', 'loc : array_like, default 0.0\n' '    Where the distribution stands.\n'
-        'scale : array_like, default 1.0\n' '    How wide it is.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+    "cauchy": docstring('Cauchy distribution.', 'loc : array_like, default 0.0\n' '    Location of the distribution.\n'
+        'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
+        'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'cauchy(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: loc + scale * _standard('cauchy', loc, scale, size, generator=generator)",
         examples='>>> gs.random.cauchy(2.0, 0.0)\n' 'tensor(2.)'),
-    "choice": docstring('Slices of `x` along `axis`, drawn at random; of a single whole number n, numbers from 0 to n - 1.',
-        'x : array_like\n' '    What is drawn from.\n' 'size : int or sequence of int or None, default None\n'
+    "choice": docstring('Slices of `x` along `axis`, drawn at random; if `x` is one whole number n, numbers from 0 to n - 1.',
+        'x : array_like\n' '    Array to draw from, or a whole number.\n' 'size : int or sequence of int or None, default None\n'
         '    Shape of the draw; one slice when it is None.\n' 'replace : bool, default True\n'
-        '    Whether a slice can be drawn again.\n' 'p : float or sequence of float or None, default None\n'
-        '    Weight of each slice; they are equal when it is None.\n' 'axis : int, default 0\n'
-        '    Axis along which the slices lie.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Whether a slice may be drawn more than once.\n' 'p : float or sequence of float or None, default None\n'
+        '    Weight of each slice; equal weights when it is None.\n' 'axis : int, default 0\n' '    Axis of the slices.\n'
+        'generator : numpy.random.Generator or int or None, default None\n'
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'choice(x, int[]? size=None, bool replace=True, float[]? p=None, int axis=0, *, Generator? generator=None) -> y\n'
         'composite: _drawn_numbers(x, size, replace, p, generator=generator) if x.ndim == 0 else take(x,\n'
         '  _draw_indices(x.shape, size, replace, p, axis, generator=generator), axis)',
         examples='>>> gs.random.choice([[2.0], [2.0]], (3,))\n' 'tensor([[2.],\n' '        [2.],\n' '        [2.]])'),
-    "dirichlet": docstring('Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy.',
+    "dirichlet": docstring('Dirichlet distribution; the numbers along the last axis are positive and sum to 1. Needs SciPy.',
         'alpha : array_like\n' '    Weights along the last axis.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the draws, those of the leading axes of `alpha` included; these alone when it is None.\n'
+        '    Shape of the draws, including the leading axes of `alpha`; only these axes when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'dirichlet(alpha, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: drawn / sum(drawn, len_of(checked_axes(alpha.shape[-1:], 'alpha', 1)) - 2, True)\n"
         'where drawn = standard_gamma(alpha, None if size is None else size + alpha.shape[-1:], generator=generator)',
         examples='>>> gs.random.dirichlet([2.5])\n' 'tensor([1.])'),
-    "exponential": docstring('Exponential distribution.', 'scale : array_like, default 1.0\n' '    How wide it is.\n'
+    "exponential": docstring('Exponential distribution.', 'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'exponential(scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: scale * _standard('exponential', 0.0, scale, size, generator=generator)",
         examples='>>> gs.random.exponential(0.0)\n' 'tensor(0.)'),
-    "geometric": docstring('Number of trials up to and with the first success.', 'p : array_like\n'
+    "geometric": docstring('Number of trials up to and including the first success.', 'p : array_like\n'
         '    Probability of success.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'geometric(p, int[]? size=None, *, Generator? generator=None) -> Index y\n' 'not differentiable'),
-    "gumbel": docstring('Gumbel distribution.', 'loc : array_like, default 0.0\n' '    Where the distribution stands.\n'
-        'scale : array_like, default 1.0\n' '    How wide it is.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+    "gumbel": docstring('Gumbel distribution.', 'loc : array_like, default 0.0\n' '    Location of the distribution.\n'
+        'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
+        'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'gumbel(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: loc + scale * _standard('gumbel', loc, scale, size, generator=generator)",
         examples='>>> gs.random.gumbel(2.0, 0.0)\n' 'tensor(2.)'),
-    "integers": docstring('Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.', 'low : int\n'
-        '    The least one, or the bound where it stands alone.\n' 'high : int or None, default None\n'
-        '    Bound, itself left out unless `endpoint`.\n' 'size : int or sequence of int or None, default None\n'
+    "integers": docstring('Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None.',
+        'low : int\n' '    Least integer, or the upper bound when `high` is None.\n' 'high : int or None, default None\n'
+        '    Upper bound, not included unless `endpoint`.\n' 'size : int or sequence of int or None, default None\n'
         '    Shape of the result; one number when it is None.\n' "dtype : dtype, default 'int64'\n" '    Type of the elements.\n'
-        'endpoint : bool, default False\n' '    Whether the bound can be drawn.\n'
+        'endpoint : bool, default False\n' '    Whether the upper bound is included.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         "integers(int low, int? high=None, int[]? size=None, *, DType dtype='int64', bool endpoint=False, Generator?\n"
         '  generator=None) -> y\n' 'not differentiable'),
-    "laplace": docstring('Laplace distribution.', 'loc : array_like, default 0.0\n' '    Where the distribution stands.\n'
-        'scale : array_like, default 1.0\n' '    How wide it is.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+    "laplace": docstring('Laplace distribution.', 'loc : array_like, default 0.0\n' '    Location of the distribution.\n'
+        'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
+        'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'laplace(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: loc + scale * _standard('laplace', loc, scale, size, generator=generator)",
         examples='>>> gs.random.laplace(2.0, 0.0)\n' 'tensor(2.)'),
-    "logistic": docstring('Logistic distribution.', 'loc : array_like, default 0.0\n' '    Where the distribution stands.\n'
-        'scale : array_like, default 1.0\n' '    How wide it is.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+    "logistic": docstring('Logistic distribution.', 'loc : array_like, default 0.0\n' '    Location of the distribution.\n'
+        'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
+        'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'logistic(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: loc + scale * _standard('logistic', loc, scale, size, generator=generator)",
         examples='>>> gs.random.logistic(2.0, 0.0)\n' 'tensor(2.)'),
     "lognormal": docstring('Exponential of a normal distribution.', 'mean : array_like, default 0.0\n'
         '    Mean of the logarithm.\n' 'sigma : array_like, default 1.0\n' '    Standard deviation of the logarithm.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'lognormal(mean=0.0, sigma=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         'composite: exp(normal(mean, sigma, size, generator=generator))', examples='>>> gs.random.lognormal(2.0, 0.0)\n'
         'tensor(7.3890561)'),
     "pareto": docstring('Pareto distribution of the second kind (Lomax).', 'a : array_like\n' '    Exponent of the tail.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'pareto(a, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: expm1(_standard('exponential', 0.0, a, size, generator=generator) / a)",
         examples='>>> gs.random.pareto(gs.inf)\n' 'tensor(0.)'),
-    "permutation": docstring('Slices of `x` along `axis` in random order; of a single whole number n, those from 0 to n - 1.',
-        'x : array_like\n' 'axis : int, default 0\n' '    Axis along which the slices lie.\n'
+    "permutation": docstring(
+        'Slices of `x` along `axis` in random order; if `x` is one whole number n, the numbers from 0 to n - 1.',
+        'x : array_like\n' 'axis : int, default 0\n' '    Axis of the slices.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'permutation(x, int axis=0, *, Generator? generator=None) -> y\n'
         'composite: _permuted_numbers(x, generator=generator) if x.ndim == 0 else take(x, _draw_indices(x.shape,\n'
         '  x.shape[axis], False, None, axis, generator=generator), axis)',
         examples='>>> gs.random.permutation([[2.0, 3.0], [2.0, 3.0]])\n' 'tensor([[2., 3.],\n' '        [2., 3.]])'),
     "poisson": docstring('Poisson distribution.', 'lam : array_like, default 1.0\n' '    Expected count.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'poisson(lam=1.0, int[]? size=None, *, Generator? generator=None) -> Index y\n' 'not differentiable'),
-    "random": docstring('Evenly distributed over [0, 1).', 'size : int or sequence of int or None, default None\n'
+    "random": docstring('Numbers uniformly distributed over [0, 1).', 'size : int or sequence of int or None, default None\n'
         '    Shape of the result; one number when it is None.\n' 'dtype : dtype or None, default None\n'
         '    Type of the elements.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'random(int[]? size=None, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
-    "rayleigh": docstring('Rayleigh distribution.', 'scale : array_like, default 1.0\n' '    How wide it is.\n'
+    "rayleigh": docstring('Rayleigh distribution.', 'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'rayleigh(scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: scale * sqrt(2 * _standard('exponential', 0.0, scale, size, generator=generator))",
         examples='>>> gs.random.rayleigh(0.0)\n' 'tensor(0.)'),
-    "standard_gamma": docstring('Gamma distribution of scale 1; differentiates in its shape. Needs SciPy.', 'a : array_like\n'
-        '    Shape of the distribution.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+    "standard_gamma": docstring('Gamma distribution with scale 1; differentiable in its shape parameter. Needs SciPy.',
+        'a : array_like\n' '    Shape parameter of the distribution.\n' 'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'standard_gamma(a, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: gammaincinv(a, _standard('uniform', 0.0, a, size, generator=generator))"),
-    "standard_normal": docstring('Normal numbers of mean 0 and standard deviation 1.',
+    "standard_normal": docstring('Normal numbers with mean 0 and standard deviation 1.',
         'size : int or sequence of int or None, default None\n' '    Shape of the result; one number when it is None.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'standard_normal(int[]? size=None, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
-    "uniform": docstring('Evenly distributed over [low, high).', 'low : array_like, default 0.0\n' '    Lower bound.\n'
-        'high : array_like, default 1.0\n' '    Upper bound.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+    "uniform": docstring('Numbers uniformly distributed over [low, high).', 'low : array_like, default 0.0\n' '    Lower bound.\n'
+        'high : array_like, default 1.0\n' '    Upper bound, not included.\n'
+        'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'uniform(low=0.0, high=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: low + (high - low) * _standard('uniform', low, high, size, generator=generator)",
         examples='>>> gs.random.uniform(2.0, 2.0)\n' 'tensor(2.)'),
-    "weibull": docstring('Weibull distribution of scale 1.', 'a : array_like\n' '    Exponent.\n'
+    "weibull": docstring('Weibull distribution with scale 1.', 'a : array_like\n' '    Exponent.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'weibull(a, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: _standard('exponential', 0.0, a, size, generator=generator) ** (1 / a)",
         examples='>>> gs.random.weibull(gs.inf)\n' 'tensor(1.)'),

@@ -31,7 +31,7 @@ describe({
     "expi": docstring('Exponential integral Ei, the principal value of the integral of exp(t) / t up to x.', 'x : array_like',
         'expi(x) -> y\n' 'dy/dx = exp(x / 2) * (exp(x / 2) / x)', examples='>>> gs.special.expi(1.0)\n' 'tensor(1.89511782)',
         references='NIST Digital Library of Mathematical Functions, chapter 6.'),
-    "exprel": docstring('(exp(x) - 1) / x, 1 at 0.', 'x : array_like', 'exprel(x) -> y\n' 'dy/dx = _exprel_derivative(x, 1)',
+    "exprel": docstring('(exp(x) - 1) / x; 1 at 0.', 'x : array_like', 'exprel(x) -> y\n' 'dy/dx = _exprel_derivative(x, 1)',
         examples='>>> gs.special.exprel([0.0, 1.0])\n' 'tensor([1.        , 1.71828183])'),
     "gamma": docstring('Gamma function.', 'x : array_like', 'gamma(x) -> y\n' 'dy/dx = y * digamma(x)',
         examples='>>> gs.special.gamma([1.0, 5.0])\n' 'tensor([ 1., 24.])',
@@ -45,8 +45,8 @@ describe({
         'dy/dx = -_gammainc_derivative(a, x, 0, 1)', examples='>>> gs.special.gammaincc(1.0, 2.0)\n' 'tensor(0.13533528)',
         references='NIST Digital Library of Mathematical Functions, chapter 8.'),
     "gammaincinv": docstring(
-        'Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of\n'
-        'gammainc, or its square, is beyond the range.', 'a : array_like\n' 'p : array_like\n' '    Value of gammainc.',
+        'Inverse of gammainc, the x with gammainc(a, x) = p. In single precision, second derivatives are infinite if a derivative\n'
+        'of gammainc, or its square, overflows.', 'a : array_like\n' 'p : array_like\n' '    Value of gammainc.',
         'gammaincinv(a, p) -> x\n'
         'dx/da = where(x == 0, 0, -_gammainc_derivative(a, above, 1, 0) / _gammainc_derivative(a, above, 0, 1))\n'
         'dx/dp = 1 / _gammainc_derivative(a, x, 0, 1)\n' 'where above = where(x == 0, 1, x)',
@@ -98,7 +98,7 @@ describe({
         'dy/db = -where(near, excess, ratio - 1)\n' 'where p = astype(a, y.dtype)\n' 'where q = astype(b, y.dtype)\n'
         'where near = abs(p - q) < q / 2\n' 'where excess = where(near, p - q, 0) / where(near, q, 1)\n'
         'where ratio = p / where((p == 0) & (q == 0), 1, q)', examples='>>> gs.special.kl_terms(1.0, 1.0)\n' 'tensor(0.)'),
-    "kn": docstring('Modified Bessel function of the second kind, of whole order.', 'n : int\n' '    Order.\n' 'x : array_like',
+    "kn": docstring('Modified Bessel function of the second kind, of integer order.', 'n : int\n' '    Order.\n' 'x : array_like',
         'kn(int n, x) -> y\n' 'composite: kv(1.0 * n, x)', examples='>>> gs.special.kn(1, 2.0)\n' 'tensor(0.13986588)'),
     "kv": docstring('Modified Bessel function of the second kind.', 'v : float\n' '    Order.\n' 'x : array_like',
         'kv(float v, x) -> y\n' 'dy/dx = -(kv(v - 1, x) + kv(v + 1, x)) / 2', examples='>>> gs.special.kv(0.5, 2.0)\n'
@@ -120,8 +120,8 @@ describe({
     "ndtri": docstring('Inverse of the normal distribution function.', 'x : array_like', 'ndtri(x) -> y\n'
         'dy/dx = sqrt(2 * pi) * exp(y * y / 2)', examples='>>> gs.special.ndtri(0.5)\n' 'tensor(0.)'),
     "poch": docstring(
-        "Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single\n"
-        'precision, a second one where z and m are tiny.', 'z : array_like\n' 'm : array_like', 'poch(z, m) -> y\n'
+        "Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma. In single precision, derivatives\n"
+        'lose digits, and so do second derivatives if z and m are tiny.', 'z : array_like\n' 'm : array_like', 'poch(z, m) -> y\n'
         'dy/dz = where(first > 0, right, y * digamma(first + count) + gamma(first + count) * turned)\n'
         'dy/dm = y * digamma(first + count)\n' 'where first = z if z.dtype == y.dtype else astype(z, y.dtype)\n'
         'where count = m if m.dtype == y.dtype else astype(m, y.dtype)\n' 'where plain = (first > 0) & (count > 0)\n'
@@ -136,7 +136,7 @@ describe({
         'dy/db = -p / where((p == 0) & (q == 0), 1, q)\n' 'where p = astype(a, y.dtype)\n' 'where q = astype(b, y.dtype)\n'
         'where near = abs(p - q) < q / 2\n' 'where excess = where(near, p - q, 0) / where(near, q, 1)',
         examples='>>> gs.special.rel_entr(2.0, 1.0)\n' 'tensor(1.38629436)'),
-    "rgamma": docstring('One over the gamma function.', 'x : array_like', 'rgamma(x) -> y\n'
+    "rgamma": docstring('Reciprocal of the gamma function.', 'x : array_like', 'rgamma(x) -> y\n'
         'dy/dx = where(right, -y * digamma(where(right, x, 1)), gamma(1 - low) * (cos(pi * low) - sin(pi * low) / pi *\n'
         '  digamma(1 - low)))\n' 'where right = x > 0.5\n' 'where low = where(right, 0, x)',
         examples='>>> gs.special.rgamma([1.0, 5.0, 0.0, -1.0])\n' 'tensor([1.        , 0.04166667, 0.        , 0.        ])',
@@ -159,7 +159,7 @@ describe({
         'dy/dt = _stdtr_derivative(df, t, 0, 1)', examples='>>> gs.special.stdtr(1.0, 1.0)\n' 'tensor(0.75)',
         references='NIST Digital Library of Mathematical Functions, chapter 8.'),
     "xlog1py": docstring(
-        'a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf.',
+        'a * log(1 + b), and 0 where a is 0; there the derivatives are 0 if b < -1. The derivative in `a` at b = -1 is -inf.',
         'a : array_like\n' 'b : array_like', 'xlog1py(a, b) -> y\n' 'dy/da = log1p(beyond)\n'
         'dy/db = _scaled_pow(a, 1 + b, -1)\n' 'where known = b if is_complex(b.dtype) else where((a == 0) & (b < -1), 0, b)\n'
         'where beyond = known if b.dtype == y.dtype else astype(known, y.dtype)',
@@ -174,7 +174,7 @@ describe({
         'dy/dx = (yv(v - 1, x) - yv(v + 1, x)) / 2', examples='>>> gs.special.yv(0.5, 2.0)\n' 'tensor(0.23478571)',
         references='NIST Digital Library of Mathematical Functions, chapter 10.'),
     "zeta": docstring('Hurwitz zeta function, the sum of (q + k)**-s over all k from 0. Needs SciPy.', 's : array_like\n'
-        '    Exponent, above 1.\n' 'q : array_like, default 1.0\n' '    Where the sum starts.', 'zeta(s, q=1.0) -> y\n'
+        '    Exponent, greater than 1.\n' 'q : array_like, default 1.0\n' '    First term of the sum.', 'zeta(s, q=1.0) -> y\n'
         'dy/ds = _zeta_slope(1, s, q)\n' 'dy/dq = -s * zeta(s + 1, q)', examples='>>> gs.special.zeta(2.0)\n'
         'tensor(1.64493407)', references='NIST Digital Library of Mathematical Functions, chapter 25.'),
     "ellipe": docstring('Complete elliptic integral of the second kind.', 'm : array_like\n'
@@ -185,10 +185,10 @@ describe({
         '    Parameter, the square of the modulus.\n' + OUT, 'ellipk(m) -> y\n'
         'dy/dm = _carlson_integral(0.0, 1 - m, 1.0, 1.0, 1, 3, 1, 0) / 4', examples='>>> gs.special.ellipk([0.0, 0.5])\n'
         'tensor([1.57079633, 1.85407468])', references='NIST Digital Library of Mathematical Functions, chapter 19.'),
-    "ellipkm1": docstring('Complete elliptic integral of the first kind at m = 1 - p, exact where p is tiny.', 'p : array_like\n'
-        '    One less the parameter.\n' + OUT, 'ellipkm1(p) -> y\n'
-        'dy/dp = -_carlson_integral(0.0, p, 1.0, 1.0, 1, 3, 1, 0) / 4', examples='>>> gs.special.ellipkm1([1.0, 0.5])\n'
-        'tensor([1.57079633, 1.85407468])', references='NIST Digital Library of Mathematical Functions, chapter 19.'),
+    "ellipkm1": docstring('Complete elliptic integral of the first kind at m = 1 - p, also exact for tiny p.', 'p : array_like\n'
+        '    1 minus the parameter.\n' + OUT, 'ellipkm1(p) -> y\n' 'dy/dp = -_carlson_integral(0.0, p, 1.0, 1.0, 1, 3, 1, 0) / 4',
+        examples='>>> gs.special.ellipkm1([1.0, 0.5])\n' 'tensor([1.57079633, 1.85407468])',
+        references='NIST Digital Library of Mathematical Functions, chapter 19.'),
     "elliprf": docstring("Carlson's symmetric integral RF.", 'x : array_like\n' 'y : array_like\n' 'z : array_like\n' + OUT,
         'elliprf(x, y, z) -> v\n' 'dv/dx = -_carlson_integral(x, y, z, 1.0, 3, 1, 1, 0) / 4\n'
         'dv/dy = -_carlson_integral(x, y, z, 1.0, 1, 3, 1, 0) / 4\n' 'dv/dz = -_carlson_integral(x, y, z, 1.0, 1, 1, 3, 0) / 4',

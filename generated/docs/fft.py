@@ -5,90 +5,91 @@ from gradspec.support.docstrings import LEAF, describe, docstring
 
 describe({
     "fft": docstring('Discrete Fourier transform along one axis.', 'x : array_like\n' 'n : int or None, default None\n'
-        '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
+        '    Length of the transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.fft` takes them.', 'fft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, n, axis)), (axis,), False, fourier_norm(norm, False))',
         examples='>>> gs.fft.fft([1.0, 2.0])\n' 'tensor([ 3.+0.j, -1.+0.j], dtype=complex128)'),
     "fft2": docstring('Discrete Fourier transform along two axes.', 'x : array_like\n'
         's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default (-2, -1)\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.fft2` takes them.',
         'fft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), False,\n'
         '  fourier_norm(norm, False))', examples='>>> gs.fft.fft2([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[11.+0.j, -3.+0.j],\n'
         '        [-5.+0.j,  1.+0.j]], dtype=complex128)'),
-    "fftfreq": docstring('Frequencies of the places of a transform of length `n`, in cycles for each unit of `d`.', 'n : int\n'
+    "fftfreq": docstring('Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`.', 'n : int\n'
         '    Length of the transform.\n' 'd : scalar, default 1.0\n' '    Distance of neighbouring samples.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'fftfreq(int n, Scalar d=1.0, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.fft.fftfreq(4)\n'
         'tensor([ 0.  ,  0.25, -0.5 , -0.25])'),
     "fftn": docstring('Discrete Fourier transform along several axes.', 'x : array_like\n'
         's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default None\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.fftn` takes them.',
         'fftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), False,\n'
         '  fourier_norm(norm, False))', examples='>>> gs.fft.fftn([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[11.+0.j, -3.+0.j],\n'
         '        [-5.+0.j,  1.+0.j]], dtype=complex128)'),
     "fftshift": docstring('Frequency 0 moved to the middle of each axis.', 'x : array_like\n'
-        'axes : int or sequence of int or None, default None\n' '    Axes that are shifted; all of them when it is None.',
+        'axes : int or sequence of int or None, default None\n' '    Axes that are shifted; all axes when it is None.',
         'fftshift(x, int[]? axes=None) -> y\n' 'linear in x\n' 'grad_x = ifftshift(grad, axes)',
         examples='>>> gs.fft.fftshift([0.0, 1.0, 2.0, 3.0])\n' 'tensor([2., 3., 0., 1.])'),
     "ifftshift": docstring(
-        'Frequency 0 moved from the middle of each axis to its front; the inverse of fftshift, and its adjoint.',
+        'Frequency 0 moved from the middle of each axis to the front; the inverse and the adjoint of fftshift.',
         'x : array_like\n' 'axes : int or sequence of int or None, default None\n'
-        '    Axes that are shifted; all of them when it is None.', 'ifftshift(x, int[]? axes=None) -> y\n' 'linear in x\n'
+        '    Axes that are shifted; all axes when it is None.', 'ifftshift(x, int[]? axes=None) -> y\n' 'linear in x\n'
         'grad_x = fftshift(grad, axes)', examples='>>> gs.fft.ifftshift([0.0, 1.0, 2.0])\n' 'tensor([1., 2., 0.])'),
-    "hfft": docstring('Transform, which is real, of numbers along one axis whose other half is the conjugate of this one.',
-        'x : array_like\n' 'n : int or None, default None\n'
-        '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
+    "hfft": docstring('Real transform along one axis of a Hermitian-symmetric signal, from its first half.', 'x : array_like\n'
+        'n : int or None, default None\n'
+        '    Length of the transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.hfft` takes them.', 'hfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _irfourier(_fitted(conj(x), half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,\n'
         '  fourier_norm(norm, False))', examples='>>> gs.fft.hfft([1.25, -0.25j, -0.25])\n' 'tensor([1., 1., 1., 2.])'),
     "hfft2": docstring('hfftn along the last two axes.', 'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default (-2, -1)\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.",
         'hfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n' 'composite: hfftn(x, s, axes, norm)',
         examples='>>> gs.fft.hfft2([[11.0, -3.0], [-5.0, 1.0]])\n' 'tensor([[ 4.,  8.],\n' '        [12., 20.]])'),
-    "hfftn": docstring('Transform, which is real, of numbers along several axes whose other half is the conjugate of this one.',
+    "hfftn": docstring(
+        'Real transform along several axes of a Hermitian-symmetric signal; the last axis has the first half only.',
         'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default None\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.",
         'hfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: irfftn(conj(x), s, axes, other_norm(norm))', examples='>>> gs.fft.hfftn([[11.0, -3.0], [-5.0, 1.0]])\n'
         'tensor([[ 4.,  8.],\n' '        [12., 20.]])'),
     "ifft": docstring('Inverse discrete Fourier transform along one axis.', 'x : array_like\n' 'n : int or None, default None\n'
-        '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
+        '    Length of the transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.ifft` takes them.', 'ifft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, n, axis)), (axis,), True, fourier_norm(norm, True))',
         examples='>>> gs.fft.ifft([1.0, 2.0])\n' 'tensor([ 1.5+0.j, -0.5+0.j], dtype=complex128)'),
     "ifft2": docstring('Inverse discrete Fourier transform along two axes.', 'x : array_like\n'
         's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default (-2, -1)\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.ifft2` takes them.',
         'ifft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), True,\n'
@@ -96,11 +97,11 @@ describe({
         '        [-1.25+0.j,  0.25+0.j]], dtype=complex128)'),
     "ifftn": docstring('Inverse discrete Fourier transform along several axes.', 'x : array_like\n'
         's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default None\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.ifftn` takes them.',
         'ifftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), True,\n'
@@ -108,60 +109,61 @@ describe({
         '        [-1.25+0.j,  0.25+0.j]], dtype=complex128)'),
     "ihfft": docstring('First half of the inverse transform of real numbers along one axis; the inverse of hfft.',
         'x : array_like\n' 'n : int or None, default None\n'
-        '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
+        '    Length of the transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.ihfft` takes them.', 'ihfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: conj(_rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, True)))',
         examples='>>> gs.fft.ihfft([1.0, 1.0, 1.0, 2.0])\n' 'tensor([ 1.25+0.j  , -0.  -0.25j, -0.25+0.j  ], dtype=complex128)'),
     "ihfft2": docstring('ihfftn along the last two axes.', 'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default (-2, -1)\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.",
         'ihfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n' 'composite: ihfftn(x, s, axes, norm)',
         examples='>>> gs.fft.ihfft2([[4.0, 8.0], [12.0, 20.0]])\n' 'tensor([[11.+0.j, -3.+0.j],\n'
         '        [-5.+0.j,  1.+0.j]], dtype=complex128)'),
-    "ihfftn": docstring('First half of the inverse transform of real numbers along several axes; the inverse of hfftn.',
+    "ihfftn": docstring(
+        'First half, along the last axis, of the inverse transform of real numbers along several axes; the inverse of hfftn.',
         'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default None\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.",
         'ihfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: conj(rfftn(x, s, axes, other_norm(norm)))', examples='>>> gs.fft.ihfftn([[4.0, 8.0], [12.0, 20.0]])\n'
         'tensor([[11.+0.j, -3.+0.j],\n' '        [-5.+0.j,  1.+0.j]], dtype=complex128)'),
     "irfft": docstring(
-        'Real numbers along one axis from the first half of their transform; `n` of them, by default an even number.',
+        'Real signal along one axis from the first half of its transform; its length is `n`, by default an even number.',
         'x : array_like\n' 'n : int or None, default None\n'
-        '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
+        '    Length of the transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.irfft` takes them.', 'irfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _irfourier(_fitted(x, half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,\n'
         '  fourier_norm(norm, True))', examples='>>> gs.fft.irfft([5.0, 1j, -1.0])\n' 'tensor([1., 1., 1., 2.])'),
-    "irfft2": docstring('Real numbers along two axes from their transform, of the last of them its first half.',
+    "irfft2": docstring('Real signal along two axes from its transform, whose last axis has the first half only.',
         'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default (-2, -1)\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.irfft2` takes them.',
         'irfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _irfourier(_fourier(fitted, places[:-1], True, kind), half_length(x.shape, s, axes), places[-1],\n'
         '  kind)\n' 'where places = fourier_axes(x.ndim, s, axes)\n' 'where kind = fourier_norm(norm, True)\n'
         'where fitted = _fitted(x, half_shape(x.shape, s, axes))', examples='>>> gs.fft.irfft2([[11.0, -3.0], [-5.0, 1.0]])\n'
         'tensor([[1., 2.],\n' '        [3., 5.]])'),
-    "irfftn": docstring('Real numbers along several axes from their transform, of the last of them its first half.',
+    "irfftn": docstring('Real signal along several axes from its transform, whose last axis has the first half only.',
         'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default None\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.irfftn` takes them.',
         'irfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _irfourier(_fourier(fitted, places[:-1], True, kind), half_length(x.shape, s, axes), places[-1],\n'
@@ -170,37 +172,37 @@ describe({
         'tensor([[1., 2.],\n' '        [3., 5.]])'),
     "rfft": docstring('First half of the discrete Fourier transform of real numbers along one axis.', 'x : array_like\n'
         'n : int or None, default None\n'
-        '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
+        '    Length of the transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.rfft` takes them.', 'rfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, False))',
         examples='>>> gs.fft.rfft([1.0, 1.0, 1.0, 2.0])\n' 'tensor([ 5.+0.j,  0.+1.j, -1.+0.j], dtype=complex128)'),
-    "rfft2": docstring('Discrete Fourier transform of real numbers along two axes, of the last of them the first half.',
+    "rfft2": docstring('Discrete Fourier transform of real numbers along two axes; the last axis has the first half only.',
         'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default (-2, -1)\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.rfft2` takes them.',
         'rfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _fourier(_rfourier(_fitted(x, fourier_shape(x.shape, s, axes)), places[-1], kind), places[:-1],\n'
         '  False, kind)\n' 'where places = fourier_axes(x.ndim, s, axes)\n' 'where kind = fourier_norm(norm, False)',
         examples='>>> gs.fft.rfft2([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[11.+0.j, -3.+0.j],\n'
         '        [-5.+0.j,  1.+0.j]], dtype=complex128)'),
-    "rfftfreq": docstring('Frequencies of the places of the transform of `n` real numbers, in cycles for each unit of `d`.',
+    "rfftfreq": docstring('Frequencies of the elements of the transform of `n` real numbers, in cycles per unit of `d`.',
         'n : int\n' '    Length of the transform.\n' 'd : scalar, default 1.0\n' '    Distance of neighbouring samples.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'rfftfreq(int n, Scalar d=1.0, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.fft.rfftfreq(4)\n'
         'tensor([0.  , 0.25, 0.5 ])'),
-    "rfftn": docstring('Discrete Fourier transform of real numbers along several axes, of the last of them the first half.',
+    "rfftn": docstring('Discrete Fourier transform of real numbers along several axes; the last axis has the first half only.',
         'x : array_like\n' 's : int or sequence of int or None, default None\n'
-        '    Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.\n'
+        '    Length of each transformed axis, which is cut or padded with zeros first; its own length when it is None.\n'
         'axes : int or sequence of int or None, default None\n'
-        '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
+        '    Axes that are transformed; when it is None, all axes, or the last axes, one for each length in `s`.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        "    Direction that divides by the length, 'backward' or 'forward'; 'ortho' divides both by its square root.\n"
         'out : optional\n' '    As `numpy.fft.rfftn` takes them.',
         'rfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _fourier(_rfourier(_fitted(x, fourier_shape(x.shape, s, axes)), places[-1], kind), places[:-1],\n'

@@ -5,10 +5,11 @@ from gradspec.support.docstrings import OUT, describe, docstring
 
 describe({
     "vector_norm": docstring(
-        'sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative\n'
-        'at 0 is 0.', 'x : array_like\n' 'ord : float, default 2\n' '    Power of the moduli; inf, -inf and 0 are limits.\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        'sum(abs(x)**ord)**(1/ord); the largest or smallest modulus for inf or -inf, the number of nonzero elements for 0. The\n'
+        'derivative at 0 is 0.', 'x : array_like\n' 'ord : float, default 2\n'
+        '    Exponent of the moduli; inf, -inf and 0 are limits.\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'dtype : dtype, optional\n'
         '    To which `x` is cast first.\n' + OUT, 'vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(known if ord else sign(known)),\n'
         '  axis, keepdims) if ord == 1 or ord == 0 else max(absolute(known), axis, keepdims) if ord == inf else\n'
@@ -16,18 +17,17 @@ describe({
         "where known = x if has_fractions(x.dtype) else astype(x, 'float64')", examples='>>> gs.linalg.vector_norm([3.0, -4.0])\n'
         'tensor(5.)'),
     "array_norm": docstring(
-        'Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is\n'
-        'given, else of a vector or a matrix.', 'x : array_like\n' 'ord : scalar or str or None, default None\n'
-        '    Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.\n'
-        'axis : int or sequence of int or None, default None\n' '    One axis, or two; those of `x` when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        'Norm of vectors along one axis, or of matrices in two axes. If both `ord` and `axis` are None, norm of all elements as\n'
+        'one vector.', 'x : array_like\n' 'ord : scalar or str or None, default None\n'
+        '    The norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.\n'
+        'axis : int or sequence of int or None, default None\n' '    One axis, or two axes; all axes of `x` when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'dtype : dtype, optional\n'
         '    To which `x` is cast first.', 'array_norm(x, Scalar|str? ord=None, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: vector_norm(x, 2, axis, keepdims) if ord is None else vector_norm(x, ord, axes, keepdims) if\n'
         '  len_of(axes) == 1 else expand_dims(found, axes) if keepdims else found\n' 'where axes = norm_axes(x.ndim, ord, axis)\n'
         'where found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord)',
         examples='>>> gs.linalg.array_norm([[3.0, 0.0], [4.0, 0.0]])\n' 'tensor(5.)'),
-    "cholesky": docstring(
-        'Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.',
+    "cholesky": docstring('Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is Hermitian.',
         'x : array_like\n' 'upper : optional\n' '    As `numpy.linalg.cholesky` takes them.', 'cholesky(x) -> y\n'
         'grad_x = _solve_triangle(mH(y), mH(_solve_triangle(mH(y), half_grad)))\n'
         'where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))\n'
@@ -35,19 +35,21 @@ describe({
         'where half_t = mH(_solve_triangle(y, _hermitian_part(x_t), lower=True))',
         examples='>>> gs.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])\n' 'tensor([[2., 0.],\n' '        [1., 2.]])',
         references='Murray (2016), Differentiation of the Cholesky decomposition.'),
-    "cond": docstring('Largest singular value over the smallest; by another norm, that of `x` times that of its inverse.',
+    "cond": docstring(
+        'Largest singular value divided by the smallest, or, for another norm, norm of `x` times norm of its inverse.',
         'x : array_like\n' 'p : scalar or str or None, default None\n'
-        '    The norm, as matrix_norm names it; None and 2 are that of the singular values.', 'cond(x, Scalar|str? p=None) -> y\n'
+        '    The norm, as matrix_norm names it; None and 2 compare singular values.', 'cond(x, Scalar|str? p=None) -> y\n'
         'composite: select(s, -1, 0) / select(s, -1, -1) if p is None or p == 2 else select(s, -1, -1) / select(s, -1, 0)\n'
         '  if p == -2 else matrix_norm(x, p) * matrix_norm(inv(x), p)\n' 'where s = svdvals(x)',
         examples='>>> gs.linalg.cond([[8.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 2.0]])\n' 'tensor(4.)'),
-    "det": docstring('Determinant; every derivative is exact at singular matrices too.', 'x : array_like', 'det(x) -> y\n'
+    "det": docstring('Determinant; every derivative is exact at singular matrices, too.', 'x : array_like', 'det(x) -> y\n'
         'grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x))\n' 'y_t = sum(_cofactor(x) * x_t, (-2, -1))',
         examples='>>> gs.linalg.det([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor(-2.)',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "eig": docstring(
-        'Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal.',
-        'x : array_like', 'eig(x) -> eigenvalues, eigenvectors\n' 'grad_x = solve(mH(eigenvectors), core @ mH(eigenvectors))\n'
+        'Eigenvalues and eigenvectors of norm 1 whose largest entry is real; the derivatives are NaN if two eigenvalues are\n'
+        'equal.', 'x : array_like', 'eig(x) -> eigenvalues, eigenvectors\n'
+        'grad_x = solve(mH(eigenvectors), core @ mH(eigenvectors))\n'
         'where apart = expand_dims(eigenvalues, -2) - expand_dims(eigenvalues, -1)\n'
         'where gaps = 1 / where(eye(x.shape[-1]) == 1, inf, apart)\n'
         'where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)\n'
@@ -62,9 +64,9 @@ describe({
         '        [0.+0.j, 1.+0.j]], dtype=complex128))', returns='eigenvalues : Tensor\n' 'eigenvectors : Tensor',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "eigh": docstring(
-        'Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which one triangle is read. The\n'
-        'largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.',
-        'x : array_like\n' "UPLO : str, default 'L'\n" "    Which triangle is read, 'L' or 'U'.",
+        'Eigenvalues in ascending order and orthonormal eigenvectors of a Hermitian matrix; one triangle is read. The largest\n'
+        'entry of a complex eigenvector is real, and between equal eigenvalues the derivative of the eigenvectors is NaN.',
+        'x : array_like\n' "UPLO : str, default 'L'\n" "    Triangle that is read, 'L' or 'U'.",
         "eigh(x, str UPLO='L') -> eigenvalues, eigenvectors\n"
         'grad_x = eigenvectors @ _hermitian_part(core) @ mH(eigenvectors)\n' 'where gaps = _reciprocal_gaps(eigenvalues)\n'
         'where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)\n'
@@ -77,15 +79,15 @@ describe({
         'EighResult(eigenvalues=tensor([2., 3.]), eigenvectors=tensor([[1., 0.],\n' '        [0., 1.]]))',
         returns='eigenvalues : Tensor\n' 'eigenvectors : Tensor',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
-    "eigvals": docstring('Eigenvalues of a square matrix, in no order.', 'x : array_like', 'eigvals(x) -> values\n'
+    "eigvals": docstring('Eigenvalues of a square matrix, in no particular order.', 'x : array_like', 'eigvals(x) -> values\n'
         'composite: eig(x)[0]', examples='>>> gs.linalg.eigvals([[2.0, 1.0], [0.0, 5.0]])\n'
         'tensor([2.+0.j, 5.+0.j], dtype=complex128)', returns='values : Tensor'),
-    "eigvalsh": docstring('Eigenvalues of a Hermitian matrix in rising order.', 'x : array_like\n' "UPLO : str, default 'L'\n"
-        "    Which triangle is read, 'L' or 'U'.", "eigvalsh(x, str UPLO='L') -> values\n" 'composite: eigh(x, UPLO)[0]',
+    "eigvalsh": docstring('Eigenvalues of a Hermitian matrix in ascending order.', 'x : array_like\n' "UPLO : str, default 'L'\n"
+        "    Triangle that is read, 'L' or 'U'.", "eigvalsh(x, str UPLO='L') -> values\n" 'composite: eigh(x, UPLO)[0]',
         examples='>>> gs.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])\n' 'tensor([1., 3.])', returns='values : Tensor'),
     "householder_product": docstring(
-        'The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`.',
-        'x : array_like\n' '    Vectors of reflections below the diagonal, where 1 counts on it and 0 above.\n'
+        'First columns of a product of Householder reflections, whose vectors are below the diagonal of `x`.', 'x : array_like\n'
+        '    Vectors of the reflections below the diagonal; the diagonal counts as 1, the elements above it as 0.\n'
         'tau : array_like\n' '    Factor of each reflection.', 'householder_product(x, tau) -> y\n'
         'composite: _reflected(unit, tril(x, -1) + unit, tau, 0, tau.shape[-1])\n'
         'where unit = eye(x.shape[-2], x.shape[-1], dtype=float_dtype(x.dtype))',
@@ -94,10 +96,10 @@ describe({
         examples='>>> gs.linalg.inv([[2.0, 0.0], [1.0, 4.0]])\n' 'tensor([[ 0.5  ,  0.   ],\n' '        [-0.125,  0.25 ]])',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "lstsq": docstring(
-        'Least squares, with the solution of least norm for which a @ solution is nearest to b, where a 1-d `b` is one vector and\n'
-        'any other holds columns; the sums of squares of what is left; the rank of `a`; its singular values.', 'a : array_like\n'
-        '    Matrices.\n' 'b : array_like\n' '    Right-hand sides.\n' 'rcond : float or None, default None\n'
-        '    Up to which part of the largest one a singular value counts as 0; max(m, n) * eps when it is None.',
+        'Least-squares solution of a @ solution = b with the least norm, sums of squared residuals, rank of `a` and singular\n'
+        'values of `a`. A 1-d `b` is one vector, any other `b` holds columns.', 'a : array_like\n' '    Matrices.\n'
+        'b : array_like\n' '    Right-hand sides.\n' 'rcond : float or None, default None\n'
+        '    Singular values up to `rcond` times the largest count as 0; max(m, n) * eps when it is None.',
         'lstsq(a, b, float? rcond=None) -> solution, residuals, Index rank, singular_values\n'
         'composite: (found, sum(real(rest * conj(rest)), 0, True) if b.ndim == 1 else sum(real(rest * conj(rest)), -2),\n'
         '  matrix_rank(a, rtol=rcond), svdvals(a))\n' 'where found = _least_squares(a, b, rcond)\n' 'where rest = b - a @ found',
@@ -106,16 +108,16 @@ describe({
         returns='solution : Tensor\n' 'residuals : Tensor\n' 'rank : Tensor\n' 'singular_values : Tensor',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
     "lu": docstring(
-        'Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy.',
-        'x : array_like', 'lu(x) -> p, l, u\n'
+        'Factorisation x = p @ l @ u with a permutation matrix `p`, unit lower triangular `l` and upper triangular `u`. Needs\n'
+        'SciPy.', 'x : array_like', 'lu(x) -> p, l, u\n'
         'composite: (astype(_permutation_matrix(parts[2], x.shape[-2]), float_dtype(x.dtype)), parts[0], parts[1])\n'
         'where parts = _lu_parts(x) if x.shape[-2] == x.shape[-1] else _lu_tall(x) if x.shape[-2] > x.shape[-1] else\n'
         '  _lu_wide(x)', examples='>>> gs.linalg.lu([[1.0, 2.0], [4.0, 4.0]])\n' 'LuResult(p=tensor([[0., 1.],\n'
         '        [1., 0.]]), l=tensor([[1.  , 0.  ],\n' '        [0.25, 1.  ]]), u=tensor([[4., 4.],\n' '        [0., 1.]]))',
         returns='p : Tensor\n' 'l : Tensor\n' 'u : Tensor'),
     "lu_factor": docstring(
-        'Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.',
-        'x : array_like', 'lu_factor(x) -> lu, Index pivots\n'
+        'Factors of lu in one matrix, without the unit diagonal of the lower factor, and for each row the row that it was\n'
+        'exchanged with, in turn. Needs SciPy.', 'x : array_like', 'lu_factor(x) -> lu, Index pivots\n'
         'composite: (concat([tril(tall[0][..., :columns, :], -1) + tall[1], tall[0][..., columns:, :]], -2),\n'
         '  _lu_order(x)[1]) if rows > columns else (concat([known, _solve_triangle(parts[0], rest, lower=True,\n'
         '  unit_diagonal=True)], -1), parts[3]) if rows < columns else (known, parts[3])\n' 'where rows = x.shape[-2]\n'
@@ -124,10 +126,12 @@ describe({
         'where rest = take_along_axis(x[..., rows:], parts[2], -2)',
         examples='>>> gs.linalg.lu_factor([[1.0, 2.0], [4.0, 4.0]])\n' 'LuFactorResult(lu=tensor([[4.  , 4.  ],\n'
         '        [0.25, 1.  ]]), pivots=tensor([1, 1]))', returns='lu : Tensor\n' 'pivots : Tensor'),
-    "lu_solve": docstring('y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b.',
-        'lu : array_like\n' '    Factors.\n' 'pivots : index\n' '    The row exchanged with each in turn.\n' 'b : array_like\n'
-        '    Right-hand sides, in columns.\n' 'left : bool, default True\n' '    Whether `a` stands on the left of y.\n'
-        'adjoint : bool, default False\n' '    Whether the adjoint of `a` stands in its place.',
+    "lu_solve": docstring(
+        'Solution y of a @ y = b for columns `b`, or of y @ a = b if not `left`, where lu_factor has factorised `a`.',
+        'lu : array_like\n' '    Factors.\n' 'pivots : index\n' '    For each row the row that it was exchanged with, in turn.\n'
+        'b : array_like\n' '    Right-hand sides, in columns.\n' 'left : bool, default True\n'
+        '    Whether `a` is on the left of y.\n' 'adjoint : bool, default False\n'
+        '    Whether to solve with the adjoint of `a` instead of `a`.',
         'lu_solve(lu, Index pivots, b, *, bool left=True, bool adjoint=False) -> y\n'
         'composite: mH(lu_solve(lu, pivots, mH(b), adjoint=not adjoint)) if not left else\n'
         '  take_along_axis(_solve_triangle(turned, _solve_triangle(turned, b, lower=True), unit_diagonal=True),\n'
@@ -135,15 +139,15 @@ describe({
         '  lower=True, unit_diagonal=True))\n' 'where rows = _pivot_rows(pivots, lu.shape[-1])\n' 'where turned = mH(lu)',
         examples='>>> gs.linalg.lu_solve([[4.0, 4.0], [0.25, 1.0]], [1, 1], [[3.0], [8.0]])\n' 'tensor([[1.],\n'
         '        [1.]])'),
-    "matrix_exp": docstring('Sum of the powers of a square matrix over their factorials.', 'x : array_like',
-        'matrix_exp(x) -> y\n' 'grad_x = _matrix_exp_along(mH(x), grad)\n' 'y_t = _matrix_exp_along(x, x_t)',
+    "matrix_exp": docstring('Matrix exponential, the sum of x^k / k! over all k from 0.', 'x : array_like', 'matrix_exp(x) -> y\n'
+        'grad_x = _matrix_exp_along(mH(x), grad)\n' 'y_t = _matrix_exp_along(x, x_t)',
         examples='>>> gs.linalg.matrix_exp([[0.0, 1.0], [0.0, 0.0]])\n' 'tensor([[1., 1.],\n' '        [0., 1.]])',
         references='Al-Mohy and Higham (2009), Computing the Frechet derivative of the matrix exponential.'),
     "matrix_norm": docstring(
-        "Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest\n"
-        'sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2).', 'x : array_like\n'
-        "ord : scalar or str or None, default 'fro'\n" "    Which norm; Frobenius' when it is None.\n"
-        'keepdims : bool, default False\n' '    Whether both axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        "Norm of the matrices in the last two axes. `ord` is 'fro' (Frobenius), 'nuc' (sum of the singular values), 1, inf or 2\n"
+        '(largest column sum of moduli, row sum, or singular value), or -1, -inf or -2 (the smallest).', 'x : array_like\n'
+        "ord : scalar or str or None, default 'fro'\n" '    The norm; the Frobenius norm when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether both axes are kept, with length 1.\n' 'dtype : dtype, optional\n'
         '    To which `x` is cast first.', "matrix_norm(x, Scalar|str? ord='fro', bool keepdims=False) -> y\n"
         "composite: vector_norm(x, 2, (-2, -1), keepdims) if word == 'fro' else reshape(sum(svdvals(x), -1), shape) if\n"
         "  word == 'nuc' else reshape(max(svdvals(x), -1), shape) if ord == 2 else reshape(min(svdvals(x), -1), shape) if\n"
@@ -152,37 +156,38 @@ describe({
         "where known = x if has_fractions(x.dtype) else astype(x, 'float64')\n" 'where word = norm_word(ord)\n'
         'where shape = matrix_norm_shape(x.shape, keepdims)', examples='>>> gs.linalg.matrix_norm([[3.0, 0.0], [4.0, 0.0]])\n'
         'tensor(5.)'),
-    "matrix_power": docstring('Product of `n` copies of a square matrix, of its inverse where `n` is negative.',
-        'x : array_like\n' 'n : int\n' '    Exponent; negative ones take the inverse.', 'matrix_power(x, int n) -> y\n'
+    "matrix_power": docstring('Product of `n` copies of a square matrix, or of -`n` copies of its inverse if `n` is negative.',
+        'x : array_like\n' 'n : int\n' '    Exponent; a negative exponent takes the inverse.', 'matrix_power(x, int n) -> y\n'
         'composite: matrix_power(inv(x), -n) if n < 0 else x if n == 1 else x @ matrix_power(x, n - 1) if n % 2 else\n'
         '  matrix_power(x @ x, n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)',
         examples='>>> gs.linalg.matrix_power([[2.0, 1.0], [0.0, 1.0]], 3)\n' 'tensor([[8., 7.],\n' '        [0., 1.]])',
         references='Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.'),
-    "matrix_rank": docstring('Number of singular values above the rounding errors of the largest.', 'x : array_like\n'
-        'tol : float or None, default None\n' '    What they have to be above, in place of that.\n'
-        'rtol : float or None, default None\n' '    The same as a part of the largest one.\n' 'hermitian : bool, default False\n'
-        '    Whether `x` is known to be Hermitian, so that eigenvalues do.',
+    "matrix_rank": docstring('Number of singular values above a threshold, by default the rounding error of the largest.',
+        'x : array_like\n' 'tol : float or None, default None\n' '    The threshold.\n' 'rtol : float or None, default None\n'
+        '    The threshold relative to the largest singular value.\n' 'hermitian : bool, default False\n'
+        '    Whether `x` is assumed Hermitian, so that its eigenvalues suffice.',
         'matrix_rank(x, *, float? tol=None, float? rtol=None, bool hermitian=False) -> Index rank\n' 'not differentiable',
         examples='>>> gs.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])\n' 'tensor(1)', returns='rank : Tensor'),
     "multi_dot": docstring(
-        'Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors.',
-        'arrays : sequence of array_like\n' '    Matrices.\n' 'out : optional\n' '    As `numpy.linalg.multi_dot` takes them.',
-        'multi_dot(Array[] arrays) -> y\n' 'composite: first @ second\n' 'where split = chain_split(arrays.shape)\n'
-        'where first = arrays[0] if split == 1 else multi_dot(arrays[:split])\n'
+        'Matrix product of several matrices, in the order with the fewest multiplications; the first and the last may be vectors.',
+        'arrays : sequence of array_like\n' '    Matrices; the first and the last may be vectors.\n' 'out : optional\n'
+        '    As `numpy.linalg.multi_dot` takes them.', 'multi_dot(Array[] arrays) -> y\n' 'composite: first @ second\n'
+        'where split = chain_split(arrays.shape)\n' 'where first = arrays[0] if split == 1 else multi_dot(arrays[:split])\n'
         'where second = arrays[split] if split == len_of(arrays.shape) - 1 else multi_dot(arrays[split:])',
         examples='>>> gs.linalg.multi_dot([[[1.0, 2.0]], [[3.0], [4.0]], [[5.0]]])\n' 'tensor([[55.]])',
         references='Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.'),
-    "pinv": docstring('Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank.',
+    "pinv": docstring('Moore-Penrose inverse, with small singular values taken as 0; the derivative assumes a constant rank.',
         'x : array_like\n' 'rcond : float or None, default None\n'
-        '    Up to which part of the largest one a singular value is taken as 0; max(m, n) * eps when it is None.\n'
-        'hermitian : bool, default False\n' '    Whether `x` is known to be Hermitian, so that eigenvalues do.\n'
-        'rtol : float or None, default None\n' '    Another name of `rcond`; one of them is given.',
+        '    Singular values up to `rcond` times the largest are taken as 0; max(m, n) * eps when it is None.\n'
+        'hermitian : bool, default False\n' '    Whether `x` is assumed Hermitian, so that its eigenvalues suffice.\n'
+        'rtol : float or None, default None\n' '    Another name for `rcond`; at most one of the two is given.',
         'pinv(x, float? rcond=None, bool hermitian=False, *, float? rtol=None) -> y\n'
         'grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)\n' 'where g = mH(grad)\n'
         'y_t = y @ mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ mH(y) @ y - y @ x_t @ y\n' 'where h = mH(x_t)',
         examples='>>> gs.linalg.pinv([[2.0, 0.0], [0.0, 0.5]], 0.3)\n' 'tensor([[0.5, 0. ],\n' '        [0. , 0. ]])',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
-    "qr": docstring('Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`.',
+    "qr": docstring(
+        'Reduced factorisation x = Q @ R; for a matrix with more columns than rows, `Q` depends only on the leading square block.',
         'x : array_like\n' 'mode : optional\n' '    As `numpy.linalg.qr` takes them.', 'qr(x) -> Q, R\n'
         'composite: tall if x.shape[-2] >= x.shape[-1] else (tall[0], concat([tall[1], mH(tall[0]) @ rest], -1))\n'
         'where tall = _qr_tall(x if x.shape[-2] >= x.shape[-1] else x[..., :x.shape[-2]])\n' 'where rest = x[..., x.shape[-2]:]',
@@ -197,46 +202,45 @@ describe({
         'where growth = trace(solve(x, x_t), 0, -2, -1)', examples='>>> gs.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])\n'
         'SlogdetResult(sign=tensor(-1.), logabsdet=tensor(0.69314718))', returns='sign : Tensor\n' 'logabsdet : Tensor'),
     "solve": docstring(
-        'y with a @ y = b, where a 1-d `b` is one vector and any other holds columns; where not `left`, with y @ a = b.',
+        'Solution y of a @ y = b, or of y @ a = b if not `left`. A 1-d `b` is one vector, any other `b` holds columns.',
         'a : array_like\n' '    Square matrices.\n' 'b : array_like\n' '    Right-hand sides.\n' 'left : bool, default True\n'
-        '    Whether `a` stands on the left of y.', 'solve(a, b, *, bool left=True) -> y\n'
+        '    Whether `a` is on the left of y.', 'solve(a, b, *, bool left=True) -> y\n'
         'composite: squeeze(_solve_columns(known, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b) if\n'
         '  left else mT(_solve_columns(known, mT(b)))\n' 'where known = a if left else mT(a)',
         examples='>>> gs.linalg.solve([[2.0, 1.0], [0.0, 4.0]], [4.0, 8.0])\n' 'tensor([1., 2.])'),
-    "solve_banded": docstring(
-        'The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy.',
-        'l_and_u : int or sequence of 2\n' '    How many diagonals stand below and above the main one.\n' 'ab : array_like\n'
-        '    Diagonals in rows from the top one on, a[i, j] at ab[u + i - j, j]; what no element of a stands for is not read.\n'
+    "solve_banded": docstring('Solution of a @ x = b for a band matrix `a`, which is stored by its diagonals. Needs SciPy.',
+        'l_and_u : int or sequence of 2\n' '    Number of diagonals below and above the main one.\n' 'ab : array_like\n'
+        '    Diagonals in rows, the top one first, with a[i, j] at ab[u + i - j, j]; other elements of `ab` are not read.\n'
         'b : array_like\n' '    A vector, or right-hand sides in columns.', 'solve_banded(int[2] l_and_u, ab, b) -> x\n'
         'composite: squeeze(_solve_bands(ab, expand_dims(b, -1), l_and_u[0], l_and_u[1]), -1) if b.ndim == 1 else\n'
         '  _solve_bands(ab, b, l_and_u[0], l_and_u[1])',
         examples='>>> gs.linalg.solve_banded((0, 1), [[gs.nan, 1.0, 2.0], [1.0, 2.0, 4.0]], [3.0, 8.0, 8.0])\n'
         'tensor([1., 2., 2.])', returns='x : Tensor'),
-    "solve_sylvester": docstring('The solution of a @ x + x @ b = q. Needs SciPy.', 'a : array_like\n' 'b : array_like\n'
-        'q : array_like\n' '    The right side.', 'solve_sylvester(a, b, q) -> x\n' 'grad_a = -rest @ mH(x)\n'
+    "solve_sylvester": docstring('Solution of a @ x + x @ b = q. Needs SciPy.', 'a : array_like\n' 'b : array_like\n'
+        'q : array_like\n' '    The right-hand side.', 'solve_sylvester(a, b, q) -> x\n' 'grad_a = -rest @ mH(x)\n'
         'grad_b = -mH(x) @ rest\n' 'grad_q = rest\n' 'where rest = solve_sylvester(mH(a), mH(b), grad)\n'
         'x_t = solve_sylvester(a, b, q_t) - solve_sylvester(a, b, a_t @ x) - solve_sylvester(a, b, x @ b_t)',
         examples='>>> gs.linalg.solve_sylvester([[1.0]], [[2.0]], [[6.0]])\n' 'tensor([[2.]])', returns='x : Tensor',
         references='Bartels and Stewart (1972), Solution of the matrix equation AX + XB = C.'),
     "solve_triangular": docstring(
-        'y with a @ y = b, where a 1-d `b` is one vector and any other holds columns, reading one triangle of `a`, the upper one\n'
-        'if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the\n'
-        'diagonal holds a zero on.', 'a : array_like\n' '    Square matrices, of which one triangle is read.\n' 'b : array_like\n'
-        '    Right-hand sides.\n' 'lower : bool or None, default None\n' '    Whether the lower triangle is read.\n'
-        'upper : bool or None, default None\n' '    Whether the upper triangle is read.\n' 'unit_diagonal : bool, default False\n'
-        '    Whether the diagonal is taken as ones, and not read.',
+        'Solution y of a @ y = b, from one triangle of `a`, by default the upper one, without the diagonal if `unit_diagonal`. A\n'
+        '1-d `b` is one vector, any other `b` holds columns; a zero on the diagonal makes y NaN from that row of the substitution\n'
+        'on.', 'a : array_like\n' '    Square matrices; one triangle is read.\n' 'b : array_like\n' '    Right-hand sides.\n'
+        'lower : bool or None, default None\n' '    Whether the lower triangle is read.\n' 'upper : bool or None, default None\n'
+        '    Whether the upper triangle is read.\n' 'unit_diagonal : bool, default False\n'
+        '    Whether the diagonal counts as ones and is not read.',
         'solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y\n'
         'composite: squeeze(found, -1) if b.ndim == 1 else found\n' 'where columns = expand_dims(b, -1) if b.ndim == 1 else b\n'
         'where found = _solve_triangle(a, columns, lower=lower, upper=upper, unit_diagonal=unit_diagonal)',
         examples='>>> gs.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [[2.0], [9.0]], upper=False)\n' 'tensor([[1.],\n'
         '        [2.]])'),
-    "sqrtm": docstring('The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy.',
-        'x : array_like', 'sqrtm(x) -> y\n' 'grad_x = solve_sylvester(mH(y), mH(y), grad)\n' 'y_t = solve_sylvester(y, y, x_t)',
+    "sqrtm": docstring('Principal square root of a matrix; complex if an eigenvalue is negative. Needs SciPy.', 'x : array_like',
+        'sqrtm(x) -> y\n' 'grad_x = solve_sylvester(mH(y), mH(y), grad)\n' 'y_t = solve_sylvester(y, y, x_t)',
         examples='>>> gs.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]])\n' 'tensor([[2., 0.],\n' '        [0., 3.]])',
         references='Higham (2008), Functions of matrices, chapter 6.'),
     "svd": docstring(
-        'Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is\n'
-        'real; between equal values the derivative of the vectors is NaN.', 'x : array_like\n'
+        'Reduced singular value decomposition x = U @ diag(S) @ Vh, with `S` in descending order. The largest entry of a complex\n'
+        'column of `U` is real, and between equal singular values the derivative of the vectors is NaN.', 'x : array_like\n'
         'full_matrices : bool, default False\n' '    Whether `U` and `Vh` are square.\n' 'compute_uv, hermitian : optional\n'
         '    As `numpy.linalg.svd` takes them.', 'svd(x, *, bool full_matrices=False) -> U, S, Vh\n'
         'grad_x = left @ Vh if x.shape[-2] >= x.shape[-1] else left @ Vh + U @ ((grad_Vh - mH(b) @ Vh) / column)\n'
@@ -257,21 +261,20 @@ describe({
         'SvdResult(U=tensor([[1., 0.],\n' '        [0., 1.]]), S=tensor([3., 2.]), Vh=tensor([[1., 0.],\n' '        [0., 1.]]))',
         returns='U : Tensor\n' 'S : Tensor\n' 'Vh : Tensor',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
-    "svdvals": docstring('Singular values, falling.', 'x : array_like', 'svdvals(x) -> s\n' 'composite: svd(x)[1]',
+    "svdvals": docstring('Singular values, in descending order.', 'x : array_like', 'svdvals(x) -> s\n' 'composite: svd(x)[1]',
         examples='>>> gs.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]])\n' 'tensor([4., 3.])', returns='s : Tensor'),
-    "tensorinv": docstring('The y for which tensordot(y, x, ind) is the identity.', 'x : array_like\n' 'ind : int, default 2\n'
-        '    How many axes stand for the rows.', 'tensorinv(x, int ind=2) -> y\n'
+    "tensorinv": docstring('Inverse y, such that tensordot(y, x, ind) is the identity.', 'x : array_like\n'
+        'ind : int, default 2\n' '    Number of leading axes that count as rows.', 'tensorinv(x, int ind=2) -> y\n'
         'composite: reshape(inv(reshape(x, square_shape(x.shape, ind))), x.shape[ind:] + x.shape[:ind])',
         examples='>>> gs.linalg.tensorinv([[2.0]], 1)\n' 'tensor([[0.5]])'),
-    "tensorsolve": docstring('The y for which tensordot(a, y, y.ndim) is b.', 'a : array_like\n' 'b : array_like\n'
-        'axes : int or sequence of int or None, default None\n' '    Axes of `a` that are moved behind the others first.',
+    "tensorsolve": docstring('Solution y of tensordot(a, y, y.ndim) = b.', 'a : array_like\n' 'b : array_like\n'
+        'axes : int or sequence of int or None, default None\n' '    Axes of `a` that are first moved to the end.',
         'tensorsolve(a, b, int[]? axes=None) -> y\n'
         'composite: reshape(solve(reshape(moved, (b.size, -1)), ravel(b)), moved.shape[b.ndim:])\n'
         'where moved = a if axes is None else moveaxis(a, axes, axes_behind(axes))',
         examples='>>> gs.linalg.tensorsolve([[[2.0, 0.0], [0.0, 4.0]]], [[2.0, 8.0]])\n' 'tensor([1., 2.])'),
     "vandermonde": docstring('Powers of each element, from 0 on, along a new last axis.', 'x : array_like\n'
-        'N : int or None, default None\n'
-        '    How many powers; as many as there are elements along the last axis when it is None.',
+        'N : int or None, default None\n' '    Number of powers; the length of the last axis when it is None.',
         'vandermonde(x, int? N=None) -> y\n'
         'composite: cumprod(concat([ones_like(column), broadcast_to(column, x.shape + (count - 1,))], -1), -1) if count\n'
         '  else column[..., :0]\n' "where column = expand_dims(x, len_of(checked_axes(x.shape, 'x', 1)))\n"

@@ -12,7 +12,7 @@ describe({
         examples='>>> gs.acos([1.0, 0.0])\n' 'tensor([0.        , 1.57079633])'),
     "acosh": docstring('Inverse hyperbolic cosine.', 'x : array_like\n' + OUT, 'acosh(x) -> y\n'
         'dy/dx = rsqrt(x - 1) * rsqrt(x - -1)', examples='>>> gs.acosh([1.0, 1.25])\n' 'tensor([0.        , 0.69314718])'),
-    "angle": docstring('Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.', 'x : array_like\n'
+    "angle": docstring('Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0.', 'x : array_like\n'
         'deg : optional\n' '    As `numpy.angle` takes them.', 'angle(x) -> y\n'
         'grad_x = grad * _divide_or_zero(1j, conj(x)) if is_complex(x.dtype) else grad * 0\n'
         'y_t = imag(_divide_or_zero(x_t, x))', examples='>>> gs.angle([2.0, -3.0])\n' 'tensor([0.        , 3.14159265])'),
@@ -26,7 +26,7 @@ describe({
         examples='>>> gs.atanh([0.0, 0.6])\n' 'tensor([0.        , 0.69314718])'),
     "cbrt": docstring('Cube root.', 'x : array_like\n' + OUT, 'cbrt(x) -> y\n' 'dy/dx = square(1 / y) / 3',
         examples='>>> gs.cbrt([8.0, -27.0])\n' 'tensor([ 2., -3.])'),
-    "ceil": docstring('Least integer that is not below x.', 'x : array_like\n' + OUT, 'ceil(x) -> y\n' 'dy/dx = 0',
+    "ceil": docstring('Least integer greater than or equal to x.', 'x : array_like\n' + OUT, 'ceil(x) -> y\n' 'dy/dx = 0',
         examples='>>> gs.ceil([-1.5, 0.5])\n' 'tensor([-1.,  1.])'),
     "conj": docstring('Complex conjugate.', 'x : array_like\n' + OUT, 'conj(x) -> y\n' 'linear in x\n' 'grad_x = conj(grad)',
         examples='>>> gs.conj([1 + 2j, 3 - 1j])\n' 'tensor([1.-2.j, 3.+1.j], dtype=complex128)'),
@@ -39,7 +39,7 @@ describe({
     "digamma": docstring('Derivative of lgamma. Needs SciPy.', 'x : array_like\n' + OUT, 'digamma(x) -> y\n'
         'dy/dx = polygamma(1, x)', examples='>>> gs.digamma([1.0, 2.0])\n' 'tensor([-0.57721566,  0.42278434])',
         references='NIST Digital Library of Mathematical Functions, chapter 5.'),
-    "entr": docstring('-x * log(x), the summand of an entropy, 0 at 0 and -inf below.', 'x : array_like', 'entr(x) -> y\n'
+    "entr": docstring('-x * log(x), the summand of an entropy; 0 at 0 and -inf below 0.', 'x : array_like', 'entr(x) -> y\n'
         'dy/dx = -log(x) - 1', examples='>>> gs.entr([0.0, -1.0, 1.0, gs.e])\n'
         'tensor([ 0.        ,        -inf,  0.        , -2.71828183])'),
     "erf": docstring('Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.', 'x : array_like\n' + OUT,
@@ -59,16 +59,16 @@ describe({
         examples='>>> gs.exp2([-1.0, 3.0])\n' 'tensor([0.5, 8. ])'),
     "expm1": docstring('exp(x) - 1 without cancellation.', 'x : array_like\n' + OUT, 'expm1(x) -> y\n' 'dy/dx = exp(x)',
         examples='>>> gs.expm1([0.0, 1.0])\n' 'tensor([0.        , 1.71828183])'),
-    "floor": docstring('Greatest integer that is not above x.', 'x : array_like\n' + OUT, 'floor(x) -> y\n' 'dy/dx = 0',
+    "floor": docstring('Greatest integer less than or equal to x.', 'x : array_like\n' + OUT, 'floor(x) -> y\n' 'dy/dx = 0',
         examples='>>> gs.floor([-1.5, 0.5])\n' 'tensor([-2.,  0.])'),
-    "frac": docstring('x - trunc(x), what stands behind the point.', 'x : array_like\n' + OUT, 'frac(x) -> y\n' 'dy/dx = 1',
+    "frac": docstring('x - trunc(x), the fractional part of x.', 'x : array_like\n' + OUT, 'frac(x) -> y\n' 'dy/dx = 1',
         examples='>>> gs.frac([-1.25, 0.5, 2.0])\n' 'tensor([-0.25,  0.5 ,  0.  ])'),
-    "frexp": docstring('x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1.', 'x : array_like',
-        'frexp(x) -> mantissa, Index exponent\n' 'grad_x = ldexp(grad_mantissa, -exponent)\n'
+    "frexp": docstring('x = mantissa * 2**exponent, with the modulus of the mantissa in [0.5, 1), or 0 if x is 0.',
+        'x : array_like', 'frexp(x) -> mantissa, Index exponent\n' 'grad_x = ldexp(grad_mantissa, -exponent)\n'
         'mantissa_t = ldexp(x_t, -exponent)', examples='>>> gs.frexp([3.0, -0.25, 0.0])\n'
         'FrexpResult(mantissa=tensor([ 0.75, -0.5 ,  0.  ]), exponent=tensor([ 2, -1,  0]))', returns='mantissa : Tensor\n'
         'exponent : Tensor'),
-    "imag": docstring('Imaginary part, zeros for a real array.', 'x : array_like', 'imag(x) -> y\n' 'linear in x\n'
+    "imag": docstring('Imaginary part; zeros for a real array.', 'x : array_like', 'imag(x) -> y\n' 'linear in x\n'
         'grad_x = grad * 1j', examples='>>> gs.imag([1 + 2j, 3.0])\n' 'tensor([2., 0.])'),
     "ldexp": docstring('x * 2**b for integers `b`.', 'x : array_like\n' 'b : index\n' '    Exponents.\n' + OUT,
         'ldexp(x, Index b) -> y\n' 'linear in x\n' 'grad_x = ldexp(grad, b)', examples='>>> gs.ldexp(3.0, 2)\n' 'tensor(12.)'),
@@ -84,19 +84,19 @@ describe({
     "log2": docstring('Logarithm to base 2.', 'x : array_like\n' + OUT, 'log2(x) -> y\n' 'dy/dx = 1 / log(2) / x',
         examples='>>> gs.log2([1.0, 8.0])\n' 'tensor([0., 3.])'),
     "logit": docstring('log(x / (1 - x)), the inverse of sigmoid.', 'x : array_like\n' 'eps : float or None, default None\n'
-        '    The least distance from 0 and 1, to which real numbers are moved that are nearer; none when it is None.\n' + OUT,
+        '    Least distance from 0 and 1; nearer real numbers are first moved to this distance. None moves no number.\n' + OUT,
         'logit(x, float? eps=None) -> y\n'
         'composite: _log_odds(x) if eps is None or is_complex(x.dtype) else _log_odds(clip(x, eps, 1 - eps))',
         examples='>>> gs.logit([0.5, 0.75])\n' 'tensor([0.        , 1.09861229])'),
-    "modf": docstring('What stands behind the point, and what stands before it, both with the sign of x.', 'x : array_like',
+    "modf": docstring('Fractional part and integer part, both with the sign of x.', 'x : array_like',
         'modf(x) -> fraction, whole\n' 'grad_x = grad_fraction + zeros_like(grad_whole)\n' 'fraction_t = x_t\n'
         'whole_t = 0 * x_t', examples='>>> gs.modf([-1.25, gs.inf, 2.0])\n'
         'ModfResult(fraction=tensor([-0.25,  0.  ,  0.  ]), whole=tensor([-1., inf,  2.]))', returns='fraction : Tensor\n'
         'whole : Tensor'),
-    "nan_to_num": docstring('NaN and infinities replaced, by default by 0 and the largest finite numbers.', 'x : array_like\n'
-        'nan : float, default 0.0\n' '    What replaces NaN.\n' 'posinf : float or None, default None\n'
-        '    What replaces inf; the largest finite number when it is None.\n' 'neginf : float or None, default None\n'
-        '    What replaces -inf; the smallest finite number when it is None.\n' 'copy : optional\n'
+    "nan_to_num": docstring('NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus.',
+        'x : array_like\n' 'nan : float, default 0.0\n' '    Replacement for NaN.\n' 'posinf : float or None, default None\n'
+        '    Replacement for inf; the largest finite number when it is None.\n' 'neginf : float or None, default None\n'
+        '    Replacement for -inf; the smallest finite number when it is None.\n' 'copy : optional\n'
         '    As `numpy.nan_to_num` takes them.\n' + OUT,
         'nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y\n' 'dy/dx = isfinite(x)',
         examples='>>> gs.nan_to_num([gs.nan, gs.inf, -gs.inf, 1.0], 2.0, 3.0, 4.0)\n' 'tensor([2., 3., 4., 1.])'),
@@ -110,26 +110,27 @@ describe({
         examples='>>> gs.positive([-2.0, 3.0])\n' 'tensor([-2.,  3.])'),
     "rad2deg": docstring('Radians to degrees.', 'x : array_like\n' + OUT, 'rad2deg(x) -> y\n' 'dy/dx = 180 / pi',
         examples='>>> gs.rad2deg([0.0, 1.0])\n' 'tensor([ 0.        , 57.29577951])'),
-    "real": docstring('Real part, `x` itself for a real array.', 'x : array_like', 'real(x) -> y\n' 'linear in x\n'
+    "real": docstring('Real part; `x` itself for a real array.', 'x : array_like', 'real(x) -> y\n' 'linear in x\n'
         'grad_x = grad', examples='>>> gs.real([1 + 2j])\n' 'tensor([1.])'),
     "reciprocal": docstring('1 / x.', 'x : array_like\n' + OUT, 'reciprocal(x) -> y\n' 'dy/dx = -y * y',
         examples='>>> gs.reciprocal([2.0, -4.0])\n' 'tensor([ 0.5 , -0.25])'),
-    "round": docstring('Nearest number with the given decimals, to even in the middle.', 'x : array_like\n'
-        'decimals : int, default 0\n' '    Digits after the point; negative ones before it.\n' + OUT,
+    "round": docstring('Nearest number with the given decimals; a tie goes to the even digit.', 'x : array_like\n'
+        'decimals : int, default 0\n'
+        '    Number of digits after the decimal point; negative numbers count digits before it.\n' + OUT,
         'round(x, int decimals=0) -> y\n' 'dy/dx = 0', examples='>>> gs.round([0.5, 1.5, -2.6])\n' 'tensor([ 0.,  2., -3.])'),
     "rsqrt": docstring('1 / sqrt(x).', 'x : array_like\n' + OUT, 'rsqrt(x) -> y\n' 'dy/dx = -y * y * y / 2',
         examples='>>> gs.rsqrt(4.0)\n' 'tensor(0.5)'),
     "sigmoid": docstring('1 / (1 + exp(-x)), without overflow.', 'x : array_like\n' + OUT, 'sigmoid(x) -> y\n'
         'dy/dx = _sigmoid_slope(x)', examples='>>> gs.sigmoid([0.0, 1.0])\n' 'tensor([0.5       , 0.73105858])'),
-    "sign": docstring('x / abs(x), and 0 at 0, where the derivative is 0 too.', 'x : array_like\n' + OUT, 'sign(x) -> y\n'
+    "sign": docstring('x / abs(x), and 0 at 0; the derivative at 0 is 0, too.', 'x : array_like\n' + OUT, 'sign(x) -> y\n'
         'grad_x = 1j * y * _divide_or_zero(imag(conj(y) * grad), absolute(x)) if is_complex(x.dtype) else\n'
         '  zeros_like(grad)\n'
         'y_t = 1j * y * _divide_or_zero(imag(conj(y) * x_t), absolute(x)) if is_complex(x.dtype) else zeros_like(x_t)',
         examples='>>> gs.sign([-2.0, 0.0, 3.0])\n' 'tensor([-1.,  0.,  1.])'),
     "sin": docstring('Sine.', 'x : array_like\n' + OUT, 'sin(x) -> y\n' 'dy/dx = cos(x)', examples='>>> gs.sin([0.0, 1.0])\n'
         'tensor([0.        , 0.84147098])'),
-    "sinc": docstring('sin(pi x) / (pi x), and 1 at 0.', 'x : array_like\n' + OUT, 'sinc(x) -> y\n'
-        'dy/dx = _sinc_derivative(x, 1)', examples='>>> gs.sinc([0.0, 0.5])\n' 'tensor([1.        , 0.63661977])'),
+    "sinc": docstring('sin(pi x) / (pi x); 1 at 0.', 'x : array_like\n' + OUT, 'sinc(x) -> y\n' 'dy/dx = _sinc_derivative(x, 1)',
+        examples='>>> gs.sinc([0.0, 0.5])\n' 'tensor([1.        , 0.63661977])'),
     "sinh": docstring('Hyperbolic sine.', 'x : array_like\n' + OUT, 'sinh(x) -> y\n' 'dy/dx = cosh(x)',
         examples='>>> gs.sinh([0.0, 1.0])\n' 'tensor([0.        , 1.17520119])'),
     "sqrt": docstring('Square root; the derivative at 0 is infinite.', 'x : array_like\n' + OUT, 'sqrt(x) -> y\n'
@@ -141,7 +142,7 @@ describe({
         'tensor([0.        , 1.55740772])'),
     "tanh": docstring('Hyperbolic tangent.', 'x : array_like\n' + OUT, 'tanh(x) -> y\n' 'dy/dx = _tanh_slope(x)',
         examples='>>> gs.tanh([0.0, 1.0])\n' 'tensor([0.        , 0.76159416])'),
-    "trunc": docstring('x without its fraction.', 'x : array_like\n' + OUT, 'trunc(x) -> y\n' 'dy/dx = 0',
+    "trunc": docstring('Integer part of x, rounded toward 0.', 'x : array_like\n' + OUT, 'trunc(x) -> y\n' 'dy/dx = 0',
         examples='>>> gs.trunc([-1.5, 1.5])\n' 'tensor([-1.,  1.])'),
     "add": docstring('a + b.', 'a : array_like\n' 'b : array_like\n' 'alpha : array_like, optional\n'
         '    Factor of `b`.\n' + OUT, 'add(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = 1', examples='>>> gs.add([1.0, 2.0], 3.0)\n'
@@ -155,96 +156,98 @@ describe({
     "atan2": docstring('Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'atan2(a, b) -> y\n' 'dy/da = _angle_slope(a, b)\n'
         'dy/db = -_angle_slope(b, a)', examples='>>> gs.atan2([1.0, 0.0], [1.0, -1.0])\n' 'tensor([0.78539816, 3.14159265])'),
-    "clamp_max": docstring('minimum(x, max); the gradient on the bound goes to `x`.', 'x : array_like\n' 'max : array_like\n'
+    "clamp_max": docstring('minimum(x, max); at the bound the gradient goes to `x`.', 'x : array_like\n' 'max : array_like\n'
         '    Upper bound.', 'clamp_max(x, max) -> y\n' 'dy/dx = x <= max\n' 'dy/dmax = x > max',
         examples='>>> gs.clamp_max([1.0, 3.0], 2.0)\n' 'tensor([1., 2.])'),
-    "clamp_min": docstring('maximum(x, min); the gradient on the bound goes to `x`.', 'x : array_like\n' 'min : array_like\n'
+    "clamp_min": docstring('maximum(x, min); at the bound the gradient goes to `x`.', 'x : array_like\n' 'min : array_like\n'
         '    Lower bound.', 'clamp_min(x, min) -> y\n' 'dy/dx = x >= min\n' 'dy/dmin = x < min',
         examples='>>> gs.clamp_min([1.0, 3.0], 2.0)\n' 'tensor([2., 3.])'),
-    "clip": docstring('minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.',
-        'x : array_like\n' 'min : array_like or None, default None\n' '    Lower bound; none when it is None.\n'
-        'max : array_like or None, default None\n' '    Upper bound; none when it is None.\n' + OUT,
+    "clip": docstring(
+        'minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound.',
+        'x : array_like\n' 'min : array_like or None, default None\n' '    Lower bound; None for no bound.\n'
+        'max : array_like or None, default None\n' '    Upper bound; None for no bound.\n' + OUT,
         'clip(x, Array? min=None, Array? max=None) -> y\n' 'grad_x = where(above, 0, where(below, 0, grad))\n'
         'grad_min = where(above, 0, where(below, grad, 0))\n' 'grad_max = where(above, grad, 0)\n'
         'where raised = maximum(x, min) if min is not None else x\n' 'where above = raised > max if max is not None else False\n'
         'where below = x < min if min is not None else False\n'
         'y_t = where(above, 0, where(below, 0, x_t)) + where(above, 0, where(below, min_t, 0)) + where(above, max_t, 0)',
         examples='>>> gs.clip([-1.0, 0.5, 3.0], 0.0, 2.0)\n' 'tensor([0. , 0.5, 2. ])'),
-    "complex": docstring('Complex numbers of real parts `a` and imaginary parts `b`.', 'a : array_like\n' '    Real parts.\n'
+    "complex": docstring('Complex numbers with real parts `a` and imaginary parts `b`.', 'a : array_like\n' '    Real parts.\n'
         'b : array_like\n' '    Imaginary parts.', 'complex(a, b) -> y\n' 'grad_a = real(grad)\n' 'grad_b = imag(grad)\n'
         'y_t = complex(a_t, 0) + complex(0, b_t)', examples='>>> gs.complex(1.0, 2.0)\n' 'tensor(1.+2.j, dtype=complex128)'),
-    "copysign": docstring('Modulus of a with the sign of b; the derivative by a is 0 at 0.', 'a : array_like\n'
+    "copysign": docstring('Modulus of a with the sign of b; the derivative in `a` at 0 is 0.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'copysign(a, b) -> y\n' 'dy/da = sign(a) * sign(y)\n' 'dy/db = 0',
         examples='>>> gs.copysign([-2.0, 2.0], [3.0, -1.0])\n' 'tensor([ 2., -2.])'),
-    "div": docstring('a / b, rounded down or toward zero where `rounding_mode` says so.', 'a : array_like\n' 'b : array_like\n'
-        'rounding_mode : str or None, default None\n' "    'floor', 'trunc', or None for the quotient itself.\n" + OUT,
+    "div": docstring('a / b; with a `rounding_mode`, rounded down or toward zero.', 'a : array_like\n' 'b : array_like\n'
+        'rounding_mode : str or None, default None\n' "    'floor', 'trunc', or None for the exact quotient.\n" + OUT,
         'div(a, b, *, str? rounding_mode=None) -> y\n'
         "composite: a / b if rounding_mode is None else a // b if checked_rounding(rounding_mode) == 'floor' else\n"
         '  _truncated_quotient(a, b)', examples='>>> gs.div([7.0, -7.0], 2.0)\n' 'tensor([ 3.5, -3.5])'),
     "divide": docstring('a / b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'divide(a, b) -> y\n' 'dy/da = 1 / b\n'
         'dy/db = -y / b', examples='>>> gs.divide([1.0, 3.0], 2.0)\n' 'tensor([0.5, 1.5])'),
-    "divmod": docstring('floor(a / b), and a - b * floor(a / b) with the sign of b.', 'a : array_like\n' 'b : array_like',
+    "divmod": docstring('floor(a / b), and a - b * floor(a / b), which has the sign of b.', 'a : array_like\n' 'b : array_like',
         'divmod(a, b) -> quotient, rest\n' 'composite: (a // b, a % b)', examples='>>> gs.divmod([5.5, -5.5], 3.0)\n'
         'DivmodResult(quotient=tensor([ 1., -2.]), rest=tensor([2.5, 0.5]))', returns='quotient : Tensor\n' 'rest : Tensor'),
     "floor_divide": docstring('floor(a / b).', 'a : array_like\n' 'b : array_like\n' + OUT, 'floor_divide(a, b) -> y\n'
         'dy/da = 0\n' 'dy/db = 0', examples='>>> gs.floor_divide([7.0, -7.0], 2.0)\n' 'tensor([ 3., -4.])'),
-    "fmax": docstring('The larger one, or the one that is not NaN; ties share the gradient.', 'a : array_like\n'
-        'b : array_like\n' + OUT, 'fmax(a, b) -> y\n' 'grad_a = where(a == b, grad / 2, where(first, grad, 0))\n'
-        'grad_b = where(a == b, grad / 2, where(second, grad, 0))\n' 'where first = (a > b) | isnan(b)\n'
-        'where second = (b > a) | isnan(a) & ~isnan(b)\n'
+    "fmax": docstring('The larger of two elements, or the other element if one is NaN; a tie shares the gradient.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'fmax(a, b) -> y\n'
+        'grad_a = where(a == b, grad / 2, where(first, grad, 0))\n' 'grad_b = where(a == b, grad / 2, where(second, grad, 0))\n'
+        'where first = (a > b) | isnan(b)\n' 'where second = (b > a) | isnan(a) & ~isnan(b)\n'
         'y_t = where(a == b, a_t / 2, where(first, a_t, 0)) + where(a == b, b_t / 2, where(second, b_t, 0))',
         examples='>>> gs.fmax([1.0, gs.nan], 2.0)\n' 'tensor([2., 2.])'),
-    "fmin": docstring('The smaller one, or the one that is not NaN; ties share the gradient.', 'a : array_like\n'
-        'b : array_like\n' + OUT, 'fmin(a, b) -> y\n' 'grad_a = where(a == b, grad / 2, where(first, grad, 0))\n'
-        'grad_b = where(a == b, grad / 2, where(second, grad, 0))\n' 'where first = (a < b) | isnan(b)\n'
-        'where second = (b < a) | isnan(a) & ~isnan(b)\n'
+    "fmin": docstring('The smaller of two elements, or the other element if one is NaN; a tie shares the gradient.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'fmin(a, b) -> y\n'
+        'grad_a = where(a == b, grad / 2, where(first, grad, 0))\n' 'grad_b = where(a == b, grad / 2, where(second, grad, 0))\n'
+        'where first = (a < b) | isnan(b)\n' 'where second = (b < a) | isnan(a) & ~isnan(b)\n'
         'y_t = where(a == b, a_t / 2, where(first, a_t, 0)) + where(a == b, b_t / 2, where(second, b_t, 0))',
         examples='>>> gs.fmin([1.0, gs.nan], 2.0)\n' 'tensor([1., 2.])'),
     "fmod": docstring(
-        'a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to.',
-        'a : array_like\n' 'b : array_like\n' + OUT, 'fmod(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -trunc(a / b)',
+        'a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the function is\n'
+        'continuous.', 'a : array_like\n' 'b : array_like\n' + OUT, 'fmod(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -trunc(a / b)',
         examples='>>> gs.fmod([5.5, -5.5], 3.0)\n' 'tensor([ 2.5, -2.5])'),
-    "heaviside": docstring('0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch.',
+    "heaviside": docstring('0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'heaviside(a, b) -> y\n' 'not differentiable',
         examples='>>> gs.heaviside([-1.0, 0.0, 2.0], 0.5)\n' 'tensor([0. , 0.5, 1. ])'),
     "hypot": docstring('sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'hypot(a, b) -> y\n' 'dy/da = _direction(a, b)\n' 'dy/db = _direction(b, a)',
         examples='>>> gs.hypot(3.0, 4.0)\n' 'tensor(5.)'),
     "lerp": docstring('a + weight * (b - a).', 'a : array_like\n' 'b : array_like\n' 'weight : array_like\n'
-        '    0 gives `a`, 1 gives `b`.\n' + OUT, 'lerp(a, b, weight) -> y\n' 'composite: a + weight * (b - a)',
+        '    Weight of `b`; 0 gives `a`, 1 gives `b`.\n' + OUT, 'lerp(a, b, weight) -> y\n' 'composite: a + weight * (b - a)',
         examples='>>> gs.lerp(2.0, 6.0, 0.25)\n' 'tensor(3.)'),
-    "logaddexp": docstring('log(exp(a) + exp(b)) without overflow; of complex numbers the principal value.', 'a : array_like\n'
+    "logaddexp": docstring('log(exp(a) + exp(b)) without overflow; the principal value for complex numbers.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'logaddexp(a, b) -> y\n' 'dy/da = sigmoid(gap)\n' 'dy/db = sigmoid(-gap)\n'
         'where gap = where(isinf(y) & (a == b), 0, a - b)', examples='>>> gs.logaddexp(2.5j, 3j)\n'
         'tensor(0.66156613+2.75j, dtype=complex128)'),
-    "logaddexp2": docstring('log2(2**a + 2**b) without overflow; of complex numbers the principal value.', 'a : array_like\n'
+    "logaddexp2": docstring('log2(2**a + 2**b) without overflow; the principal value for complex numbers.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'logaddexp2(a, b) -> y\n' 'dy/da = sigmoid(gap)\n' 'dy/db = sigmoid(-gap)\n'
         'where gap = log(2) * where(isinf(y) & (a == b), 0, a - b)', examples='>>> gs.logaddexp2(1.0, 1.0)\n' 'tensor(2.)'),
-    "maximum": docstring('The larger one, NaN where one is; ties share the gradient.', 'a : array_like\n'
+    "maximum": docstring('The larger of two elements; NaN if one of them is NaN. A tie shares the gradient.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'maximum(a, b) -> y\n' 'grad_a = where(a == b, grad / 2, where(a < b, 0, grad))\n'
         'grad_b = where(a == b, grad / 2, where(b < a, 0, grad))\n'
         'y_t = where(a == b, a_t / 2, where(a < b, 0, a_t)) + where(a == b, b_t / 2, where(b < a, 0, b_t))',
         examples='>>> gs.maximum([1.0, 5.0], [3.0, 2.0])\n' 'tensor([3., 5.])'),
-    "minimum": docstring('The smaller one, NaN where one is; ties share the gradient.', 'a : array_like\n'
+    "minimum": docstring('The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'minimum(a, b) -> y\n' 'grad_a = where(a == b, grad / 2, where(a > b, 0, grad))\n'
         'grad_b = where(a == b, grad / 2, where(b > a, 0, grad))\n'
         'y_t = where(a == b, a_t / 2, where(a > b, 0, a_t)) + where(a == b, b_t / 2, where(b > a, 0, b_t))',
         examples='>>> gs.minimum([1.0, 5.0], [3.0, 2.0])\n' 'tensor([1., 2.])'),
     "multiply": docstring('a * b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'multiply(a, b) -> y\n' 'dy/da = b\n'
         'dy/db = a', examples='>>> gs.multiply(2.0, 3.0)\n' 'tensor(6.)'),
-    "polar": docstring('Complex numbers of modulus `a` and argument `b`.', 'a : array_like\n' '    Moduli.\n' 'b : array_like\n'
+    "polar": docstring('Complex numbers with modulus `a` and argument `b`.', 'a : array_like\n' '    Moduli.\n' 'b : array_like\n'
         '    Arguments.', 'polar(a, b) -> y\n' 'grad_a = real(conj(unit) * grad)\n' 'grad_b = imag(conj(y) * grad)\n'
         'where unit = astype(complex(cos(b), sin(b)), y.dtype)\n' 'y_t = unit * a_t + 1j * y * b_t',
         examples='>>> gs.polar([2.0, 3.0], [0.5, 0.25])\n'
         'tensor([1.75516512+0.95885108j, 2.90673727+0.74221188j], dtype=complex128)'),
-    "pow": docstring('a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0.',
+    "pow": docstring(
+        'a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in `b` is 0.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'pow(a, b) -> y\n' 'dy/da = _scaled_pow(b, a, b, 1)\n'
         'dy/db = y * log(base)\n' 'where vanishing = (a == 0) & (real(b) > 0) | isinf(a) & (real(b) < 0)\n'
         'where nonzero = where(vanishing, 1, a)\n' 'where base = nonzero if a.dtype == y.dtype else astype(nonzero, y.dtype)',
         examples='>>> gs.pow([2.0, 3.0], 2.0)\n' 'tensor([4., 9.])'),
     "remainder": docstring(
-        'a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to.',
-        'a : array_like\n' 'b : array_like\n' + OUT, 'remainder(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -(a // b)',
+        'a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the function is\n'
+        'continuous.', 'a : array_like\n' 'b : array_like\n' + OUT, 'remainder(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -(a // b)',
         examples='>>> gs.remainder([5.5, -5.5], 3.0)\n' 'tensor([2.5, 0.5])'),
     "rsub": docstring('b - alpha * a.', 'a : array_like\n' 'b : array_like\n' 'alpha : scalar, default 1\n' '    Factor of `a`.',
         'rsub(a, b, *, Scalar alpha=1) -> y\n' 'composite: b - alpha * a', examples='>>> gs.rsub(2.0, 5.0)\n' 'tensor(3.)'),
@@ -252,22 +255,22 @@ describe({
         '    Factor of `b`.\n' + OUT, 'subtract(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -1',
         examples='>>> gs.subtract([1.0, 2.0], 3.0)\n' 'tensor([-2., -1.])'),
     "where": docstring(
-        'a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.',
-        'mask : array_like of bool\n' '    Where to take `a`.\n' 'a : array_like\n' 'b : array_like',
+        'a where the mask is true, b elsewhere; the branch not taken does not affect the gradient, even if it is NaN.',
+        'mask : array_like of bool\n' '    Mask that selects `a`.\n' 'a : array_like\n' 'b : array_like',
         'where(Mask mask, a, b) -> y\n' 'linear in a, b\n' 'grad_a = where(mask, grad, 0)\n' 'grad_b = where(mask, 0, grad)',
         examples='>>> gs.where([True, False], 1.0, 2.0)\n' 'tensor([1., 2.])'),
     "xlogy": docstring(
-        'a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf.',
+        'a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n' 'dy/db = _scaled_pow(a, b, -1)\n'
         'where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)\n'
         'where base = known if b.dtype == y.dtype else astype(known, y.dtype)', examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n'
         'tensor([0.        , 2.19722458])'),
-    "allclose": docstring('Whether isclose holds everywhere.', 'a : array_like\n' 'b : array_like\n'
+    "allclose": docstring('Whether isclose holds for all elements.', 'a : array_like\n' 'b : array_like\n'
         'rtol : float, default 1e-05\n' '    Tolerance relative to the modulus of `b`.\n' 'atol : float, default 1e-08\n'
         '    Absolute tolerance.\n' 'equal_nan : bool, default False\n' '    Whether NaN equals NaN.',
         'allclose(a, b, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Mask y\n' 'not differentiable',
         examples='>>> gs.allclose([1.0, 2.0], [1.0, 2.0000000001])\n' 'tensor(True)'),
-    "array_equal": docstring('Whether both have one shape and equal elements.', 'a : array_like\n' 'b : array_like\n'
+    "array_equal": docstring('Whether both arrays have the same shape and equal elements.', 'a : array_like\n' 'b : array_like\n'
         'equal_nan : bool, default False\n' '    Whether NaN equals NaN.', 'array_equal(a, b, bool equal_nan=False) -> Mask y\n'
         'not differentiable', examples='>>> gs.array_equal([1.0, 2.0], [1.0, 3.0])\n' 'tensor(False)'),
     "bitwise_and": docstring('a & b, bit by bit.', 'a : array_like\n' 'b : array_like\n' + OUT, 'bitwise_and(a, b) -> y\n'
@@ -329,116 +332,118 @@ describe({
         'tensor([False,  True])'),
     "not_equal": docstring('a != b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'not_equal(a, b) -> Mask y\n'
         'not differentiable', examples='>>> gs.not_equal([1.0, 2.0], [1.0, 3.0])\n' 'tensor([False,  True])'),
-    "signbit": docstring('Whether the sign bit is set, as it is for -0.0.', 'x : array_like\n' + OUT, 'signbit(x) -> Mask y\n'
+    "signbit": docstring('Whether the sign bit is set, also of -0.0.', 'x : array_like\n' + OUT, 'signbit(x) -> Mask y\n'
         'not differentiable', examples='>>> gs.signbit([-2.0, 3.0])\n' 'tensor([ True, False])'),
-    "all": docstring('Whether every element is nonzero.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'where : optional\n'
+    "all": docstring('Whether all elements are nonzero.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n'
         '    As `numpy.all` takes them.\n' + OUT, 'all(x, int[]? axis=None, bool keepdims=False) -> Mask y\n'
         'not differentiable', examples='>>> gs.all([[True, True], [True, False]], 1)\n' 'tensor([ True, False])'),
-    "amax": docstring('Largest element, as max under the name that PyTorch has for values without places.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+    "amax": docstring("Largest element; max under PyTorch's name for the values without the indices.", 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.amax` takes them.\n' + OUT, 'amax(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: max(x, axis, keepdims)', examples='>>> gs.amax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
-    "amin": docstring('Smallest element, as min under the name that PyTorch has for values without places.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+    "amin": docstring("Smallest element; min under PyTorch's name for the values without the indices.", 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.amin` takes them.\n' + OUT, 'amin(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: min(x, axis, keepdims)', examples='>>> gs.amin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
-    "any": docstring('Whether some element is nonzero.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'where : optional\n'
-        '    As `numpy.any` takes them.\n' + OUT, 'any(x, int[]? axis=None, bool keepdims=False) -> Mask y\n'
-        'not differentiable', examples='>>> gs.any([[True, False], [False, False]], 1)\n' 'tensor([ True, False])'),
+    "any": docstring('Whether any element is nonzero.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n' '    As `numpy.any` takes them.\n' + OUT,
+        'any(x, int[]? axis=None, bool keepdims=False) -> Mask y\n' 'not differentiable',
+        examples='>>> gs.any([[True, False], [False, False]], 1)\n' 'tensor([ True, False])'),
     "count_nonzero": docstring('Number of elements that are not 0.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.',
         'count_nonzero(x, int[]? axis=None, bool keepdims=False) -> Index y\n' 'not differentiable',
         examples='>>> gs.count_nonzero([[1.0, 0.0], [2.0, 3.0]], 1)\n' 'tensor([1, 2])'),
     "logmeanexp": docstring('log(mean(exp(x))) without overflow.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.',
         'logmeanexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: logsumexp(x, axis, keepdims) - log_of(reduced_count(x.shape, axis))',
         examples='>>> gs.logmeanexp([0.0, 0.0])\n' 'tensor(0.)'),
     "logsumexp": docstring(
-        'log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and\n'
-        'infinities share it.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.', 'logsumexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are\n'
+        '-inf, and elements equal to inf share it.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.', 'logsumexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)\n'
         'y_t = sum(_softmax_or_zero(x, axes_tuple(axis, x.ndim), True) * x_t, axis, keepdims)',
         examples='>>> gs.logsumexp([0.0, 0.0])\n' 'tensor(0.69314718)'),
     "max": docstring(
-        'Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',
-        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+        'Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the\n'
+        'gradient equally.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.max` takes them.\n' + OUT, 'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where top = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == top) | isnan(x), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count\n' '\n'
-        "A call with PyTorch's keywords is refused: PyTorch's gives places as well; write amax(axis=) and argmax(axis=).",
+        "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write amax(axis=) and argmax(axis=).",
         examples='>>> gs.max([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
     "mean": docstring('Arithmetic mean.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'dtype, where : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'dtype, where : optional\n'
         '    As `numpy.mean` takes them.\n' + OUT, 'mean(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
         'grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)',
         examples='>>> gs.mean([[1.0, 2.0], [3.0, 6.0]], 0)\n' 'tensor([2., 4.])'),
     "min": docstring(
-        'Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',
-        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+        'Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the\n'
+        'gradient equally.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.min` takes them.\n' + OUT, 'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where bottom = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == bottom) | isnan(x), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count\n' '\n'
-        "A call with PyTorch's keywords is refused: PyTorch's gives places as well; write amin(axis=) and argmin(axis=).",
+        "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write amin(axis=) and argmin(axis=).",
         examples='>>> gs.min([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
     "nanmean": docstring('Arithmetic mean of the elements that are not NaN.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'dtype, out, where : optional\n'
-        '    As `numpy.nanmean` takes them.', 'nanmean(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'dtype, out, where : optional\n' '    As `numpy.nanmean` takes them.',
+        'nanmean(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)',
         examples='>>> gs.nanmean([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([2., 5.])'),
     "nansum": docstring('Sum of the elements that are not NaN.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
         'dtype, out, initial, where : optional\n' '    As `numpy.nansum` takes them.',
         'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: sum(_nan_to_zero(x), axis, keepdims)',
         examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([4., 5.])'),
-    "norm": docstring('Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.', 'x : array_like\n'
-        'ord : float, default 2\n' '    Power of the moduli; inf, -inf and 0 as for vector_norm.\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+    "norm": docstring('Vector norm of all elements, or along `axis`; linalg has the norms of matrices.', 'x : array_like\n'
+        'ord : float, default 2\n' '    Exponent of the moduli; inf, -inf and 0 as in vector_norm.\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'dtype : dtype, optional\n'
         '    To which `x` is cast first.', 'norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: vector_norm(x, ord, axis, keepdims)', examples='>>> gs.norm([3.0, 4.0])\n' 'tensor(5.)'),
     "prod": docstring(
-        'Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too.',
-        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'dtype, initial, where : optional\n'
+        'Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact\n'
+        'at zeros, too.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'dtype, initial, where : optional\n'
         '    As `numpy.prod` takes them.\n' + OUT, 'prod(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)\n'
         'y_t = sum(_product_of_others(x, axis) * x_t, axis, keepdims)', examples='>>> gs.prod([2.0, 3.0, 4.0])\n' 'tensor(24.)'),
     "std": docstring('Square root of var; the derivative at 0 is 0.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
-        '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
+        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.std` takes them.',
+        'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
         '  keepdims))\n' 'where residual = _centred(x, axis)\n'
         'where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y\n'
         'y_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis, keepdims)\n' '\n'
-        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
-        'correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, NumPy's and gradspec's is 0;\n"
+        'write correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
     "std_mean": docstring('Standard deviation and arithmetic mean.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.',
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.',
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
         'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
         '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
@@ -446,71 +451,71 @@ describe({
         'where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std\n'
         'std_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis,\n'
         '  keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
-        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
-        'correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, NumPy's and gradspec's is 0;\n"
+        'write correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
         'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'dtype, initial, where : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'dtype, initial, where : optional\n'
         '    As `numpy.sum` takes them.\n' + OUT, 'sum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
         'grad_x = _unreduce(grad, x.shape, axis, keepdims)', examples='>>> gs.sum([[1.0, 2.0], [3.0, 4.0]], 1)\n'
         'tensor([3., 7.])'),
-    "sum_to_size": docstring('Sum over the axes along which an array of the given shape would be broadcast to `x`.',
-        'x : array_like\n' 'size : int, one or more, or a int or sequence of int\n' '    Shape of the result.',
-        'sum_to_size(x, int[] *size) -> y\n' 'composite: _sum_to(x, size)',
-        examples='>>> gs.sum_to_size([[1.0, 2.0], [3.0, 5.0]], (1, 2))\n' 'tensor([[4., 7.]])'),
-    "var": docstring('Mean squared distance from the mean, with the count less `correction` as divisor.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
-        '    As `numpy.var` takes them.', 'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+    "sum_to_size": docstring('Sum to the given shape over the axes that broadcasting would repeat.', 'x : array_like\n'
+        'size : int, one or more, or a int or sequence of int\n' '    Shape of the result.', 'sum_to_size(x, int[] *size) -> y\n'
+        'composite: _sum_to(x, size)', examples='>>> gs.sum_to_size([[1.0, 2.0], [3.0, 5.0]], (1, 2))\n' 'tensor([[4., 7.]])'),
+    "var": docstring('Mean squared distance from the mean; the divisor is the count minus `correction`.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
+        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.var` takes them.',
+        'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
         'y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' '\n'
-        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
-        'correction=1 or correction=0.', examples='>>> gs.var([1.0, 2.0, 3.0, 6.0])\n' 'tensor(3.5)'),
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, NumPy's and gradspec's is 0;\n"
+        'write correction=1 or correction=0.', examples='>>> gs.var([1.0, 2.0, 3.0, 6.0])\n' 'tensor(3.5)'),
     "var_mean": docstring('Variance and arithmetic mean.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.',
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.',
         'var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> var, mean\n'
         'grad_x = residual * _unreduce(grad_var / half_count, x.shape, axis, keepdims) + _unreduce(grad_mean /\n'
         '  reduced_count(x.shape, axis), x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
         'var_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
-        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
-        'correction=1 or correction=0.', examples='>>> gs.var_mean([1.0, 5.0])\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, NumPy's and gradspec's is 0;\n"
+        'write correction=1 or correction=0.', examples='>>> gs.var_mean([1.0, 5.0])\n'
         'VarMeanResult(var=tensor(4.), mean=tensor(3.))', returns='var : Tensor\n' 'mean : Tensor'),
     "aminmax": docstring('Smallest and largest element; ties share the gradient equally.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.',
         'aminmax(x, int[]? axis=None, bool keepdims=False) -> min, max\n'
         'composite: (min(x, axis, keepdims), max(x, axis, keepdims))', examples='>>> gs.aminmax([[1.0, 3.0], [2.0, 0.0]])\n'
         'AminmaxResult(min=tensor(0.), max=tensor(3.))', returns='min : Tensor\n' 'max : Tensor'),
-    "average": docstring('Mean in which each element has a weight.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
+    "average": docstring('Mean with a weight for each element.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
         'weights : array_like or None, default None\n'
-        '    Of the shape of `x`, or of that of `axis`; all equal when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'returned : optional\n' '    As `numpy.average` takes them.',
-        'average(x, int[]? axis=None, Array? weights=None, *, bool keepdims=False) -> y\n'
+        '    Weights in the shape of `x`, or of its axes `axis`; equal weights when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'returned : optional\n'
+        '    As `numpy.average` takes them.', 'average(x, int[]? axis=None, Array? weights=None, *, bool keepdims=False) -> y\n'
         'composite: mean(x, axis, keepdims) if weights is None else sum(x * spread, axis, keepdims) /\n'
         '  sum(broadcast_to(spread, x.shape), axis, keepdims)\n'
         'where spread = reshape(weights, weights_shape(weights.shape, x.shape, axis))', examples='>>> gs.average([1.0, 5.0])\n'
         'tensor(3.)'),
     "corrcoef": docstring('Correlation coefficients of the variables in the rows of `x` and `y`.', 'x : array_like\n'
         'y : array_like or None, default None\n' '    More variables.\n' 'rowvar : bool, default True\n'
-        '    Whether each row is a variable, or each column.\n' 'dtype : optional\n' '    As `numpy.corrcoef` takes them.',
-        'corrcoef(x, Array? y=None, bool rowvar=True) -> r\n'
+        '    Whether each row is a variable; otherwise each column is.\n' 'dtype : optional\n'
+        '    As `numpy.corrcoef` takes them.', 'corrcoef(x, Array? y=None, bool rowvar=True) -> r\n'
         'composite: c / c if c.ndim == 0 else c / (expand_dims(width, -1) * width)\n' 'where c = cov(x, y, rowvar)\n'
         'where width = sqrt(real(diagonal(c)))', examples='>>> gs.corrcoef([[1.0, 2.0], [3.0, 1.0]])\n' 'tensor([[ 1., -1.],\n'
         '        [-1.,  1.]])', returns='r : Tensor'),
-    "cov": docstring('Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable.',
+    "cov": docstring('Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable.',
         'x : array_like\n' 'y : array_like or None, default None\n' '    More variables.\n' 'rowvar : bool, default True\n'
-        '    Whether each row is a variable, or each column.\n' 'bias : bool, default False\n'
-        '    Whether the count is the divisor, and not one less.\n' 'ddof : float or None, default None\n'
-        '    Subtracted from the count; 0 where `bias`, else 1, when it is None.\n'
-        'fweights : array_like or None, default None\n' '    How often each observation counts.\n'
-        'aweights : array_like or None, default None\n' '    The weight of each observation.\n' 'dtype : optional\n'
+        '    Whether each row is a variable; otherwise each column is.\n' 'bias : bool, default False\n'
+        '    Whether to divide by the count; otherwise by the count minus 1.\n' 'ddof : float or None, default None\n'
+        '    Number subtracted from the count; when it is None, 0 if `bias`, else 1.\n'
+        'fweights : array_like or None, default None\n' '    Number of times that each observation counts.\n'
+        'aweights : array_like or None, default None\n' '    Weight of each observation.\n' 'dtype : optional\n'
         '    As `numpy.cov` takes them.',
         'cov(x, Array? y=None, bool rowvar=True, bool bias=False, float? ddof=None, *, Array? fweights=None, Array?\n'
         '  aweights=None) -> c\n'
@@ -524,18 +529,18 @@ describe({
         '  aweights) / total\n' 'where apart = rows - sum(rows * weights, 1, True) / total', examples='>>> gs.cov([1.0, 3.0])\n'
         'tensor(2.)', returns='c : Tensor'),
     "histc": docstring(
-        'How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest\n'
-        'element where these are equal.', 'x : array_like\n' 'bins : int, default 100\n' '    Number of bins.\n'
-        'min : float, default 0.0\n' '    Where the first one begins.\n' 'max : float, default 0.0\n'
-        '    Where the last one ends.', 'histc(x, int bins=100, float min=0.0, float max=0.0) -> y\n' 'not differentiable',
+        'Number of elements in each of `bins` bins of equal width between `min` and `max`, or between the least and the greatest\n'
+        'element if `min` and `max` are equal.', 'x : array_like\n' 'bins : int, default 100\n' '    Number of bins.\n'
+        'min : float, default 0.0\n' '    Lower edge of the first bin.\n' 'max : float, default 0.0\n'
+        '    Upper edge of the last bin.', 'histc(x, int bins=100, float min=0.0, float max=0.0) -> y\n' 'not differentiable',
         examples='>>> gs.histc([1.0, 2.0, 1.0, 5.0], 4, 1.0, 5.0)\n' 'tensor([2., 1., 0., 1.])'),
     "histogram": docstring(
-        'How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins.',
+        'Number of elements, or sum of their weights, in each of `bins` bins of equal width, and the edges of the bins.',
         'x : array_like\n' 'bins : int, default 10\n' '    Number of bins.\n'
         'range : float or sequence of float or None, default None\n'
-        '    Where the first bin begins and the last one ends; the least and the greatest element when it is None.\n'
-        'weights : array_like or None, default None\n' '    One for each element; 1 when it is None.\n'
-        'density : bool, default False\n' '    Whether the areas under the result add up to 1.',
+        '    Lower edge of the first bin and upper edge of the last bin; the least and the greatest element when it is None.\n'
+        'weights : array_like or None, default None\n' '    One weight for each element; 1 when it is None.\n'
+        'density : bool, default False\n' '    Whether to scale the result so that its integral is 1.',
         'histogram(x, int bins=10, float[]? range=None, Array? weights=None, bool density=False) -> hist, bin_edges\n'
         'composite: (scaled, edges)\n' 'where low = min(x) if range is None else full((), range[0], dtype=float_dtype(x.dtype))\n'
         'where high = max(x) if range is None else full((), range[1], dtype=float_dtype(x.dtype))\n'
@@ -546,220 +551,224 @@ describe({
         'HistogramResult(hist=tensor([2., 1., 0., 1.]), bin_edges=tensor([1., 2., 3., 4., 5.]))', returns='hist : Tensor\n'
         'bin_edges : Tensor'),
     "median": docstring(
-        'The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements\n'
-        'the one that a stable sort puts there has the gradient.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort decides\n'
+        'which of several equal elements gets the gradient.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
         'out, overwrite_input : optional\n' '    As `numpy.median` takes them.',
         'median(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: reshape(where(isnan(last), last, below) * 1.0, kept) if rows.shape[-1] % 2 == 1 else\n'
         '  reshape(where(isnan(last), last, below * 0.5 + above * 0.5), kept)\n' 'where rows = sort(_rows(x, axis))\n'
         'where kept = reduced_shape(x.shape, axis, keepdims)\n' 'where last = rows[..., -1]\n'
         'where below = rows[..., (rows.shape[-1] - 1) // 2]\n' 'where above = rows[..., rows.shape[-1] // 2]\n' '\n'
-        "A call with PyTorch's keywords is refused: PyTorch's gives the lower of two middle values and its place; write\n"
+        "A call with PyTorch's keywords is refused: PyTorch's returns the lower of two middle values and its index; write\n"
         'median(axis=) for their mean.', examples='>>> gs.median([3.0, 1.0, 2.0])\n' 'tensor(2.)'),
-    "nanmax": docstring('Largest element that is not NaN, NaN where all are; ties share the gradient equally.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
-        'out, initial, where : optional\n' '    As `numpy.nanmax` takes them.',
-        'nanmax(x, int[]? axis=None, bool keepdims=False) -> y\n'
+    "nanmax": docstring('Largest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally.',
+        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'out, initial, where : optional\n'
+        '    As `numpy.nanmax` takes them.', 'nanmax(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
         examples='>>> gs.nanmax([1.0, gs.nan, 3.0])\n' 'tensor(3.)'),
-    "nanmedian": docstring('The median of the elements that are not NaN.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+    "nanmedian": docstring('Median of the elements that are not NaN.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
         'out, overwrite_input : optional\n' '    As `numpy.nanmedian` takes them.',
         'nanmedian(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: nanquantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)\n' '\n'
-        "A call with PyTorch's keywords is refused: PyTorch's gives the lower of two middle values and its place; write\n"
+        "A call with PyTorch's keywords is refused: PyTorch's returns the lower of two middle values and its index; write\n"
         'nanmedian(axis=) for their mean.', examples='>>> gs.nanmedian([3.0, 1.0, gs.nan])\n' 'tensor(2.)'),
-    "nanmin": docstring('Smallest element that is not NaN, NaN where all are; ties share the gradient equally.',
+    "nanmin": docstring('Smallest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' 'out, initial, where : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'out, initial, where : optional\n'
         '    As `numpy.nanmin` takes them.', 'nanmin(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
         examples='>>> gs.nanmin([1.0, gs.nan, 3.0])\n' 'tensor(1.)'),
-    "nanpercentile": docstring('nanquantile of percentages.', 'x : array_like\n' 'q : array_like\n'
+    "nanpercentile": docstring('nanquantile with percentages.', 'x : array_like\n' 'q : array_like\n'
         '    Percentages from 0 to 100.\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' "method : str, default 'linear'\n"
-        '    How a quantile between two elements is found, as NumPy names it.\n' 'out, overwrite_input, weights : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'out, overwrite_input, weights : optional\n'
         '    As `numpy.nanpercentile` takes them.',
         "nanpercentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: nanquantile(x, q / 100, axis, keepdims, method=method)',
         examples='>>> gs.nanpercentile([1.0, gs.nan, 3.0], 25.0)\n' 'tensor(1.5)'),
     "nanprod": docstring('Product of the elements that are not NaN.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
         'dtype, out, initial, where : optional\n' '    As `numpy.nanprod` takes them.',
         'nanprod(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: prod(where(isnan(x), 1, x), axis, keepdims)',
         examples='>>> gs.nanprod([[2.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([6., 5.])'),
-    "nanquantile": docstring('quantile of the elements that are not NaN, NaN where there are none.', 'x : array_like\n'
+    "nanquantile": docstring('quantile of the elements that are not NaN; NaN if all elements are NaN.', 'x : array_like\n'
         'q : array_like\n' '    Probabilities from 0 to 1.\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' "method : str, default 'linear'\n"
-        '    How a quantile between two elements is found, as NumPy names it.\n' 'out, overwrite_input, weights : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'out, overwrite_input, weights : optional\n'
         '    As `numpy.nanquantile` takes them.',
         "nanquantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: _quantiles_of(rows, sum(astype(~isnan(rows), rows.dtype), -1, True), q, kept, method)\n'
         'where rows = sort(_rows(x, axis))\n' 'where kept = reduced_shape(x.shape, axis, keepdims)',
         examples='>>> gs.nanquantile([1.0, gs.nan, 3.0], 0.25)\n' 'tensor(1.5)'),
     "nanstd": docstring('Standard deviation of the elements that are not NaN; the derivative at 0 is 0.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
-        '    As `numpy.nanstd` takes them.', 'nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
+        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.nanstd` takes them.',
+        'nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'composite: _euclidean_norm(rest, axis, keepdims) / sqrt(count - correction)\n'
         'where known = where(isnan(x), zeros_like(x), ones_like(x))\n' 'where count = real(sum(known, axis, keepdims))\n'
         'where rest = where(isnan(x), 0, x - nanmean(x, axis, True))', examples='>>> gs.nanstd([[1.0, gs.nan, 3.0]], 1, True)\n'
         'tensor([[1.]])'),
     "nanvar": docstring('Variance of the elements that are not NaN.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
-        '    As `numpy.nanvar` takes them.', 'nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
+        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.nanvar` takes them.',
+        'nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'composite: sum(real(rest * conj(rest)), axis, keepdims) / (count - correction)\n'
         'where known = where(isnan(x), zeros_like(x), ones_like(x))\n' 'where count = real(sum(known, axis, keepdims))\n'
         'where rest = where(isnan(x), 0, x - nanmean(x, axis, True))', examples='>>> gs.nanvar([[1.0, gs.nan, 5.0]], 1, True)\n'
         'tensor([[4.]])'),
-    "percentile": docstring('quantile of percentages.', 'x : array_like\n' 'q : array_like\n' '    Percentages from 0 to 100.\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
-        "method : str, default 'linear'\n" '    How a quantile between two elements is found, as NumPy names it.\n'
+    "percentile": docstring('quantile with percentages.', 'x : array_like\n' 'q : array_like\n' '    Percentages from 0 to 100.\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
+        "method : str, default 'linear'\n" '    Rule for a quantile between two elements, by its NumPy name.\n'
         'out, overwrite_input, weights : optional\n' '    As `numpy.percentile` takes them.',
         "percentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: quantile(x, q / 100, axis, keepdims, method=method)', examples='>>> gs.percentile([1.0, 3.0], 25.0)\n'
         'tensor(1.5)'),
-    "ptp": docstring('Largest element less the smallest one; ties share the gradient equally.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'out : optional\n'
+    "ptp": docstring('Largest element minus the smallest element; ties share the gradient equally.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'out : optional\n'
         '    As `numpy.ptp` takes them.', 'ptp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: max(x, axis, keepdims) - min(x, axis, keepdims)', examples='>>> gs.ptp([[1.0, 3.0], [2.0, 0.0]], 0, True)\n'
         'tensor([[1., 3.]])'),
     "quantile": docstring(
-        'Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An\n'
-        'axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient.',
-        'x : array_like\n' 'q : array_like\n' '    Probabilities from 0 to 1.\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
-        "method : str, default 'linear'\n" '    How a quantile between two elements is found, as NumPy names it.\n'
-        'out, overwrite_input, weights : optional\n' '    As `numpy.quantile` takes them.',
+        'Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The axes of `q`\n'
+        'come first, and a stable sort decides which of several equal elements gets the gradient.', 'x : array_like\n'
+        'q : array_like\n' '    Probabilities from 0 to 1.\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'out, overwrite_input, weights : optional\n'
+        '    As `numpy.quantile` takes them.',
         "quantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: _quantiles_of(rows, full(rows.shape[:-1] + (1,), rows.shape[-1], dtype=rows.dtype), q, kept, method)\n'
         'where rows = sort(_rows(x, axis))\n' 'where kept = reduced_shape(x.shape, axis, keepdims)',
         examples='>>> gs.quantile([3.0, 1.0], 0.25)\n' 'tensor(1.5)',
         references='Hyndman and Fan (1996), Sample quantiles in statistical packages.'),
     "cummax": docstring(
-        'Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.',
-        'x : array_like\n' 'axis : int\n' '    Axis along which it runs.', 'cummax(x, int axis) -> values, Index indices\n'
+        'Largest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the\n'
+        'last index is returned.', 'x : array_like\n' 'axis : int\n' '    Axis of the scan.',
+        'cummax(x, int axis) -> values, Index indices\n'
         'grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)\n'
         'values_t = take_along_axis(x_t, indices, axis)', examples='>>> gs.cummax([2.0, 1.0, 3.0, 3.0, gs.nan, 4.0], 0)\n'
         'CummaxResult(values=tensor([ 2.,  2.,  3.,  3., nan, nan]), indices=tensor([0, 0, 2, 3, 4, 4]))',
         returns='values : Tensor\n' 'indices : Tensor'),
     "cummin": docstring(
-        'Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.',
-        'x : array_like\n' 'axis : int\n' '    Axis along which it runs.', 'cummin(x, int axis) -> values, Index indices\n'
+        'Smallest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the\n'
+        'last index is returned.', 'x : array_like\n' 'axis : int\n' '    Axis of the scan.',
+        'cummin(x, int axis) -> values, Index indices\n'
         'grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)\n'
         'values_t = take_along_axis(x_t, indices, axis)', examples='>>> gs.cummin([2.0, 3.0, 1.0, 1.0, gs.nan, 0.0], 0)\n'
         'CumminResult(values=tensor([ 2.,  2.,  1.,  1., nan, nan]), indices=tensor([0, 0, 2, 3, 4, 4]))',
         returns='values : Tensor\n' 'indices : Tensor'),
     "cumprod": docstring(
-        'Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is\n'
-        'exact at zeros too.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis along which it runs; `x` is flattened when it is None.\n' 'reverse : bool, default False\n'
-        '    Whether it runs from the end.\n' 'dtype : optional\n' '    As `numpy.cumprod` takes them.\n' + OUT,
+        'Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every derivative is\n'
+        'exact at zeros, too.', 'x : array_like\n' 'axis : int or None, default None\n'
+        '    Axis of the scan; `x` is flattened when it is None.\n' 'reverse : bool, default False\n'
+        '    Whether to scan from the end.\n' 'dtype : optional\n' '    As `numpy.cumprod` takes them.\n' + OUT,
         'cumprod(x, int? axis=None, *, bool reverse=False) -> y\n' 'grad_x = reshape(conj(before) * after, x.shape)\n'
         'where dim = 0 if axis is None else axis\n' 'where step = -1 if reverse else 1\n' 'where factors = reshape(x, y.shape)\n'
         'where before = _shift(y, step, dim, 1)\n'
         'where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)\n'
         'y_t = _linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)',
         examples='>>> gs.cumprod([2.0, 3.0, 4.0])\n' 'tensor([ 2.,  6., 24.])'),
-    "cumsum": docstring('Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.',
-        'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis along which it runs; `x` is flattened when it is None.\n' 'reverse : bool, default False\n'
-        '    Whether it runs from the end.\n' 'dtype : optional\n' '    As `numpy.cumsum` takes them.\n' + OUT,
-        'cumsum(x, int? axis=None, *, bool reverse=False) -> y\n' 'linear in x\n'
+    "cumsum": docstring('Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None.',
+        'x : array_like\n' 'axis : int or None, default None\n' '    Axis of the scan; `x` is flattened when it is None.\n'
+        'reverse : bool, default False\n' '    Whether to scan from the end.\n' 'dtype : optional\n'
+        '    As `numpy.cumsum` takes them.\n' + OUT, 'cumsum(x, int? axis=None, *, bool reverse=False) -> y\n' 'linear in x\n'
         'grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)', examples='>>> gs.cumsum([1.0, 2.0, 4.0])\n'
         'tensor([1., 3., 7.])'),
     "cumulative_trapezoid": docstring(
-        'Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart.',
+        'Integral along `axis` by the trapezoidal rule, up to each sample but the first. The samples are at `x`, or `dx` apart.',
         'y : array_like\n' '    Samples of the integrand.\n' 'x : array_like or None, default None\n'
-        '    Where they were taken, one place for each along `axis`.\n' 'dx : scalar, default 1.0\n'
-        '    Distance of neighbouring samples where `x` is None.\n' 'axis : int, default -1\n'
-        '    Axis along which the samples lie.', 'cumulative_trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> areas\n'
+        '    Positions of the samples along `axis`.\n' 'dx : scalar, default 1.0\n'
+        '    Distance of neighbouring samples if `x` is None.\n' 'axis : int, default -1\n' '    Axis of the samples.',
+        'cumulative_trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> areas\n'
         'composite: cumsum(_trapezoids(y, x, dx, axis), axis)', examples='>>> gs.cumulative_trapezoid([1.0, 2.0, 4.0])\n'
         'tensor([1.5, 4.5])', returns='areas : Tensor'),
-    "diff": docstring('Each element less the one before it, `n` times.', 'x : array_like\n' 'n : int, default 1\n'
-        '    How often differences are taken.\n' 'axis : int, default -1\n' '    Axis along which it runs.\n'
+    "diff": docstring('Each element minus its predecessor, `n` times.', 'x : array_like\n' 'n : int, default 1\n'
+        '    Number of times that differences are taken.\n' 'axis : int, default -1\n' '    Axis of the scan.\n'
         'prepend, append : optional\n' '    As `numpy.diff` takes them.', 'diff(x, int n=1, int axis=-1) -> y\n'
         'composite: x if steps == 0 else diff(x[later] - x[earlier], steps - 1, axis)\n'
         'where steps = difference_order(n, x.shape, axis)\n' 'where later = slice_along(axis, 1, None)\n'
         'where earlier = slice_along(axis, None, -1)', examples='>>> gs.diff([1.0, 4.0, 9.0])\n' 'tensor([3., 5.])'),
-    "ediff1d": docstring('Each element less the one before it, in C order.', 'x : array_like\n' 'to_end, to_begin : optional\n'
+    "ediff1d": docstring('Each element minus its predecessor, in C order.', 'x : array_like\n' 'to_end, to_begin : optional\n'
         '    As `numpy.ediff1d` takes them.', 'ediff1d(x) -> y\n' 'composite: diff(ravel(x))',
         examples='>>> gs.ediff1d([[1.0, 4.0], [9.0, 16.0]])\n' 'tensor([3., 5., 7.])'),
     "logcumsumexp": docstring('log(cumsum(exp(x))) along `axis`, without overflow.', 'x : array_like\n' 'axis : int\n'
-        '    Axis along which it runs.\n' + OUT, 'logcumsumexp(x, int axis) -> y\n'
+        '    Axis of the scan.\n' + OUT, 'logcumsumexp(x, int axis) -> y\n'
         'grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), grad / conj(divisor), axis, reverse=True)\n'
         'where top = cummax(real(x), axis)[0]\n' 'where base = where(top == -inf, 0, top)\n'
         'where part = exp(where(x == inf, 0, x - base))\n' 'where before = _shift(top, 1, axis, -inf)\n'
         'where rate = exp(where(before == inf, 0, before - base))\n' 'where total = _linear_recurrence(rate, part, axis)\n'
         'where divisor = where(top == -inf, 1, total)\n' 'y_t = _linear_recurrence(rate, part * x_t, axis) / divisor',
         examples='>>> gs.logcumsumexp([0.0, 0.0, 0.0], 0)\n' 'tensor([0.        , 0.69314718, 1.09861229])'),
-    "nancumprod": docstring('cumprod with 1 for NaN.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis along which it runs.\n' 'dtype, out : optional\n' '    As `numpy.nancumprod` takes them.',
+    "nancumprod": docstring('cumprod with NaN replaced by 1.', 'x : array_like\n' 'axis : int or None, default None\n'
+        '    Axis of the scan.\n' 'dtype, out : optional\n' '    As `numpy.nancumprod` takes them.',
         'nancumprod(x, int? axis=None) -> y\n' 'composite: cumprod(where(isnan(x), 1, x), axis)',
         examples='>>> gs.nancumprod([2.0, gs.nan, 5.0])\n' 'tensor([ 2.,  2., 10.])'),
-    "nancumsum": docstring('cumsum with 0 for NaN.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis along which it runs.\n' 'dtype, out : optional\n' '    As `numpy.nancumsum` takes them.',
+    "nancumsum": docstring('cumsum with NaN replaced by 0.', 'x : array_like\n' 'axis : int or None, default None\n'
+        '    Axis of the scan.\n' 'dtype, out : optional\n' '    As `numpy.nancumsum` takes them.',
         'nancumsum(x, int? axis=None) -> y\n' 'composite: cumsum(where(isnan(x), 0, x), axis)',
         examples='>>> gs.nancumsum([2.0, gs.nan, 5.0])\n' 'tensor([2., 2., 7.])'),
-    "trapezoid": docstring('Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None.',
-        'y : array_like\n' '    Samples of the integrand.\n' 'x : array_like or None, default None\n'
-        '    Where they were taken, one place for each along `axis`.\n' 'dx : scalar, default 1.0\n'
-        '    Distance of neighbouring samples where `x` is None.\n' 'axis : int, default -1\n'
-        '    Axis along which the samples lie.', 'trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area\n'
+    "trapezoid": docstring(
+        'Integral along `axis` by the trapezoidal rule; the samples are at `x`, or `dx` apart if `x` is None.', 'y : array_like\n'
+        '    Samples of the integrand.\n' 'x : array_like or None, default None\n' '    Positions of the samples along `axis`.\n'
+        'dx : scalar, default 1.0\n' '    Distance of neighbouring samples if `x` is None.\n' 'axis : int, default -1\n'
+        '    Axis of the samples.', 'trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area\n'
         'composite: (sum(y[slice_along(axis, 1, None)], axis) + sum(y[slice_along(axis, None, -1)], axis)) * (dx / 2) if\n'
         '  x is None else sum(_trapezoids(y, x, dx, axis), axis)', examples='>>> gs.trapezoid([1.0, 2.0, 4.0])\n' 'tensor(4.5)',
         returns='area : Tensor'),
-    "unwrap": docstring('Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods.',
+    "unwrap": docstring('Jumps along `axis` that exceed half a period, or `discont`, reduced by whole periods.',
         'x : array_like\n' 'discont : float or None, default None\n'
-        '    Least jump that is changed; half a period when it is None.\n' 'axis : int, default -1\n'
-        '    Axis along which it runs.\n' 'period : float, default 6.283185307179586\n' '    What is added and subtracted.',
+        '    Least jump that is reduced; half a period when it is None.\n' 'axis : int, default -1\n' '    Axis of the scan.\n'
+        'period : float, default 6.283185307179586\n' '    Period; multiples of it are added and subtracted.',
         'unwrap(x, float? discont=None, int axis=-1, float period=6.283185307179586) -> y\n' 'dy/dx = 1',
         examples='>>> gs.unwrap([0.0, 5.0], period=4.0)\n' 'tensor([0., 1.])'),
     "convolve": docstring('Convolution of two vectors.', 'a : array_like\n' 'b : array_like\n' "mode : str, default 'full'\n"
-        "    'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.",
+        "    'full', 'same' for the length of the longer vector, or 'valid' for complete overlaps only.",
         "convolve(a, b, str mode='full') -> y\n"
         "composite: whole if mode == 'full' else whole[convolved_part(a.size, b.size, mode)]\n"
         'where whole = _full_convolution(a if a.ndim else expand_dims(a, 0), b if b.ndim else expand_dims(b, 0))',
         examples='>>> gs.convolve([1.0, 2.0, 4.0], [1.0, 10.0])\n' 'tensor([ 1., 12., 24., 40.])'),
-    "correlate": docstring('Cross-correlation of two vectors, the second one conjugated.', 'a : array_like\n' 'b : array_like\n'
-        "mode : str, default 'valid'\n" "    'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.",
+    "correlate": docstring('Cross-correlation of two vectors, with the conjugate of the second.', 'a : array_like\n'
+        'b : array_like\n' "mode : str, default 'valid'\n"
+        "    'full', 'same' for the length of the longer vector, or 'valid' for complete overlaps only.",
         "correlate(a, b, str mode='valid') -> y\n" 'composite: convolve(a, conj(flip(b)), mode)',
         examples='>>> gs.correlate([1.0, 2.0, 4.0], [1.0, 10.0])\n' 'tensor([21., 42.])'),
     "gradient": docstring(
-        'Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends. `axis` may be\n'
-        'None for a vector.', 'x : array_like\n' 'spacing : array_like, default 1.0\n'
-        '    Distance of neighbouring samples, or the place of each.\n' 'axis : int or None, default None\n'
-        '    Axis along which the samples lie; it has to be said unless there is one.\n' 'edge_order : int, default 1\n'
+        'Derivative of sampled values along one axis, by central differences inside and one-sided differences at the ends. `axis`\n'
+        'may be None for a vector.', 'x : array_like\n' 'spacing : array_like, default 1.0\n'
+        '    Distance of neighbouring samples, or the position of each sample.\n' 'axis : int or None, default None\n'
+        '    Axis of the samples; required unless `x` is a vector.\n' 'edge_order : int, default 1\n'
         '    Order of accuracy at the ends, 1 or 2.', 'gradient(x, spacing=1.0, int? axis=None, int edge_order=1) -> y\n'
         'composite: moveaxis(_slopes(moveaxis(x, place, -1), step, edge_order), -1, place)\n'
         'where place = gradient_axis(x.shape, axis, edge_order)\n'
         'where step = diff(spacing) if spacing.ndim == 1 else spacing * ones((x.shape[place] - 1,),\n'
         '  dtype=float_dtype(x.dtype))', examples='>>> gs.gradient([1.0, 2.0, 5.0])\n' 'tensor([1., 2., 3.])'),
     "interp": docstring(
-        'Values at `x` of the function that is straight between known places, in any order, and constant beyond the last, or\n'
-        'periodic.', 'x : array_like\n' '    Where values are asked for.\n' 'xp : array_like\n' '    Known places.\n'
-        'fp : array_like\n' '    Values there.\n' 'left : array_like or None, default None\n'
-        '    Value before the first place.\n' 'right : array_like or None, default None\n' '    Value behind the last place.\n'
-        'period : float or None, default None\n'
-        '    After which distance the function repeats itself, without `left` and `right`.',
+        'Values at `x` of the function that is linear between known positions, in any order, and constant beyond the last, or\n'
+        'periodic.', 'x : array_like\n' '    Positions of the results.\n' 'xp : array_like\n' '    Known positions.\n'
+        'fp : array_like\n' '    Values at the known positions.\n' 'left : array_like or None, default None\n'
+        '    Value before the first position; the first value when it is None.\n' 'right : array_like or None, default None\n'
+        '    Value after the last position; the last value when it is None.\n' 'period : float or None, default None\n'
+        '    Period of the function; `left` and `right` are ignored if it is given.',
         'interp(x, xp, fp, Array? left=None, Array? right=None, *, float? period=None) -> y\n'
         'composite: inside if period is not None else where(x < first, take(values, 0) if left is None else left, where(x\n'
         '  > last, take(values, -1) if right is None else right, inside))\n' 'where at = x if period is None else x % period\n'
@@ -771,23 +780,23 @@ describe({
         'where inside = take(values, low) + take(slopes, low) * (at - take(places, low))',
         examples='>>> gs.interp([0.5, 1.5, 2.0], [0.0, 1.0, 2.0], [0.0, 1.0, 3.0])\n' 'tensor([0.5, 2. , 3. ])'),
     "poly": docstring(
-        'Coefficients, highest power first, of the polynomial with the roots `x`, or the characteristic one of a matrix.',
-        'x : array_like\n' '    Roots, or a square matrix.', 'poly(x) -> p\n'
+        'Coefficients, highest power first, of the polynomial with the roots `x`, or of the characteristic polynomial of a\n'
+        'matrix.', 'x : array_like\n' '    Roots, or a square matrix.', 'poly(x) -> p\n'
         'composite: poly(eigvals(x)) if x.ndim == 2 else concat([ones((1,), dtype=x.dtype), -x]) if x.size < 2 else\n'
         '  _full_convolution(poly(x[:x.size // 2]), poly(x[x.size // 2:]))', examples='>>> gs.poly([1.0, 2.0])\n'
         'tensor([ 1., -3.,  2.])', returns='p : Tensor'),
-    "polyadd": docstring('Coefficients, highest power first, of the sum of two polynomials; leading zeros stay.',
+    "polyadd": docstring('Coefficients, highest power first, of the sum of two polynomials; leading zeros are kept.',
         'a : array_like\n' '    Coefficients.\n' 'b : array_like\n' '    Coefficients.', 'polyadd(a, b) -> p\n'
         'composite: _lengthened(a, b.size) + _lengthened(b, a.size)', examples='>>> gs.polyadd([1.0, 2.0], [3.0, 4.0, 5.0])\n'
         'tensor([3., 5., 7.])', returns='p : Tensor'),
     "polyder": docstring('Coefficients, highest power first, of a derivative of a polynomial.', 'p : array_like\n'
-        '    Coefficients.\n' 'm : int, default 1\n' '    Which derivative.', 'polyder(p, int m=1) -> q\n'
+        '    Coefficients.\n' 'm : int, default 1\n' '    Order of the derivative.', 'polyder(p, int m=1) -> q\n'
         'composite: astype(p, float_dtype(p.dtype)) if checked_times(m) == 0 else polyder(p[:-1] * arange(p.size - 1, 0,\n'
         '  -1, dtype=p.dtype), m - 1)', examples='>>> gs.polyder([1.0, 2.0, 3.0])\n' 'tensor([2., 2.])', returns='q : Tensor'),
     "polydiv": docstring(
-        'Quotient and rest of a division of polynomials, coefficients with the highest power first; leading zeros of the rest\n'
-        'stay.', 'u : array_like\n' '    Coefficients of what is divided.\n' 'v : array_like\n'
-        '    Coefficients of what divides, the first of which is not 0.', 'polydiv(u, v) -> quotient, rest\n'
+        'Quotient and remainder of a division of polynomials; coefficients have the highest power first, and leading zeros of the\n'
+        'remainder are kept.', 'u : array_like\n' '    Coefficients of the dividend.\n' 'v : array_like\n'
+        '    Coefficients of the divisor; the first is not 0.', 'polydiv(u, v) -> quotient, rest\n'
         'composite: (over[:1] * 0 / under[:1], over + 0.0 * under[:1]) if u.size < v.size else (found, (over -\n'
         '  _full_convolution(under, found))[start:])\n' 'where start = u.size - v.size + 1 if v.size > 1 else u.size - 1\n'
         'where over = _lengthened(u, 1)\n' 'where under = _lengthened(v, 1)\n'
@@ -797,35 +806,35 @@ describe({
         examples='>>> gs.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])\n'
         'PolydivResult(quotient=tensor([1.5 , 1.75]), rest=tensor([0.25]))', returns='quotient : Tensor\n' 'rest : Tensor'),
     "polyfit": docstring(
-        'Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares.',
-        'x : array_like\n' '    Where the points lie.\n' 'y : array_like\n' '    What they are there, or several such columns.\n'
-        'deg : int\n' '    Degree.\n' 'w : array_like or None, default None\n'
-        '    Weight of each residual, not of its square; 1 when it is None.\n' 'rcond, full, cov : optional\n'
-        '    As `numpy.polyfit` takes them.', 'polyfit(x, y, int deg, *, Array? w=None) -> p\n'
+        'Coefficients, highest power first, of the polynomial of degree `deg` that fits the points best in the sense of least\n'
+        'squares.', 'x : array_like\n' '    Positions of the points.\n' 'y : array_like\n'
+        '    Values at these positions, or several columns of values.\n' 'deg : int\n' '    Degree of the polynomial.\n'
+        'w : array_like or None, default None\n' '    Weight of each residual, not of its square; 1 when it is None.\n'
+        'rcond, full, cov : optional\n' '    As `numpy.polyfit` takes them.', 'polyfit(x, y, int deg, *, Array? w=None) -> p\n'
         'composite: _least_squares(columns / scale, known) / (scale if y.ndim == 1 else expand_dims(scale, -1))\n'
         'where powers = vander(x, deg + 1)\n' 'where columns = powers if w is None else powers * expand_dims(w, -1)\n'
         'where known = y if w is None else w * y if y.ndim == 1 else expand_dims(w, -1) * y\n'
         'where scale = vector_norm(columns, 2, 0)', examples='>>> gs.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1)\n'
         'tensor([2., 1.])', returns='p : Tensor'),
     "polyint": docstring('Coefficients, highest power first, of an integral of a polynomial.', 'p : array_like\n'
-        '    Coefficients.\n' 'm : int, default 1\n' '    How often it is integrated.\n' 'k : array_like, default 0.0\n'
-        '    Constants of integration in the order of the integrals, one number or one for each.',
+        '    Coefficients.\n' 'm : int, default 1\n' '    Number of integrations.\n' 'k : array_like, default 0.0\n'
+        '    Constants of integration in the order of the integrals, one number or one for each integral.',
         'polyint(p, int m=1, k=0.0) -> q\n'
         'composite: p * 1.0 + 0 * (sum(k) if k.ndim else k) if checked_times(m) == 0 else polyint(concat([p /\n'
         '  arange(p.size, 0, -1, dtype=float_dtype(p.dtype)), first]), m - 1, k[1:] if k.ndim else k)\n'
         'where first = k[:1] if k.ndim else zeros((1,), dtype=float_dtype(p.dtype)) + k', examples='>>> gs.polyint([3.0, 2.0])\n'
         'tensor([1.5, 2. , 0. ])', returns='q : Tensor'),
-    "polymul": docstring('Coefficients, highest power first, of the product of two polynomials; leading zeros stay.',
+    "polymul": docstring('Coefficients, highest power first, of the product of two polynomials; leading zeros are kept.',
         'a : array_like\n' '    Coefficients.\n' 'b : array_like\n' '    Coefficients.', 'polymul(a, b) -> p\n'
         'composite: convolve(a, b)', examples='>>> gs.polymul([1.0, 2.0], [1.0, 10.0])\n' 'tensor([ 1., 12., 20.])',
         returns='p : Tensor'),
-    "polysub": docstring('Coefficients, highest power first, of the difference of two polynomials; leading zeros stay.',
+    "polysub": docstring('Coefficients, highest power first, of the difference of two polynomials; leading zeros are kept.',
         'a : array_like\n' '    Coefficients.\n' 'b : array_like\n' '    Coefficients.', 'polysub(a, b) -> p\n'
         'composite: _lengthened(a, b.size) - _lengthened(b, a.size)', examples='>>> gs.polysub([1.0, 2.0], [3.0, 4.0, 5.0])\n'
         'tensor([-3., -3., -3.])', returns='p : Tensor'),
     "polyval": docstring(
-        "Polynomial with the coefficients `p`, highest power first, by Horner's rule; of each column of `p`, if it has further\n"
-        'axes.', 'p : array_like\n' '    Coefficients along axis 0; further axes broadcast with `x`.\n' 'x : array_like',
+        "Polynomial with the coefficients `p`, highest power first, by Horner's rule; further axes of `p` hold further\n"
+        'polynomials.', 'p : array_like\n' '    Coefficients along axis 0; further axes broadcast with `x`.\n' 'x : array_like',
         'polyval(p, x) -> y\n'
         'composite: select(_linear_recurrence(broadcast_to(x, (count,) + shape), broadcast_to(rows, (count,) + shape),\n'
         '  0), 0, -1) if count else sum(rows, 0) + zeros(shape, dtype=x.dtype)\n'
@@ -833,88 +842,92 @@ describe({
         'where rows = reshape(p, p.shape[:1] + (1,) * (len_of(shape) - p.ndim + 1) + p.shape[1:])',
         examples='>>> gs.polyval([1.0, 2.0, 3.0], 2.0)\n' 'tensor(11.)'),
     "roots": docstring(
-        'Roots of a polynomial with the coefficients `p`, highest power first, the first of which is not 0; as complex numbers.',
-        'p : array_like\n' '    Coefficients.', 'roots(p) -> x\n'
+        'Roots, as complex numbers, of the polynomial with the coefficients `p`, highest power first; the first coefficient is\n'
+        'not 0.', 'p : array_like\n' '    Coefficients.', 'roots(p) -> x\n'
         'composite: zeros((0,), dtype=complex_dtype(p.dtype)) if p.size < 2 else eigvals(concat([expand_dims(-p[1:] /\n'
         '  p[:1], 0), eye(p.size - 2, p.size - 1, dtype=float_dtype(p.dtype))]))', examples='>>> gs.roots([2.0, -6.0])\n'
         'tensor([3.+0.j], dtype=complex128)', returns='x : Tensor'),
     "addbmm": docstring('beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.', 'x : array_like\n'
-        '    What is added to; it broadcasts.\n' 'a : array_like\n' '    Matrices along axis 0.\n' 'b : array_like\n'
-        '    As many matrices.\n' 'beta : scalar, default 1\n' '    Factor of `x`, which is not read where it is 0.\n'
-        'alpha : scalar, default 1\n' '    Factor of the product.', 'addbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
+        '    Array added to the product; it broadcasts.\n' 'a : array_like\n' '    Matrices along axis 0.\n' 'b : array_like\n'
+        '    The same number of matrices along axis 0.\n' 'beta : scalar, default 1\n'
+        '    Factor of `x`; if it is 0, `x` is not read.\n' 'alpha : scalar, default 1\n' '    Factor of the product.',
+        'addbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
         'composite: _blend(x, tensordot(a, b, ((0, 2), (0, 1))), beta, alpha)',
         examples='>>> gs.addbmm([[1.0]], [[[2.0]], [[4.0]]], [[[3.0]], [[5.0]]])\n' 'tensor([[27.]])'),
-    "addmm": docstring('beta * x + alpha * (a @ b) of matrices.', 'x : array_like\n' '    What is added to; it broadcasts.\n'
-        'a : array_like\n' 'b : array_like\n' 'beta : scalar, default 1\n' '    Factor of `x`, which is not read where it is 0.\n'
-        'alpha : scalar, default 1\n' '    Factor of the product.', 'addmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
-        'composite: _blend(x, a @ b, beta, alpha)', examples='>>> gs.addmm([[1.0]], [[2.0]], [[3.0]])\n' 'tensor([[7.]])'),
+    "addmm": docstring('beta * x + alpha * (a @ b) of matrices.', 'x : array_like\n'
+        '    Array added to the product; it broadcasts.\n' 'a : array_like\n' 'b : array_like\n' 'beta : scalar, default 1\n'
+        '    Factor of `x`; if it is 0, `x` is not read.\n' 'alpha : scalar, default 1\n' '    Factor of the product.',
+        'addmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n' 'composite: _blend(x, a @ b, beta, alpha)',
+        examples='>>> gs.addmm([[1.0]], [[2.0]], [[3.0]])\n' 'tensor([[7.]])'),
     "addmv": docstring('beta * x + alpha * (a @ b) of a matrix and a vector.', 'x : array_like\n'
-        '    What is added to; it broadcasts.\n' 'a : array_like\n' '    A matrix.\n' 'b : array_like\n' '    A vector.\n'
-        'beta : scalar, default 1\n' '    Factor of `x`, which is not read where it is 0.\n' 'alpha : scalar, default 1\n'
-        '    Factor of the product.', 'addmv(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
+        '    Array added to the product; it broadcasts.\n' 'a : array_like\n' '    A matrix.\n' 'b : array_like\n'
+        '    A vector.\n' 'beta : scalar, default 1\n' '    Factor of `x`; if it is 0, `x` is not read.\n'
+        'alpha : scalar, default 1\n' '    Factor of the product.', 'addmv(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
         'composite: _blend(x, a @ b, beta, alpha)', examples='>>> gs.addmv([1.0], [[2.0]], [3.0])\n' 'tensor([7.])'),
-    "addr": docstring('beta * x + alpha * outer(a, b) of vectors.', 'x : array_like\n' '    What is added to; it broadcasts.\n'
-        'a : array_like\n' '    A vector, which counts rows.\n' 'b : array_like\n' '    A vector, which counts columns.\n'
-        'beta : scalar, default 1\n' '    Factor of `x`, which is not read where it is 0.\n' 'alpha : scalar, default 1\n'
-        '    Factor of the product.', 'addr(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
-        'composite: _blend(x, outer(a, b), beta, alpha)', examples='>>> gs.addr([[1.0]], [2.0], [3.0])\n' 'tensor([[7.]])'),
-    "baddbmm": docstring('beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`.', 'x : array_like\n'
-        '    What is added to; it broadcasts.\n' 'a : array_like\n' '    Matrices along axis 0.\n' 'b : array_like\n'
-        '    As many matrices.\n' 'beta : scalar, default 1\n' '    Factor of `x`, which is not read where it is 0.\n'
-        'alpha : scalar, default 1\n' '    Factor of the product.', 'baddbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n'
-        'composite: _blend(x, a @ b, beta, alpha)', examples='>>> gs.baddbmm([[1.0]], [[[2.0]]], [[[3.0]]])\n'
-        'tensor([[[7.]]])'),
-    "block_diag": docstring('Matrices along the diagonal of one, zeros elsewhere; vectors count as rows.',
+    "addr": docstring('beta * x + alpha * outer(a, b) of vectors.', 'x : array_like\n'
+        '    Array added to the product; it broadcasts.\n' 'a : array_like\n' '    A vector, with one element for each row.\n'
+        'b : array_like\n' '    A vector, with one element for each column.\n' 'beta : scalar, default 1\n'
+        '    Factor of `x`; if it is 0, `x` is not read.\n' 'alpha : scalar, default 1\n' '    Factor of the product.',
+        'addr(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n' 'composite: _blend(x, outer(a, b), beta, alpha)',
+        examples='>>> gs.addr([[1.0]], [2.0], [3.0])\n' 'tensor([[7.]])'),
+    "baddbmm": docstring('beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`.', 'x : array_like\n'
+        '    Array added to the product; it broadcasts.\n' 'a : array_like\n' '    Matrices along axis 0.\n' 'b : array_like\n'
+        '    The same number of matrices along axis 0.\n' 'beta : scalar, default 1\n'
+        '    Factor of `x`; if it is 0, `x` is not read.\n' 'alpha : scalar, default 1\n' '    Factor of the product.',
+        'baddbmm(x, a, b, *, Scalar beta=1, Scalar alpha=1) -> y\n' 'composite: _blend(x, a @ b, beta, alpha)',
+        examples='>>> gs.baddbmm([[1.0]], [[[2.0]]], [[[3.0]]])\n' 'tensor([[[7.]]])'),
+    "block_diag": docstring('Block-diagonal matrix of the given matrices, with zeros elsewhere; a vector counts as a row.',
         'arrays : array_like, one or more, or a sequence of array_like\n' '    Matrices, vectors or numbers.',
         'block_diag(Array[] *arrays) -> y\n' 'linear in arrays\n' 'grad_arrays = _block_diag_backward(grad, arrays.shape)',
         examples='>>> gs.block_diag([[[1.0, 2.0]], [[3.0]]])\n' 'tensor([[1., 2., 0.],\n' '        [0., 0., 3.]])'),
     "cdist": docstring('The p-norm of the difference of each row of `a` and each row of `b`.', 'a : array_like\n'
-        '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n' 'p : float, default 2.0\n'
-        '    Order of the norm.', 'cdist(a, b, float p=2.0) -> y\n'
+        '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors with the same number of components.\n'
+        'p : float, default 2.0\n' '    Order of the norm.', 'cdist(a, b, float p=2.0) -> y\n'
         'composite: _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), a.shape[-2]) if\n'
         '  p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else vector_norm(expand_dims(a,\n'
         "  -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)\n"
         'where shapes = row_shapes(a.shape, b.shape)', examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n'
         'tensor([[5.],\n' '        [4.]])'),
-    "cholesky_inverse": docstring('Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.',
-        'l : array_like\n' '    Triangular factors.\n' 'upper : bool, default False\n' '    Whether they are upper triangular.',
+    "cholesky_inverse": docstring(
+        'Inverse of l @ mH(l), or of mH(l) @ l if `upper`, where `l` is a factor returned by cholesky.', 'l : array_like\n'
+        '    Triangular factors.\n' 'upper : bool, default False\n' '    Whether the factors are upper triangular.',
         'cholesky_inverse(l, *, bool upper=False) -> y\n'
         'composite: cholesky_solve(broadcast_to(eye(l.shape[-1], dtype=float_dtype(l.dtype)), l.shape), l, upper=upper)',
         examples='>>> gs.cholesky_inverse([[2.0, 0.0], [2.0, 1.0]])\n' 'tensor([[ 1.25, -1.  ],\n' '        [-1.  ,  1.  ]])'),
     "cholesky_solve": docstring(
-        'y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`.',
+        'Solution y of l @ mH(l) @ y = b, or of mH(l) @ l @ y = b if `upper`, where `l` is a factor returned by cholesky.',
         'b : array_like\n' '    Right-hand sides, in columns.\n' 'l : array_like\n' '    Triangular factors.\n'
-        'upper : bool, default False\n' '    Whether they are upper triangular.',
+        'upper : bool, default False\n' '    Whether the factors are upper triangular.',
         'cholesky_solve(b, l, *, bool upper=False) -> y\n'
         'composite: _solve_triangle(l, _solve_triangle(mH(l), b, lower=True)) if upper else _solve_triangle(mH(l),\n'
         '  _solve_triangle(l, b, lower=True))', examples='>>> gs.cholesky_solve([[4.0], [20.0]], [[2.0, 0.0], [1.0, 3.0]])\n'
         'tensor([[0.],\n' '        [2.]])'),
     "coo_matmul": docstring(
-        'Product of a matrix of `m` rows, of which `values` are stored at `rows` and `columns`, and a dense one; what stands\n'
-        'twice at one place counts twice.', 'values : array_like\n' '    The stored elements.\n' 'rows : index\n'
-        '    Row of each, not negative.\n' 'columns : index\n' '    Column of each, not negative.\n' 'x : array_like\n'
-        'm : int\n' '    How many rows there are.', 'coo_matmul(values, Index rows, Index columns, x, int m) -> y\n'
+        'Product of a sparse matrix with `m` rows and a dense matrix; `values` are the elements of the sparse matrix at `rows`\n'
+        'and `columns`, and duplicates are added.', 'values : array_like\n' '    The stored elements.\n' 'rows : index\n'
+        '    Row of each value, not negative.\n' 'columns : index\n' '    Column of each value, not negative.\n'
+        'x : array_like\n' 'm : int\n' '    Number of rows.', 'coo_matmul(values, Index rows, Index columns, x, int m) -> y\n'
         'multilinear in values, x\n' 'grad_values = _coo_sampled_matmul(grad, conj(x), rows, columns)\n'
         'grad_x = coo_matmul(conj(values), columns, rows, grad, x.shape[-2])',
         examples='>>> gs.coo_matmul([1.0, 2.0, 4.0], [0, 1, 0], [1, 0, 1], [[1.0], [3.0]], 3)\n' 'tensor([[15.],\n'
         '        [ 2.],\n' '        [ 0.]])'),
     "cross": docstring('Cross product of vectors of length 3 along `axis`.', 'a : array_like\n' 'b : array_like\n'
-        'axis : int, default -1\n' '    Axis that holds the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
+        'axis : int, default -1\n' '    Axis of the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
         '    As `numpy.cross` takes them.', 'cross(a, b, int axis=-1) -> y\n' 'multilinear in a, b\n'
         'grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)\n'
         'grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)\n' 'where a_axis = axis if axis < 0 else axis - a.ndim\n'
         'where b_axis = axis if axis < 0 else axis - b.ndim', examples='>>> gs.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])\n'
         'tensor([0., 0., 1.])'),
-    "dist": docstring('The p-norm of a - b, as one vector.', 'a : array_like\n' 'b : array_like\n' 'p : float, default 2.0\n'
-        '    Order of the norm.', 'dist(a, b, float p=2.0) -> y\n' 'composite: vector_norm(a - b, p)',
+    "dist": docstring('The p-norm of a - b, taken over all elements as one vector.', 'a : array_like\n' 'b : array_like\n'
+        'p : float, default 2.0\n' '    Order of the norm.', 'dist(a, b, float p=2.0) -> y\n' 'composite: vector_norm(a - b, p)',
         examples='>>> gs.dist([[3.0], [4.0]], 0.0)\n' 'tensor(5.)'),
-    "dot": docstring('Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.',
+    "dot": docstring('Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply.',
         'a : array_like\n' 'b : array_like\n' 'out : optional\n' '    As `numpy.dot` takes them.', 'dot(a, b) -> y\n'
         'composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))',
         examples='>>> gs.dot([1.0, 2.0], [3.0, 4.0])\n' 'tensor(11.)'),
     "einsum": docstring(
-        'Einstein summation, pair by pair in the order that takes the fewest multiplications; a view where axes change places\n'
-        'only.', 'subscripts : str\n' "    One letter an axis, as in 'ij,jk->ik'.\n"
+        'Einstein summation, pair by pair in the order with the fewest multiplications; a view if axes are only permuted.',
+        'subscripts : str\n' "    One letter for each axis, as in 'ij,jk->ik'.\n"
         'operands : array_like, one or more, or a sequence of array_like\n' '    One array for each group of letters.',
         'einsum(str subscripts, Array[] *operands) -> y\n'
         'composite: _einsum_fold(steps[1:], order[1:], _einsum_single(first, steps[0]) if steps[0] else first, operands)\n'
@@ -925,16 +938,17 @@ describe({
     "inner": docstring('Sum over the last axis of both operands; 0-d operands multiply.', 'a : array_like\n' 'b : array_like',
         'inner(a, b) -> y\n' 'composite: a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((-1,), (-1,)))',
         examples='>>> gs.inner([1.0, 2.0], [3.0, 4.0])\n' 'tensor(11.)'),
-    "kron": docstring('Kronecker product, every element of `a` times all of `b`.', 'a : array_like\n' 'b : array_like',
+    "kron": docstring('Kronecker product; each block is an element of `a` times all of `b`.', 'a : array_like\n' 'b : array_like',
         'kron(a, b) -> y\n'
         'composite: reshape(reshape(a, kron_shape(a.shape, b.ndim, 0)) * reshape(b, kron_shape(b.shape, a.ndim, 1)),\n'
         '  product_shape(a.shape, b.shape))', examples='>>> gs.kron([1.0, 2.0], [1.0, 10.0])\n' 'tensor([ 1., 10.,  2., 20.])'),
-    "logdet": docstring('Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real.',
+    "logdet": docstring('Principal logarithm of the determinant; NaN for a negative determinant of a real matrix.',
         'x : array_like', 'logdet(x) -> y\n'
         'composite: log(parts[0]) + parts[1] if is_complex(x.dtype) else where(parts[0] < 0, nan, parts[1])\n'
         'where parts = slogdet(x)', examples='>>> gs.logdet([[2.0, 1.0], [1.0, 2.0]])\n' 'tensor(1.09861229)'),
-    "lu_unpack": docstring('The factors of lu from what lu_factor gives.', 'lu : array_like\n' '    Factors.\n' 'pivots : index\n'
-        '    The row exchanged with each in turn.', 'lu_unpack(lu, Index pivots) -> p, l, u\n'
+    "lu_unpack": docstring('The factors of lu from the results of lu_factor.', 'lu : array_like\n' '    Factors.\n'
+        'pivots : index\n' '    For each row the row that it was exchanged with, in turn.',
+        'lu_unpack(lu, Index pivots) -> p, l, u\n'
         'composite: (astype(_permutation_matrix(_pivot_rows(pivots, rows), rows), float_dtype(lu.dtype)), tril(known[...,\n'
         '  :rows], -1) + eye(rows, columns, dtype=float_dtype(lu.dtype))[..., :rows], triu(known[..., :columns, :]))\n'
         "where known = lu if has_fractions(lu.dtype) else astype(lu, 'float64')\n" 'where rows = lu.shape[-2]\n'
@@ -949,23 +963,24 @@ describe({
         'grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,\n'
         '  -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * expand_dims(grad, -1) if a.ndim == 1 else mH(a) @\n'
         '  grad', examples='>>> gs.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
-    "matvec": docstring('Products of matrices, in the last two axes, with vectors, in the last; leading axes broadcast.',
+    "matvec": docstring('Products of matrices, in the last two axes, with vectors, in the last axis; leading axes broadcast.',
         'a : array_like\n' 'b : array_like', 'matvec(a, b) -> y\n' 'composite: squeeze(expand_dims(b, -2) @ mT(a), -2)',
         examples='>>> gs.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
     "nuclear_norm": docstring('Sum of the singular values.', 'x : array_like', 'nuclear_norm(x) -> y\n'
         'composite: sum(svdvals(x), -1)', examples='>>> gs.nuclear_norm([[3.0, 0.0], [0.0, -4.0]])\n' 'tensor(7.)'),
-    "outer": docstring('y[i, j] = a[i] * b[j], operands flattened.', 'a : array_like\n' 'b : array_like\n' 'out : optional\n'
-        '    As `numpy.outer` takes them.', 'outer(a, b) -> y\n' 'multilinear in a, b\n'
+    "outer": docstring('y[i, j] = a[i] * b[j], with both operands flattened.', 'a : array_like\n' 'b : array_like\n'
+        'out : optional\n' '    As `numpy.outer` takes them.', 'outer(a, b) -> y\n' 'multilinear in a, b\n'
         'grad_a = reshape(grad @ conj(ravel(b)), a.shape)\n' 'grad_b = reshape(ravel(conj(a)) @ grad, b.shape)',
         examples='>>> gs.outer([1.0, 2.0], [3.0, 4.0])\n' 'tensor([[3., 4.],\n' '        [6., 8.]])'),
     "renorm": docstring(
-        'The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm +\n'
-        '1e-7.', 'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n'
-        '    Along which axis the slices lie.\n' 'maxnorm : float\n' '    Largest norm.',
-        'renorm(x, float p, int axis, float maxnorm) -> y\n' 'composite: x * where(norms > maxnorm, maxnorm / norms, 1)\n'
+        'Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7.',
+        'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n' '    Axis of the slices.\n' 'maxnorm : float\n'
+        '    Largest norm.', 'renorm(x, float p, int axis, float maxnorm) -> y\n'
+        'composite: x * where(norms > maxnorm, maxnorm / norms, 1)\n'
         'where norms = _norm_from(x, p, other_axes(axis, x.ndim), maxnorm)',
         examples='>>> gs.renorm([[3.0, 4.0], [0.3, 0.4]], 2.0, 0, 1.0)\n' 'tensor([[0.6, 0.8],\n' '        [0.3, 0.4]])'),
-    "tensordot": docstring('Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.',
+    "tensordot": docstring(
+        'Sum over the last `axes` axes of `a` and the first `axes` axes of `b`, or over two given lists of axes.',
         'a : array_like\n' 'b : array_like\n' 'axes : index, default 2\n'
         '    Number of axes, or a list of axes for each operand.', 'tensordot(a, b, Index axes=2) -> y\n' 'multilinear in a, b\n'
         'grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1])\n'
@@ -973,16 +988,17 @@ describe({
         'where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)\n' 'where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)',
         examples='>>> gs.tensordot([1.0, 2.0], [3.0, 4.0], 1)\n' 'tensor(11.)'),
     "trace": docstring('Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.', 'x : array_like\n'
-        'offset : int, default 0\n' '    Which diagonal; positive ones are above the main one.\n' 'axis1 : int, default 0\n'
+        'offset : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.\n' 'axis1 : int, default 0\n'
         '    Axis of the rows.\n' 'axis2 : int, default 1\n' '    Axis of the columns.\n' 'dtype, out : optional\n'
         '    As `numpy.trace` takes them.', 'trace(x, int offset=0, int axis1=0, int axis2=1) -> y\n'
         'composite: sum(diagonal(x, offset, axis1, axis2), -1)', examples='>>> gs.trace([[1.0, 2.0], [3.0, 5.0]])\n'
         'tensor(6.)'),
-    "triangular_solve": docstring('The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`.',
-        'b : array_like\n' '    The right side.\n' 'a : array_like\n'
-        '    A triangular matrix; what stands in the other triangle does not count.\n' 'upper : bool, default True\n'
-        '    Whether the upper triangle counts, or the lower one.\n' 'transpose : bool, default False\n'
-        '    Whether `a` is transposed first.\n' 'unitriangular : bool, default False\n' '    Whether 1 counts on the diagonal.',
+    "triangular_solve": docstring('Solution of a @ x = b, from one triangle of `a`, and a copy of `a`.', 'b : array_like\n'
+        '    The right-hand side.\n' 'a : array_like\n'
+        '    A triangular matrix; the elements of the other triangle are ignored.\n' 'upper : bool, default True\n'
+        '    Whether the upper triangle is read, otherwise the lower one.\n' 'transpose : bool, default False\n'
+        '    Whether `a` is transposed first.\n' 'unitriangular : bool, default False\n'
+        '    Whether the diagonal counts as ones and is not read.',
         'triangular_solve(b, a, bool upper=True, bool transpose=False, bool unitriangular=False) -> solution,\n'
         '  cloned_coefficient\n' 'composite: (_solve_triangle(mT(a) if transpose else a, b, upper=upper != transpose,\n'
         '  unit_diagonal=unitriangular), copy(broadcast_to(a, stacks + a.shape[-2:])))\n'
@@ -990,15 +1006,16 @@ describe({
         'TriangularSolveResult(solution=tensor([[2.]]), cloned_coefficient=tensor([[2.]]))', returns='solution : Tensor\n'
         'cloned_coefficient : Tensor'),
     "tril": docstring('Elements on and below diagonal `k`, zeros above.', 'x : array_like\n' 'k : int, default 0\n'
-        '    Last diagonal that is kept; positive ones are above the main one.', 'tril(x, int k=0) -> y\n' 'linear in x\n'
+        '    Last diagonal that is kept; positive numbers are above the main diagonal.', 'tril(x, int k=0) -> y\n' 'linear in x\n'
         'grad_x = tril(grad, k)', examples='>>> gs.tril([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[1., 0.],\n' '        [3., 4.]])'),
     "triu": docstring('Elements on and above diagonal `k`, zeros below.', 'x : array_like\n' 'k : int, default 0\n'
-        '    First diagonal that is kept; positive ones are above the main one.', 'triu(x, int k=0) -> y\n' 'linear in x\n'
-        'grad_x = triu(grad, k)', examples='>>> gs.triu([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[1., 2.],\n' '        [0., 4.]])'),
-    "vander": docstring('Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`.',
-        'x : array_like\n' 'N : int or None, default None\n'
-        '    Number of columns; as many as there are elements when it is None.\n' 'increasing : bool, default False\n'
-        '    Whether the powers rise.', 'vander(x, int? N=None, bool increasing=False) -> y\n'
+        '    First diagonal that is kept; positive numbers are above the main diagonal.', 'triu(x, int k=0) -> y\n'
+        'linear in x\n' 'grad_x = triu(grad, k)', examples='>>> gs.triu([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[1., 2.],\n'
+        '        [0., 4.]])'),
+    "vander": docstring('Matrix whose columns are the powers of a vector, from N - 1 down to 0, or from 0 up if `increasing`.',
+        'x : array_like\n' 'N : int or None, default None\n' '    Number of columns; the number of elements when it is None.\n'
+        'increasing : bool, default False\n' '    Whether the powers increase.',
+        'vander(x, int? N=None, bool increasing=False) -> y\n'
         'composite: expand_dims(x, -1) ** (powers if increasing else flip(powers))\n'
         "where powers = arange(checked_axes(x.shape, 'x', 1, 1)[0] if N is None else N, dtype=x.dtype)",
         examples='>>> gs.vander([2.0, 3.0])\n' 'tensor([[2., 1.],\n' '        [3., 1.]])'),
@@ -1006,77 +1023,78 @@ describe({
         'composite: vecdot(ravel(a), ravel(b))', examples='>>> gs.vdot([1j, 2.0], [1.0, 3.0])\n'
         'tensor(6.-1.j, dtype=complex128)'),
     "vecdot": docstring('Sum of conj(a) * b along `axis` of each; the other axes broadcast.', 'a : array_like\n'
-        'b : array_like\n' 'axis : int, default -1\n' '    Axis that holds the components of a vector.',
+        'b : array_like\n' 'axis : int, default -1\n' '    Axis of the components of a vector.',
         'vecdot(a, b, int axis=-1) -> y\n' 'multilinear in a, b\n'
         'grad_a = moveaxis(expand_dims(conj(grad), -1) * moveaxis(b, b_axis, -1), -1, a_axis)\n'
         'grad_b = moveaxis(expand_dims(grad, -1) * moveaxis(a, a_axis, -1), -1, b_axis)\n'
         'where a_axis = axis if axis < 0 else axis - a.ndim\n' 'where b_axis = axis if axis < 0 else axis - b.ndim',
         examples='>>> gs.vecdot([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
     "vecmat": docstring(
-        'Products of vectors, in the last axis and conjugated, with matrices, in the last two; leading axes broadcast.',
+        'Products of conjugated vectors, in the last axis, with matrices, in the last two axes; leading axes broadcast.',
         'a : array_like\n' 'b : array_like', 'vecmat(a, b) -> y\n' 'composite: squeeze(expand_dims(conj(a), -2) @ b, -2)',
         examples='>>> gs.vecmat([1.0, 10.0], [[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([31., 42.])'),
     "adjoint": docstring('Conjugate transpose of the last two axes; a view of a real array.', 'x : array_like',
         'adjoint(x) -> y\n' 'composite: mH(x)', examples='>>> gs.adjoint([[1 + 2j, 3 - 1j]])\n' 'tensor([[1.-2.j],\n'
         '        [3.+1.j]], dtype=complex128)'),
     "as_strided": docstring(
-        'View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.',
+        'View of `x` with the given strides, which count elements of its memory, not bytes; read-only if elements repeat.',
         'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result.\n' 'strides : int or sequence of int\n'
-        '    For each axis of the result, how far apart in memory its elements are.\n' 'offset : int or None, default None\n'
-        '    Where in memory the first element stands; where that of `x` stands when it is None.',
+        '    Distance in memory, in elements, between neighbouring elements along each axis of the result.\n'
+        'offset : int or None, default None\n'
+        '    Position in memory of the first element; that position for `x` when it is None.',
         'as_strided(x, int[] shape, int[] strides, int? offset=None) -> y\n'
         'composite: _strided(x, _layout(x), shape, strides, offset)',
         examples='>>> gs.as_strided([1.0, 2.0, 3.0, 4.0], (3, 2), (1, 1))\n' 'tensor([[1., 2.],\n' '        [2., 3.],\n'
         '        [3., 4.]])'),
-    "as_strided_scatter": docstring('A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows.',
-        'x : array_like\n' 'source : array_like\n' '    What is written.\n' 'shape : int or sequence of int\n'
+    "as_strided_scatter": docstring('Contiguous copy of `x` with `source` written to the elements that as_strided returns.',
+        'x : array_like\n' 'source : array_like\n' '    Values to write.\n' 'shape : int or sequence of int\n'
         '    Shape of the view.\n' 'strides : int or sequence of int\n' '    Steps of the view along each axis, in elements.\n'
-        'offset : int or None, default None\n' '    Where the view begins, in elements; at the first when it is None.',
+        'offset : int or None, default None\n' '    Position of the first element of the view; 0 when it is None.',
         'as_strided_scatter(x, source, int[] shape, int[] strides, int? offset=None) -> y\n'
         'composite: reshape(index_put(ravel(x), (strided_places(shape, strides, offset),), source), x.shape)',
         examples='>>> gs.as_strided_scatter([1.0, 2.0, 3.0, 4.0], [7.0, 8.0], (2,), (2,))\n' 'tensor([7., 2., 8., 4.])'),
-    "atleast_1d": docstring('A number as a vector of one element, anything else as it is.', 'x : array_like',
+    "atleast_1d": docstring('A number as a vector with one element; any other array unchanged.', 'x : array_like',
         'atleast_1d(x) -> y\n' 'composite: reshape(x, (1,)) if x.ndim == 0 else x', examples='>>> gs.atleast_1d(2.0)\n'
         'tensor([2.])'),
-    "atleast_2d": docstring('A vector as a row, a number as one element of a matrix, anything else as it is.', 'x : array_like',
+    "atleast_2d": docstring('A vector as a row, a number as a 1 by 1 matrix; any other array unchanged.', 'x : array_like',
         'atleast_2d(x) -> y\n' 'composite: x if x.ndim > 1 else reshape(x, (1, -1))', examples='>>> gs.atleast_2d([1.0, 2.0])\n'
         'tensor([[1., 2.]])'),
     "atleast_3d": docstring(
-        'A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is.', 'x : array_like',
-        'atleast_3d(x) -> y\n' 'composite: x if x.ndim > 2 else expand_dims(x, 2) if x.ndim == 2 else reshape(x, (1, -1, 1))',
+        'A vector of length n with shape (1, n, 1), a matrix with a third axis of length 1; an array with more axes unchanged.',
+        'x : array_like', 'atleast_3d(x) -> y\n'
+        'composite: x if x.ndim > 2 else expand_dims(x, 2) if x.ndim == 2 else reshape(x, (1, -1, 1))',
         examples='>>> gs.atleast_3d([1.0, 2.0])\n' 'tensor([[[1.],\n' '         [2.]]])'),
     "broadcast_to": docstring('Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.',
         'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result.', 'broadcast_to(x, int[] shape) -> y\n'
         'linear in x\n' 'grad_x = grad', examples='>>> gs.broadcast_to([1.0, 2.0], (2, 2))\n' 'tensor([[1., 2.],\n'
         '        [1., 2.]])'),
-    "contiguous": docstring('The array itself where its elements lie in C order, a copy in C order where they do not.',
-        'x : array_like', 'contiguous(x) -> y\n' 'linear in x\n' 'grad_x = grad', examples='>>> gs.contiguous([1.0, 2.0])\n'
-        'tensor([1., 2.])'),
-    "diag": docstring('Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.',
-        'x : array_like\n' 'k : int, default 0\n' '    Which diagonal; positive ones are above the main one.',
-        'diag(x, int k=0) -> y\n' 'composite: diag_embed(x, k) if x.ndim == 1 else diagonal(x, k)',
-        examples='>>> gs.diag([1.0, 2.0], 1)\n' 'tensor([[0., 1., 0.],\n' '        [0., 0., 2.],\n' '        [0., 0., 0.]])'),
-    "diag_embed": docstring('Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere.',
-        'x : array_like\n' 'offset : int, default 0\n' '    Which diagonal; positive ones are above the main one.\n'
+    "contiguous": docstring('`x` itself if it is contiguous in C order, otherwise a copy in C order.', 'x : array_like',
+        'contiguous(x) -> y\n' 'linear in x\n' 'grad_x = grad', examples='>>> gs.contiguous([1.0, 2.0])\n' 'tensor([1., 2.])'),
+    "diag": docstring('Diagonal `k` of a matrix, or the square matrix with the vector `x` on diagonal `k`.', 'x : array_like\n'
+        'k : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.', 'diag(x, int k=0) -> y\n'
+        'composite: diag_embed(x, k) if x.ndim == 1 else diagonal(x, k)', examples='>>> gs.diag([1.0, 2.0], 1)\n'
+        'tensor([[0., 1., 0.],\n' '        [0., 0., 2.],\n' '        [0., 0., 0.]])'),
+    "diag_embed": docstring('Square matrices with the last axis of `x` on diagonal `offset` and zeros elsewhere.',
+        'x : array_like\n' 'offset : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.\n'
         'axis1 : int, default -2\n' '    Axis of the rows in the result.\n' 'axis2 : int, default -1\n'
         '    Axis of the columns in the result.', 'diag_embed(x, int offset=0, int axis1=-2, int axis2=-1) -> y\n' 'linear in x\n'
         'grad_x = diagonal(grad, offset, axis1, axis2)', examples='>>> gs.diag_embed([1.0, 2.0])\n' 'tensor([[1., 0.],\n'
         '        [0., 2.]])'),
-    "diagflat": docstring('Square matrix that has the elements in C order on diagonal `k`.', 'x : array_like\n'
-        'k : int, default 0\n' '    Which diagonal; positive ones are above the main one.', 'diagflat(x, int k=0) -> y\n'
+    "diagflat": docstring('Square matrix with the elements in C order on diagonal `k`.', 'x : array_like\n' 'k : int, default 0\n'
+        '    Diagonal; positive numbers are above the main diagonal.', 'diagflat(x, int k=0) -> y\n'
         'composite: diag_embed(ravel(x), k)', examples='>>> gs.diagflat([[1.0, 2.0]])\n' 'tensor([[1., 0.],\n'
         '        [0., 2.]])'),
     "diagonal": docstring('Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.', 'x : array_like\n'
-        'offset : int, default 0\n' '    Which diagonal; positive ones are above the main one.\n' 'axis1 : int, default 0\n'
+        'offset : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.\n' 'axis1 : int, default 0\n'
         '    Axis of the rows.\n' 'axis2 : int, default 1\n' '    Axis of the columns.',
         'diagonal(x, int offset=0, int axis1=0, int axis2=1) -> y\n' 'linear in x\n'
         'grad_x = _diagonal_backward(grad, x.shape, offset, axis1, axis2)', examples='>>> gs.diagonal([[1.0, 2.0], [3.0, 4.0]])\n'
         'tensor([1., 4.])'),
     "expand_as": docstring('Read-only view of `x` in the shape of `other`.', 'x : array_like\n' 'other : array_like\n'
-        '    What has the shape.', 'expand_as(x, other) -> y\n' 'composite: broadcast_to(x, other.shape)',
+        '    Array with the shape of the result.', 'expand_as(x, other) -> y\n' 'composite: broadcast_to(x, other.shape)',
         examples='>>> gs.expand_as([1.0], [2.0, 3.0])\n' 'tensor([1., 1.])'),
     "expand_dims": docstring('New axes of length 1 at the given positions of the result.', 'x : array_like\n'
-        'axis : int or sequence of int, default 0\n' '    Where the new axes stand in the result.',
+        'axis : int or sequence of int, default 0\n' '    Positions of the new axes in the result.',
         'expand_dims(x, int[] axis=0) -> y\n' 'linear in x\n' 'grad_x = squeeze(grad, axis)',
         examples='>>> gs.expand_dims([1.0, 2.0], 1)\n' 'tensor([[1.],\n' '        [2.]])'),
     "flatten": docstring('The axes from `start_axis` to `end_axis` merged into one.', 'x : array_like\n'
@@ -1096,195 +1114,196 @@ describe({
         'tensor([[1.-2.j],\n' '        [3.+1.j]], dtype=complex128)'),
     "mT": docstring('Transpose of the last two axes.', 'x : array_like', 'mT(x) -> y\n' 'linear in x\n' 'grad_x = mT(grad)',
         examples='>>> gs.mT([[[1.0, 2.0]]])\n' 'tensor([[[1.],\n' '         [2.]]])'),
-    "moveaxis": docstring('Axes `source` moved to `destination`; the others keep their order.', 'x : array_like\n'
-        'source : int or sequence of int\n' '    Where the axes stand.\n' 'destination : int or sequence of int\n'
-        '    Where they go.', 'moveaxis(x, int[] source, int[] destination) -> y\n' 'linear in x\n'
+    "moveaxis": docstring('Axes `source` moved to `destination`; the other axes keep their order.', 'x : array_like\n'
+        'source : int or sequence of int\n' '    Positions of the axes in `x`.\n' 'destination : int or sequence of int\n'
+        '    Positions of the moved axes in the result.', 'moveaxis(x, int[] source, int[] destination) -> y\n' 'linear in x\n'
         'grad_x = moveaxis(grad, destination, source)', examples='>>> gs.moveaxis([[[1.0, 2.0]], [[3.0, 4.0]]], 0, -1)\n'
         'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
     "permute_dims": docstring('Axes in the given order, reversed when `axes` is None.', 'x : array_like\n'
-        'axes : int or sequence of int or None, default None\n' '    For each axis of the result, which one of `x` it is.',
+        'axes : int or sequence of int or None, default None\n' '    For each axis of the result, the axis of `x`.',
         'permute_dims(x, int[]? axes=None) -> y\n' 'linear in x\n' 'grad_x = permute_dims(grad, inverse_permutation(axes))',
         examples='>>> gs.permute_dims([[1.0, 2.0]])\n' 'tensor([[1.],\n' '        [2.]])'),
-    "ravel": docstring('One axis that holds every element in C order.', 'x : array_like\n' 'order : optional\n'
+    "ravel": docstring('All elements along one axis, in C order.', 'x : array_like\n' 'order : optional\n'
         '    As `numpy.ravel` takes them.', 'ravel(x) -> y\n' 'composite: reshape(x, (-1,))',
         examples='>>> gs.ravel([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([1., 2., 3., 4.])'),
     "reshape": docstring(
-        'The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it.',
-        'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result, in which one length may be -1.',
+        'The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the view.',
+        'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result; one length may be -1 and is inferred.',
         'reshape(x, int[] shape) -> y\n' 'linear in x\n' 'grad_x = reshape(grad, x.shape)',
         examples='>>> gs.reshape([1.0, 2.0], (2, 1))\n' 'tensor([[1.],\n' '        [2.]])'),
-    "reshape_as": docstring('The same elements in C order under the shape of `other`.', 'x : array_like\n' 'other : array_like\n'
-        '    Its shape is that of the result.', 'reshape_as(x, other) -> y\n' 'composite: reshape(x, other.shape)',
+    "reshape_as": docstring('The same elements in C order with the shape of `other`.', 'x : array_like\n' 'other : array_like\n'
+        '    Array with the shape of the result.', 'reshape_as(x, other) -> y\n' 'composite: reshape(x, other.shape)',
         examples='>>> gs.reshape_as([1.0, 2.0], [[3.0], [4.0]])\n' 'tensor([[1.],\n' '        [2.]])'),
     "roll": docstring('Elements shifted cyclically along `axis`, or in C order when it is None.', 'x : array_like\n'
-        'shift : int or sequence of int\n' '    By how many places, one number for each axis.\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to shift; `x` as one row when it is None.',
-        'roll(x, int[] shift, int[]? axis=None) -> y\n' 'linear in x\n' 'grad_x = roll(grad, opposite(shift), axis)',
-        examples='>>> gs.roll([1.0, 2.0, 3.0], 1)\n' 'tensor([3., 1., 2.])'),
-    "rollaxis": docstring('One axis moved to before another one.', 'x : array_like\n' 'axis : int\n' '    Which axis.\n'
-        'start : int, default 0\n'
-        '    Before which axis it goes, counted among those of `x`; behind the last one where that is their number.',
+        'shift : int or sequence of int\n' '    Number of positions, one number for each axis.\n'
+        'axis : int or sequence of int or None, default None\n'
+        '    Axes to shift; `x` is flattened for the shift when it is None.', 'roll(x, int[] shift, int[]? axis=None) -> y\n'
+        'linear in x\n' 'grad_x = roll(grad, opposite(shift), axis)', examples='>>> gs.roll([1.0, 2.0, 3.0], 1)\n'
+        'tensor([3., 1., 2.])'),
+    "rollaxis": docstring('One axis moved to before another axis.', 'x : array_like\n' 'axis : int\n' '    Axis to move.\n'
+        'start : int, default 0\n' '    Axis of `x` before which it is moved; the number of axes moves it to the end.',
         'rollaxis(x, int axis, int start=0) -> y\n' 'composite: moveaxis(x, axis, rolled_place(axis, start, x.ndim))',
         examples='>>> gs.rollaxis([[[1.0, 2.0]], [[3.0, 4.0]]], 0, 3)\n' 'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
     "rot90": docstring('Rotation by `k` quarter turns from the first of `axes` towards the second.', 'x : array_like\n'
         'k : int, default 1\n' '    Number of quarter turns.\n' 'axes : int or sequence of int, default (0, 1)\n'
-        '    The plane of the rotation.', 'rot90(x, int k=1, int[] axes=(0, 1)) -> y\n' 'linear in x\n'
+        '    Plane of the rotation.', 'rot90(x, int k=1, int[] axes=(0, 1)) -> y\n' 'linear in x\n'
         'grad_x = rot90(grad, -k, axes)', examples='>>> gs.rot90([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[2., 4.],\n'
         '        [1., 3.]])'),
-    "squeeze": docstring('Without the given axes of length 1, or without all of them when `axis` is None.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes of length 1 to drop; all of them when it is None.',
-        'squeeze(x, int[]? axis=None) -> y\n' 'linear in x\n' 'grad_x = reshape(grad, x.shape)',
-        examples='>>> gs.squeeze([[1.0, 2.0]], 0)\n' 'tensor([1., 2.])'),
+    "squeeze": docstring('`x` without the given axes of length 1, or without all such axes when `axis` is None.',
+        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes of length 1 to drop; all such axes when it is None.', 'squeeze(x, int[]? axis=None) -> y\n' 'linear in x\n'
+        'grad_x = reshape(grad, x.shape)', examples='>>> gs.squeeze([[1.0, 2.0]], 0)\n' 'tensor([1., 2.])'),
     "swapaxes": docstring('Two axes exchanged.', 'x : array_like\n' 'axis1 : int\n' 'axis2 : int',
         'swapaxes(x, int axis1, int axis2) -> y\n' 'linear in x\n' 'grad_x = swapaxes(grad, axis1, axis2)',
         examples='>>> gs.swapaxes([[1.0, 2.0]], 0, 1)\n' 'tensor([[1.],\n' '        [2.]])'),
-    "unflatten": docstring('View with one axis taken apart into several.', 'x : array_like\n' 'axis : int\n' '    Which axis.\n'
-        'sizes : int or sequence of int\n' '    Lengths of the axes that it becomes, one of which may be -1.',
+    "unflatten": docstring('View with one axis split into several axes.', 'x : array_like\n' 'axis : int\n' '    Axis to split.\n'
+        'sizes : int or sequence of int\n' '    Lengths of the new axes; one may be -1 and is inferred.',
         'unflatten(x, int axis, int[] sizes) -> y\n' 'composite: view(x, unflat_shape(x.shape, axis, sizes))',
         examples='>>> gs.unflatten([[1.0, 2.0, 3.0, 4.0]], 1, (2, 2))\n' 'tensor([[[1., 2.],\n' '         [3., 4.]]])'),
-    "view_as": docstring('The same elements under the shape of `other`, never a copy.', 'x : array_like\n' 'other : array_like\n'
-        '    Its shape is that of the result.', 'view_as(x, other) -> y\n' 'composite: view(x, other.shape)',
+    "view_as": docstring('The same elements with the shape of `other`, never a copy.', 'x : array_like\n' 'other : array_like\n'
+        '    Array with the shape of the result.', 'view_as(x, other) -> y\n' 'composite: view(x, other.shape)',
         examples='>>> gs.view_as([1.0, 2.0], [[3.0], [4.0]])\n' 'tensor([[1.],\n' '        [2.]])'),
     "view_as_complex": docstring(
-        'Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory.',
-        'x : array_like', 'view_as_complex(x) -> y\n' 'grad_x = view_as_real(grad)\n'
+        'View of pairs of real numbers along the last axis as complex numbers; an error if the numbers of a pair are not adjacent\n'
+        'in memory.', 'x : array_like', 'view_as_complex(x) -> y\n' 'grad_x = view_as_real(grad)\n'
         'y_t = select(x_t, -1, 0) + select(x_t, -1, 1) * 1j', examples='>>> gs.view_as_complex([[1.0, 2.0], [3.0, 4.0]])\n'
         'tensor([1.+2.j, 3.+4.j], dtype=complex128)'),
-    "view_as_real": docstring('Real and imaginary parts along a new last axis; a view.', 'x : array_like',
+    "view_as_real": docstring('View of the real and imaginary parts, along a new last axis.', 'x : array_like',
         'view_as_real(x) -> y\n' 'linear in x\n' 'grad_x = select(grad, -1, 0) + select(grad, -1, 1) * 1j',
         examples='>>> gs.view_as_real([1.0 + 2j, 3.0 + 0j])\n' 'tensor([[1., 2.],\n' '        [3., 0.]])'),
-    "argwhere": docstring('Where the elements are not 0, one row for each.', 'x : array_like', 'argwhere(x) -> Index indices\n'
-        'not differentiable', examples='>>> gs.argwhere([[0.0, 2.0]])\n' 'tensor([[0, 1]])', returns='indices : Tensor'),
-    "compress": docstring('Slices of `x` along `axis` for which the condition holds.', 'condition : array_like of bool\n'
-        '    One truth value for each slice; those that lack count as false.\n' 'x : array_like\n'
-        'axis : int or None, default None\n' '    Axis along which the slices lie; `x` as one row when it is None.\n'
-        'out : optional\n' '    As `numpy.compress` takes them.', 'compress(Mask condition, x, int? axis=None) -> y\n'
+    "argwhere": docstring('Indices of the nonzero elements, one row for each element.', 'x : array_like',
+        'argwhere(x) -> Index indices\n' 'not differentiable', examples='>>> gs.argwhere([[0.0, 2.0]])\n' 'tensor([[0, 1]])',
+        returns='indices : Tensor'),
+    "compress": docstring('Slices of `x` along `axis` whose condition is true.', 'condition : array_like of bool\n'
+        '    One truth value for each slice; missing values count as false.\n' 'x : array_like\n'
+        'axis : int or None, default None\n' '    Axis of the slices; `x` is flattened when it is None.\n' 'out : optional\n'
+        '    As `numpy.compress` takes them.', 'compress(Mask condition, x, int? axis=None) -> y\n'
         'composite: take(x, flatnonzero(condition), axis)', examples='>>> gs.compress([False, True], [[1.0, 2.0]], 1)\n'
         'tensor([[2.]])'),
-    "delete": docstring('What is left of `x` without some slices along `axis`.', 'x : array_like\n' 'index : index\n'
-        '    Which slices, an integer, a slice or several integers.\n' 'axis : int or None, default None\n'
-        '    Axis along which the slices lie; `x` as one row when it is None.', 'delete(x, Index index, int? axis=None) -> y\n'
+    "delete": docstring('`x` without the slices at `index` along `axis`.', 'x : array_like\n' 'index : index\n'
+        '    Slices to remove, an integer, a slice or several integers.\n' 'axis : int or None, default None\n'
+        '    Axis of the slices; `x` is flattened when it is None.', 'delete(x, Index index, int? axis=None) -> y\n'
         'composite: take(x, _kept(index, x.size if axis is None else x.shape[axis]), axis)',
         examples='>>> gs.delete([1.0, 2.0, 4.0], 1)\n' 'tensor([1., 4.])'),
-    "diagonal_scatter": docstring('A copy of `x` with `source` in the place of a diagonal.', 'x : array_like\n'
-        'source : array_like\n' '    What is written.\n' 'offset : int, default 0\n'
-        '    Which diagonal; positive ones are above the main one.\n' 'axis1 : int, default 0\n' '    Axis of the rows.\n'
+    "diagonal_scatter": docstring('A copy of `x` with a diagonal replaced by `source`.', 'x : array_like\n'
+        'source : array_like\n' '    Values to write.\n' 'offset : int, default 0\n'
+        '    Diagonal; positive numbers are above the main diagonal.\n' 'axis1 : int, default 0\n' '    Axis of the rows.\n'
         'axis2 : int, default 1\n' '    Axis of the columns.',
         'diagonal_scatter(x, source, int offset=0, int axis1=0, int axis2=1) -> y\n'
         'composite: moveaxis(index_put(moveaxis(x, (axis1, axis2), (0, 1)), places, moveaxis(source, -1, 0)), (0, 1),\n'
         '  (axis1, axis2))\n' 'where places = diagonal_places(x.shape, offset, axis1, axis2)',
         examples='>>> gs.diagonal_scatter([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0])\n' 'tensor([[5., 2.],\n' '        [3., 6.]])'),
-    "extract": docstring('Elements of `x` in C order where the condition holds.', 'condition : array_like of bool\n'
-        '    As many truth values as `x` has elements.\n' 'x : array_like', 'extract(Mask condition, x) -> y\n'
+    "extract": docstring('Elements of `x`, in C order, whose condition is true.', 'condition : array_like of bool\n'
+        '    One truth value for each element of `x`.\n' 'x : array_like', 'extract(Mask condition, x) -> y\n'
         'composite: take(x, flatnonzero(condition))', examples='>>> gs.extract([[False, True]], [[1.0, 2.0]])\n' 'tensor([2.])'),
-    "flatnonzero": docstring('Where the elements in C order are not 0.', 'x : array_like', 'flatnonzero(x) -> Index indices\n'
+    "flatnonzero": docstring('Indices in C order of the nonzero elements.', 'x : array_like', 'flatnonzero(x) -> Index indices\n'
         'not differentiable', examples='>>> gs.flatnonzero([[0.0, 2.0]])\n' 'tensor([1])', returns='indices : Tensor'),
     "gather": docstring(
         'y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.',
-        'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.', 'gather(x, int axis, Index indices) -> y\n' 'linear in x\n'
+        'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
+        '    Integers; negative integers count from the end.', 'gather(x, int axis, Index indices) -> y\n' 'linear in x\n'
         'grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)',
         examples='>>> gs.gather([[1.0, 2.0], [3.0, 4.0]], 1, [[1], [0]])\n' 'tensor([[2.],\n' '        [3.]])'),
-    "getitem": docstring('x[index]; a view when the index holds only integers, slices, None and Ellipsis.', 'x : array_like\n'
-        'index : index\n' '    What stands between the brackets.', 'getitem(x, Index index) -> y\n' 'linear in x\n'
+    "getitem": docstring('x[index]; a view if the index consists only of integers, slices, None and Ellipsis.', 'x : array_like\n'
+        'index : index\n' '    Index, as between brackets.', 'getitem(x, Index index) -> y\n' 'linear in x\n'
         'grad_x = _getitem_backward(grad, index, x.shape)', examples='>>> gs.getitem([1.0, 2.0, 3.0], [2, 0])\n'
         'tensor([3., 1.])'),
     "index_add": docstring('A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.', 'x : array_like\n'
-        'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is added.\n'
-        'alpha : array_like, optional\n' '    Factor of `source`.', 'index_add(x, int axis, Index indices, source) -> y\n'
-        'linear in x, source\n' 'grad_x = grad\n' 'grad_source = take(grad, indices, axis)',
+        'axis : int\n' '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.\n'
+        'source : array_like\n' '    Values to add.\n' 'alpha : array_like, optional\n' '    Factor of `source`.',
+        'index_add(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = grad\n'
+        'grad_source = take(grad, indices, axis)',
         examples='>>> gs.index_add([1.0, 2.0, 3.0], 0, [0, 0, 2], [10.0, 20.0, 30.0])\n' 'tensor([31.,  2., 33.])'),
     "index_copy": docstring(
-        'A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one\n'
-        'stays.', 'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is written.',
+        'A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last wins.',
+        'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
+        '    Integers; negative integers count from the end.\n' 'source : array_like\n' '    Values to write.',
         'index_copy(x, int axis, Index indices, source) -> y\n'
         'composite: index_put(x, along_axis(indices, axis, x.ndim), source)',
         examples='>>> gs.index_copy([1.0, 2.0, 3.0], 0, [2, 0], [7.0, 8.0])\n' 'tensor([8., 2., 7.])'),
-    "index_fill": docstring('A copy of `x` with `value` in the slices of the given indices along `axis`.', 'x : array_like\n'
-        'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'value : array_like\n' '    A number, or what broadcasts to the slices.',
+    "index_fill": docstring('A copy of `x` with `value` in the slices at `indices` along `axis`.', 'x : array_like\n'
+        'axis : int\n' '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.\n'
+        'value : array_like\n' '    A number, or an array that broadcasts to the slices.',
         'index_fill(x, int axis, Index indices, value) -> y\n'
         'composite: index_put(x, along_axis(indices, axis, x.ndim), value)',
         examples='>>> gs.index_fill([1.0, 2.0, 3.0], 0, [2, 0], 7.0)\n' 'tensor([7., 2., 7.])'),
-    "index_put": docstring('A copy of `x` after x[index] = value; where an index is repeated the last value stays.',
-        'x : array_like\n' 'index : index\n' '    What stands between the brackets.\n' 'value : array_like\n'
-        '    What is written, broadcast to the place.\n' 'accumulate : bool, default False\n'
-        '    Whether it is added to what is there, once for each time that an index is repeated.',
+    "index_put": docstring('A copy of `x` after x[index] = value; of equal indices the last wins.', 'x : array_like\n'
+        'index : index\n' '    Index, as between brackets.\n' 'value : array_like\n'
+        '    Values to write; they broadcast to x[index].\n' 'accumulate : bool, default False\n'
+        '    Whether to add instead of replace; a repeated index adds each time.',
         'index_put(x, Index index, value, bool accumulate=False) -> y\n' 'linear in x, value\n'
         'grad_x = index_put(grad, index, 0, accumulate)\n'
         'grad_value = _index_put_backward(grad, index, value.shape, accumulate)',
         examples='>>> gs.index_put([1.0, 2.0, 3.0], [0, 2], 5.0)\n' 'tensor([5., 2., 5.])'),
-    "index_reduce": docstring('scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i].',
-        'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is reduced.\n' 'reduce : str\n'
+    "index_reduce": docstring('scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i].',
+        'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
+        '    Integers; negative integers count from the end.\n' 'source : array_like\n' '    Values to reduce.\n' 'reduce : str\n'
         "    'prod', 'mean', 'amax', 'amin' or 'sum'.\n" 'include_self : bool, default True\n'
-        '    Whether the elements of `x` that are written to take part.',
+        '    Whether the elements of `x` that are written to take part in the reduction.',
         'index_reduce(x, int axis, Index indices, source, str reduce, *, bool include_self=True) -> y\n'
         'composite: scatter_reduce(x, axis, _spread_index(indices, source.shape, axis), source, reduce,\n'
         '  include_self=include_self)', examples=">>> gs.index_reduce([1.0, 2.0], 0, [1, 1], [3.0, 5.0], 'prod')\n"
         'tensor([ 1., 30.])'),
     "index_select": docstring('Slices of `x` along `axis`, in the order of `indices`.', 'x : array_like\n' 'axis : int\n'
-        '    Axis along which the indices count.\n' 'indices : index\n' '    Integers, negative ones from the end.',
+        '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.',
         'index_select(x, int axis, Index indices) -> y\n' 'composite: take(x, indices, axis)',
         examples='>>> gs.index_select([[1.0, 2.0], [3.0, 4.0]], 1, [1, 0, 1])\n' 'tensor([[2., 1., 2.],\n'
         '        [4., 3., 4.]])'),
     "masked_fill": docstring('A copy of `x` with `value` where the mask is true.', 'x : array_like\n'
-        'mask : array_like of bool\n' '    Where to write.\n' 'value : array_like\n' '    What is written there.',
+        'mask : array_like of bool\n' '    Mask of the elements to write.\n' 'value : array_like\n' '    Value to write.',
         'masked_fill(x, Mask mask, value) -> y\n' 'linear in x, value\n' 'grad_x = masked_fill(grad, mask, 0)\n'
         'grad_value = where(mask, grad, 0)', examples='>>> gs.masked_fill([1.0, 2.0], [True, False], 0.0)\n' 'tensor([0., 2.])'),
     "masked_scatter": docstring('A copy of `x` with the elements of `source`, in C order, where the mask is true.',
-        'x : array_like\n' 'mask : array_like of bool\n' '    Where to write; it and `x` broadcast.\n' 'source : array_like\n'
-        '    As many elements as the mask holds true, or more.', 'masked_scatter(x, Mask mask, source) -> y\n'
+        'x : array_like\n' 'mask : array_like of bool\n' '    Mask of the elements to write; it broadcasts with `x`.\n'
+        'source : array_like\n' '    Array with at least as many elements as the mask has true values.',
+        'masked_scatter(x, Mask mask, source) -> y\n'
         'composite: index_put(broadcast_to(x, shape), wide, take(ravel(source), _first_numbers(wide)))\n'
         'where shape = broadcast_shape(x.shape, mask.shape)\n' 'where wide = broadcast_to(mask, shape)',
         examples='>>> gs.masked_scatter([1.0, 2.0, 3.0], [True, False, True], [7.0, 8.0, 9.0])\n' 'tensor([7., 2., 8.])'),
-    "masked_select": docstring('The elements of `x` where the mask is true, in C order; the two broadcast.', 'x : array_like\n'
-        'mask : array_like of bool\n' '    Which elements.', 'masked_select(x, Mask mask) -> y\n'
-        'composite: getitem(broadcast_to(x, shape), broadcast_to(mask, shape))\n'
+    "masked_select": docstring('Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast.',
+        'x : array_like\n' 'mask : array_like of bool\n' '    Mask of the elements to select.',
+        'masked_select(x, Mask mask) -> y\n' 'composite: getitem(broadcast_to(x, shape), broadcast_to(mask, shape))\n'
         'where shape = broadcast_shape(x.shape, mask.shape)',
         examples='>>> gs.masked_select([[1.0, 2.0], [3.0, 4.0]], [[True, False], [True, True]])\n' 'tensor([1., 3., 4.])'),
     "narrow": docstring('View of `length` slices of `x` along `axis`, from slice `start` on.', 'x : array_like\n' 'axis : int\n'
-        '    Axis along which the slices lie.\n' 'start : int\n'
-        '    The first of them, counted from the end where it is negative.\n' 'length : int\n' '    How many there are.',
-        'narrow(x, int axis, int start, int length) -> y\n'
+        '    Axis of the slices.\n' 'start : int\n' '    First slice; a negative number counts from the end.\n' 'length : int\n'
+        '    Number of slices.', 'narrow(x, int axis, int start, int length) -> y\n'
         'composite: getitem(x, along_axis(span(x.shape, axis, start, length), axis, x.ndim))',
         examples='>>> gs.narrow([[1.0, 2.0], [3.0, 4.0]], 0, 1, 1)\n' 'tensor([[3., 4.]])'),
-    "nonzero": docstring('Where `x` is not 0, the indices along each axis, in C order.', 'x : array_like',
+    "nonzero": docstring('Indices of the nonzero elements along each axis, in C order.', 'x : array_like',
         'nonzero(x) -> Index[] ys\n' 'not differentiable', examples='>>> gs.nonzero([0.0, 2.0, 3.0])\n' '[tensor([1, 2])]',
         returns='ys : list of Tensor'),
-    "put": docstring('A copy of `x` with elements of `source` at places in C order, or added to them.', 'x : array_like\n'
-        'indices : index\n' '    Which places, as many as `source` has elements.\n' 'source : array_like\n'
-        '    What is written.\n' 'accumulate : bool, default False\n' '    Whether it is added to what is there.',
+    "put": docstring('A copy of `x` with elements of `source` written or added at the given positions in C order.',
+        'x : array_like\n' 'indices : index\n' '    Positions, one for each element of `source`.\n' 'source : array_like\n'
+        '    Values to write.\n' 'accumulate : bool, default False\n' '    Whether to add instead of replace.',
         'put(x, Index indices, source, bool accumulate=False) -> y\n'
         'composite: x + _take_backward(ravel(astype(source, x.dtype)), _flat_index(indices), x.shape) if accumulate else\n'
         '  reshape(index_put(ravel(x), _flat_index(indices), ravel(source)), x.shape)',
         examples='>>> gs.put([[1.0, 2.0], [3.0, 4.0]], [2, 0], [7.0, 8.0])\n' 'tensor([[8., 2.],\n' '        [7., 4.]])'),
     "scatter": docstring(
-        'A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.',
-        'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n'
-        '    What is written, broadcast to the indices; where it is longer than they are, what stands first is.',
+        'A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins.',
+        'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
+        '    Integers; negative integers count from the end.\n' 'source : array_like\n'
+        '    Values to write; they broadcast to the shape of the indices, and a longer axis is cut to its first elements.',
         'scatter(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = scatter(grad, axis, indices, 0)\n'
         'grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else\n'
         '  taken\n' 'where taken = where(_last_written(indices, axis, x.shape), gather(grad, axis, indices), 0)',
         examples='>>> gs.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 5.0])\n' 'tensor([5., 0., 1.])'),
     "scatter_add": docstring(
         'A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.', 'x : array_like\n'
-        'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is added.',
-        'scatter_add(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = grad\n'
+        'axis : int\n' '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.\n'
+        'source : array_like\n' '    Values to add.', 'scatter_add(x, int axis, Index indices, source) -> y\n'
+        'linear in x, source\n' 'grad_x = grad\n'
         'grad_source = pad(taken, ends_beyond(source.shape, taken.shape)) if is_longer(source.shape, taken.shape) else\n'
         '  taken\n' 'where taken = gather(grad, axis, indices)',
         examples='>>> gs.scatter_add([0.0, 0.0, 0.0], 0, [2, 2], [1.0, 5.0])\n' 'tensor([0., 0., 6.])'),
     "scatter_reduce": docstring(
-        'A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index;\n'
-        'equal extremes share the gradient.', 'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n'
-        'indices : index\n' '    Integers, negative ones from the end.\n' 'source : array_like\n'
-        '    What is reduced, of the shape of the indices; where it is longer than they are, what stands first is.\n'
-        'reduce : str\n' "    'sum', 'prod', 'mean', 'amax' or 'amin'.\n" 'include_self : bool, default True\n'
-        '    Whether the elements of `x` that are written to take part.',
+        'A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the same index;\n'
+        'equal extremes share the gradient.', 'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
+        '    Integers; negative integers count from the end.\n' 'source : array_like\n'
+        '    Values to reduce, in the shape of the indices; a longer axis is cut to its first elements.\n' 'reduce : str\n'
+        "    'sum', 'prod', 'mean', 'amax' or 'amin'.\n" 'include_self : bool, default True\n'
+        '    Whether the elements of `x` that are written to take part in the reduction.',
         'scatter_reduce(x, int axis, Index indices, source, str reduce, *, bool include_self=True) -> y\n'
         "composite: scatter_add(start, axis, indices, given) if kind == 'sum' else scatter_add(start, axis, indices,\n"
         "  given) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, given, kind == 'amax',\n"
@@ -1297,111 +1316,111 @@ describe({
         '  ones_like(given))\n' 'where order = argsort(numbers, axis)\n' 'where places = take_along_axis(numbers, order, axis)',
         examples=">>> gs.scatter_reduce([1.0, 2.0, 3.0], 0, [0, 0, 2], [5.0, 7.0, 11.0], 'sum')\n" 'tensor([13.,  2., 14.])'),
     "select": docstring('View of slice `index` of `x` along `axis`, without that axis.', 'x : array_like\n' 'axis : int\n'
-        '    Axis along which the slices lie.\n' 'index : int\n' '    Which slice, counted from the end where it is negative.',
+        '    Axis of the slices.\n' 'index : int\n' '    Slice; a negative number counts from the end.',
         'select(x, int axis, int index) -> y\n' 'composite: getitem(x, along_axis(index, axis, x.ndim))',
         examples='>>> gs.select([[1.0, 2.0], [3.0, 4.0]], 0, 1)\n' 'tensor([3., 4.])'),
-    "select_scatter": docstring('A copy of `x` with `source` in the place of one slice along `axis`.', 'x : array_like\n'
-        'source : array_like\n' '    What is written.\n' 'axis : int\n' '    Axis along which the slices lie.\n' 'index : int\n'
-        '    Which slice, counted from the end where it is negative.', 'select_scatter(x, source, int axis, int index) -> y\n'
+    "select_scatter": docstring('A copy of `x` with one slice along `axis` replaced by `source`.', 'x : array_like\n'
+        'source : array_like\n' '    Values to write.\n' 'axis : int\n' '    Axis of the slices.\n' 'index : int\n'
+        '    Slice; a negative number counts from the end.', 'select_scatter(x, source, int axis, int index) -> y\n'
         'composite: index_put(x, along_axis(index, axis, x.ndim), source)',
         examples='>>> gs.select_scatter([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], 1, 0)\n' 'tensor([[5., 2.],\n'
         '        [6., 4.]])'),
-    "slice_scatter": docstring('A copy of `x` with `source` in the place of the slices start:end:step along `axis`.',
-        'x : array_like\n' 'source : array_like\n' '    What is written.\n' 'axis : int, default 0\n'
-        '    Axis along which the slices lie.\n' 'start : int or None, default None\n' '    The first of them.\n'
-        'end : int or None, default None\n' '    Where they end, this one left out.\n' 'step : int, default 1\n'
-        '    How far apart they are.', 'slice_scatter(x, source, int axis=0, int? start=None, int? end=None, int step=1) -> y\n'
+    "slice_scatter": docstring('A copy of `x` with the slices start:end:step along `axis` replaced by `source`.',
+        'x : array_like\n' 'source : array_like\n' '    Values to write.\n' 'axis : int, default 0\n' '    Axis of the slices.\n'
+        'start : int or None, default None\n' '    First slice.\n' 'end : int or None, default None\n'
+        '    End of the slices, not included.\n' 'step : int, default 1\n' '    Distance of neighbouring slices.',
+        'slice_scatter(x, source, int axis=0, int? start=None, int? end=None, int step=1) -> y\n'
         'composite: index_put(x, along_axis(stepped(start, end, step), axis, x.ndim), source)',
         examples='>>> gs.slice_scatter([1.0, 2.0, 3.0, 4.0], [7.0, 8.0], 0, 0, 3, 2)\n' 'tensor([7., 2., 8., 4.])'),
     "take": docstring('Elements of `x` in C order, or slices along `axis`.', 'x : array_like\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'axis : int or None, default None\n'
-        '    Axis along which the indices count; `x` as one row when it is None.\n' 'out, mode : optional\n'
-        '    As `numpy.take` takes them.', 'take(x, Index indices, int? axis=None) -> y\n' 'linear in x\n'
-        'grad_x = _take_backward(grad, indices, x.shape, axis)', examples='>>> gs.take([1.0, 2.0, 3.0], [2, 0])\n'
-        'tensor([3., 1.])'),
+        '    Integers; negative integers count from the end.\n' 'axis : int or None, default None\n'
+        '    Axis of the indices; `x` is flattened when it is None.\n' 'out, mode : optional\n' '    As `numpy.take` takes them.',
+        'take(x, Index indices, int? axis=None) -> y\n' 'linear in x\n' 'grad_x = _take_backward(grad, indices, x.shape, axis)',
+        examples='>>> gs.take([1.0, 2.0, 3.0], [2, 0])\n' 'tensor([3., 1.])'),
     "take_along_axis": docstring('y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.',
-        'x : array_like\n' 'indices : index\n' '    Integers, negative ones from the end.\n' 'axis : int or None, default -1\n'
-        '    Axis along which the indices count; `x` and `indices` as one row when it is None.',
+        'x : array_like\n' 'indices : index\n' '    Integers; negative integers count from the end.\n'
+        'axis : int or None, default -1\n' '    Axis of the indices; `x` and `indices` are flattened when it is None.',
         'take_along_axis(x, Index indices, int? axis=-1) -> y\n' 'linear in x\n'
         'grad_x = _take_along_axis_backward(grad, indices, x.shape, axis)',
         examples='>>> gs.take_along_axis([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], 1)\n' 'tensor([[2.],\n' '        [3.]])'),
-    "take_along_dim": docstring('take_along_axis, of flattened arrays where `axis` is None.', 'x : array_like\n'
-        'indices : index\n' '    Integers, negative ones from the end.\n' 'axis : int or None, default None\n'
-        '    Axis along which the indices count; `x` and `indices` as one row when it is None.',
+    "take_along_dim": docstring('take_along_axis; both arrays are flattened when `axis` is None.', 'x : array_like\n'
+        'indices : index\n' '    Integers; negative integers count from the end.\n' 'axis : int or None, default None\n'
+        '    Axis of the indices; `x` and `indices` are flattened when it is None.',
         'take_along_dim(x, Index indices, int? axis=None) -> y\n' 'composite: take_along_axis(x, indices, axis)',
         examples='>>> gs.take_along_dim([[1.0, 2.0], [3.0, 4.0]], [3, 0])\n' 'tensor([4., 1.])'),
-    "unravel_index": docstring('Places in C order as indices along each axis of an array of the given shape.', 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'shape : int or sequence of int\n' '    Length of each axis.',
-        'unravel_index(Index indices, int[] shape) -> Index[] ys\n' 'not differentiable',
+    "unravel_index": docstring('Positions in C order as indices along each axis of an array of the given shape.',
+        'indices : index\n' '    Integers; negative integers count from the end.\n' 'shape : int or sequence of int\n'
+        '    Length of each axis.', 'unravel_index(Index indices, int[] shape) -> Index[] ys\n' 'not differentiable',
         examples='>>> gs.unravel_index([5, 1], (2, 3))\n' '[tensor([1, 0]), tensor([2, 1])]', returns='ys : list of Tensor'),
-    "append": docstring('The elements of `values` behind `x` along `axis`, both flattened when it is None.', 'x : array_like\n'
-        'values : array_like\n' '    What is appended.\n' 'axis : int or None, default None\n'
-        '    Axis along which the arrays lie; they are flattened when it is None.', 'append(x, values, int? axis=None) -> y\n'
+    "append": docstring('The elements of `values` after `x` along `axis`; both are flattened when it is None.', 'x : array_like\n'
+        'values : array_like\n' '    Array to append.\n' 'axis : int or None, default None\n'
+        '    Axis of the parts; the arrays are flattened when it is None.', 'append(x, values, int? axis=None) -> y\n'
         'composite: concat([x, values], axis)', examples='>>> gs.append([[1.0, 2.0]], 3.0)\n' 'tensor([1., 2., 3.])'),
-    "array_split": docstring('Views of nearly equal length along `axis`, or of the parts between given indices.',
-        'x : array_like\n' 'sections : index\n' '    Number of parts, or indices where a new part begins.\n'
-        'axis : int, default 0\n' '    Axis along which the arrays lie.',
-        'array_split(x, Index sections, int axis=0) -> Array[] ys\n' 'linear in x\n' 'grad_x = concat(grad, axis)',
-        examples='>>> gs.array_split([1.0, 2.0, 3.0], 2)\n' '[tensor([1., 2.]), tensor([3.])]', returns='ys : list of Tensor'),
-    "broadcast_arrays": docstring('Copies of all arrays in the shape that they broadcast to, and in the dtype.',
-        'arrays : array_like, one or more, or a sequence of array_like\n' '    Arrays of any shapes that broadcast.',
+    "array_split": docstring('Views of parts along `axis`, of nearly equal length or between the given indices.',
+        'x : array_like\n' 'sections : index\n'
+        '    Number of parts, or the index of the first element of each part after the first.\n' 'axis : int, default 0\n'
+        '    Axis of the parts.', 'array_split(x, Index sections, int axis=0) -> Array[] ys\n' 'linear in x\n'
+        'grad_x = concat(grad, axis)', examples='>>> gs.array_split([1.0, 2.0, 3.0], 2)\n' '[tensor([1., 2.]), tensor([3.])]',
+        returns='ys : list of Tensor'),
+    "broadcast_arrays": docstring('Copies of all arrays with the common broadcast shape and dtype.',
+        'arrays : array_like, one or more, or a sequence of array_like\n' '    Arrays that broadcast.',
         'broadcast_arrays(Array[] *arrays) -> Array[] ys\n' 'linear in arrays\n'
         'grad_arrays = _broadcast_arrays_backward(grad, arrays.shape)',
         examples='>>> gs.broadcast_arrays([[1.0, 2.0], [[3.0], [4.0]]])\n' '[tensor([[1., 2.],\n'
         '        [1., 2.]]), tensor([[3., 3.],\n' '        [4., 4.]])]', returns='ys : list of Tensor'),
-    "cartesian_prod": docstring('Every choice of an element from each vector, a row for each.',
+    "cartesian_prod": docstring('Cartesian product of vectors, one row for each combination of elements.',
         'arrays : array_like, one or more, or a sequence of array_like\n' '    Vectors.', 'cartesian_prod(Array[] *arrays) -> y\n'
         'composite: reshape(stack(grid, -1), cartesian_shape(arrays.shape))\n' "where grid = meshgrid(arrays, indexing='ij')",
         examples='>>> gs.cartesian_prod([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[1., 3.],\n' '        [1., 4.],\n'
         '        [2., 3.],\n' '        [2., 4.]])'),
-    "chunk": docstring('Views of at most `chunks` parts along `axis`, all but the last of one length.', 'x : array_like\n'
-        'chunks : int\n' '    Number of parts; there are fewer where fewer of that length suffice.\n' 'axis : int, default 0\n'
-        '    Axis along which the arrays lie.', 'chunk(x, int chunks, int axis=0) -> Array[] ys\n'
+    "chunk": docstring('Views of at most `chunks` parts along `axis`; all parts but the last have the same length.',
+        'x : array_like\n' 'chunks : int\n' '    Number of parts; there are fewer if fewer parts of that length suffice.\n'
+        'axis : int, default 0\n' '    Axis of the parts.', 'chunk(x, int chunks, int axis=0) -> Array[] ys\n'
         'composite: split(x, chunk_ends(x.shape, chunks, axis), axis)', examples='>>> gs.chunk([1.0, 2.0, 3.0], 2)\n'
         '[tensor([1., 2.]), tensor([3.])]', returns='ys : list of Tensor'),
     "column_stack": docstring('Vectors as the columns of a matrix, matrices side by side.', 'arrays : sequence of array_like',
         'column_stack(Array[] arrays) -> y\n' "composite: _join(arrays, lifted_shapes(arrays.shape, 'columns'), 1)",
         examples='>>> gs.column_stack([[1.0, 2.0], [[3.0], [4.0]]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
-    "combinations": docstring('All choices of `r` elements of a vector, a row for each, in the order of their places.',
-        'x : array_like\n' 'r : int, default 2\n' '    How many elements a choice has.\n'
-        'with_replacement : bool, default False\n' '    Whether an element may be chosen more than once.',
+    "combinations": docstring('All combinations of `r` elements of a vector, one row for each, in the order of their indices.',
+        'x : array_like\n' 'r : int, default 2\n' '    Number of elements in a combination.\n'
+        'with_replacement : bool, default False\n' '    Whether an element may occur more than once.',
         'combinations(x, int r=2, bool with_replacement=False) -> y\n'
         'composite: reshape(take(x, places), (len_of(places), r))\n'
         'where places = combination_places(x.shape, r, with_replacement)', examples='>>> gs.combinations([1.0, 2.0, 3.0])\n'
         'tensor([[1., 2.],\n' '        [1., 3.],\n' '        [2., 3.]])'),
-    "concat": docstring('Arrays one after the other along `axis`, flattened first when it is None.',
+    "concat": docstring('Arrays joined along `axis`; they are flattened first when it is None.',
         'arrays : sequence of array_like\n' 'axis : int or None, default 0\n'
-        '    Axis along which the arrays lie; they are flattened when it is None.\n' 'out, dtype : optional\n'
+        '    Axis of the parts; the arrays are flattened when it is None.\n' 'out, dtype : optional\n'
         '    As `numpy.concat` takes them.', 'concat(Array[] arrays, int? axis=0) -> y\n' 'linear in arrays\n'
         'grad_arrays = _concat_backward(grad, arrays.shape, axis)', examples='>>> gs.concat([[1.0, 2.0], [3.0]])\n'
         'tensor([1., 2., 3.])'),
-    "constant_pad_nd": docstring('Constants before and behind the last axes, cut off where a length is negative.',
+    "constant_pad_nd": docstring('Constants added before and after the last axes; a negative length removes elements.',
         'x : array_like\n' 'pad : int or sequence of int\n'
-        '    How much before and behind the last axis, then the one before it, and so on.\n' 'value : scalar, default 0\n'
-        '    The constant.', 'constant_pad_nd(x, int[] pad, Scalar value=0) -> y\n'
+        '    Lengths before and after the last axis, then before and after the second-last axis, and so on.\n'
+        'value : scalar, default 0\n' '    The constant.', 'constant_pad_nd(x, int[] pad, Scalar value=0) -> y\n'
         'composite: pad(getitem(x, cut_ends(pad, x.ndim)), padded_ends(pad, x.ndim), constant_values=value)',
         examples='>>> gs.constant_pad_nd([1.0, 2.0], (1, 0))\n' 'tensor([0., 1., 2.])'),
-    "dsplit": docstring('Views of equal length along the third axis, or of the parts between given indices.', 'x : array_like\n'
-        'sections : index\n' '    Number of parts, or indices where a new part begins.',
+    "dsplit": docstring('Views of parts along the third axis, of equal length or between the given indices.', 'x : array_like\n'
+        'sections : index\n' '    Number of parts, or the index of the first element of each part after the first.',
         'dsplit(x, Index sections) -> Array[] ys\n' 'composite: split(x, sections, 2)',
         examples='>>> gs.dsplit([[[1.0, 2.0]]], 2)\n' '[tensor([[[1.]]]), tensor([[[2.]]])]', returns='ys : list of Tensor'),
-    "dstack": docstring('Arrays one behind the other along a third axis.', 'arrays : sequence of array_like',
-        'dstack(Array[] arrays) -> y\n' "composite: _join(arrays, lifted_shapes(arrays.shape, 'depth'), 2)",
-        examples='>>> gs.dstack([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
+    "dstack": docstring('Arrays joined along a third axis.', 'arrays : sequence of array_like', 'dstack(Array[] arrays) -> y\n'
+        "composite: _join(arrays, lifted_shapes(arrays.shape, 'depth'), 2)", examples='>>> gs.dstack([[1.0, 2.0], [3.0, 4.0]])\n'
+        'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
     "hsplit": docstring(
-        'Views of equal length along the second axis, the only one of a vector, or of the parts between given indices.',
-        'x : array_like\n' 'sections : index\n' '    Number of parts, or indices where a new part begins.',
+        'Views of parts along the second axis, or the axis of a vector, of equal length or between the given indices.',
+        'x : array_like\n' 'sections : index\n'
+        '    Number of parts, or the index of the first element of each part after the first.',
         'hsplit(x, Index sections) -> Array[] ys\n' 'composite: split(x, sections, 0 if x.ndim == 1 else 1)',
         examples='>>> gs.hsplit([1.0, 2.0], 2)\n' '[tensor([1.]), tensor([2.])]', returns='ys : list of Tensor'),
-    "hstack": docstring('Vectors one after the other, matrices side by side.', 'arrays : sequence of array_like\n'
-        'dtype : optional\n' '    As `numpy.hstack` takes them.', 'hstack(Array[] arrays) -> y\n'
-        'composite: _join(arrays, shapes, 0 if len_of(shapes[0]) == 1 else 1)\n'
+    "hstack": docstring('Vectors joined along their axis, other arrays along the second axis.',
+        'arrays : sequence of array_like\n' 'dtype : optional\n' '    As `numpy.hstack` takes them.',
+        'hstack(Array[] arrays) -> y\n' 'composite: _join(arrays, shapes, 0 if len_of(shapes[0]) == 1 else 1)\n'
         "where shapes = lifted_shapes(arrays.shape, 'flat')", examples='>>> gs.hstack([[1.0], 2.0])\n' 'tensor([1., 2.])'),
     "insert": docstring('A copy of `x` with `values` before the slices at `index` along `axis`.', 'x : array_like\n'
-        'index : index\n' '    Before which slices, an integer, a slice or several integers.\n' 'values : array_like\n'
-        '    What is put there; it broadcasts to the place.\n' 'axis : int or None, default None\n'
-        '    Axis along which the slices lie; `x` as one row when it is None.',
-        'insert(x, Index index, values, int? axis=None) -> y\n'
+        'index : index\n' '    Slices before which to insert, an integer, a slice or several integers.\n' 'values : array_like\n'
+        '    Values to insert; they broadcast.\n' 'axis : int or None, default None\n'
+        '    Axis of the slices; `x` is flattened when it is None.', 'insert(x, Index index, values, int? axis=None) -> y\n'
         'composite: insert(ravel(x), index, ravel(values), 0) if axis is None else take(concat([x,\n'
         '  astype(broadcast_to(laid, inserted_shape(x.shape, axis, count)), x.dtype)], axis), order, axis)\n'
         'where count = insert_count(index, x.shape[axis], values.shape, x.ndim, axis)\n'
@@ -1409,231 +1428,234 @@ describe({
         'where laid = moveaxis(lifted, 0, axis) if is_single(index) else lifted\n'
         'where order = _insert_order(index, x.shape[axis], count)', examples='>>> gs.insert([1.0, 2.0], 1, 7.0)\n'
         'tensor([1., 7., 2.])'),
-    "meshgrid": docstring('Coordinates of the points of a grid, an array for each axis.',
+    "meshgrid": docstring('Coordinates of the points of a grid, one array for each axis.',
         'arrays : array_like, one or more, or a sequence of array_like\n'
-        '    Coordinates along each axis, those of several axes in C order.\n' "indexing : str, default 'xy'\n"
+        '    Coordinates along each axis; an array with several axes is flattened in C order.\n' "indexing : str, default 'xy'\n"
         "    'xy' puts the first array along the second axis, 'ij' along the first.",
         "meshgrid(Array[] *arrays, str indexing='xy') -> Array[] ys\n" 'linear in arrays\n'
         'grad_arrays = _meshgrid_backward(grad, arrays.shape, indexing)', examples='>>> gs.meshgrid([[1.0, 2.0], [3.0, 4.0]])\n'
         '[tensor([[1., 2.],\n' '        [1., 2.]]), tensor([[3., 3.],\n' '        [4., 4.]])]', returns='ys : list of Tensor'),
-    "pad": docstring('Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.', 'x : array_like\n'
-        'pad_width : index\n' '    How much before and after each axis, as for numpy.pad.\n' "mode : str, default 'constant'\n"
-        '    What the new elements are.\n' 'constant_values : scalar, default 0\n' "    Their value where `mode` is 'constant'.",
+    "pad": docstring('Axes extended at both ends; `mode` is constant, edge, reflect, symmetric or wrap.', 'x : array_like\n'
+        'pad_width : index\n' '    Lengths before and after each axis, as for numpy.pad.\n' "mode : str, default 'constant'\n"
+        '    Rule for the new elements.\n' 'constant_values : scalar, default 0\n'
+        "    Value of the new elements if `mode` is 'constant'.",
         "pad(x, Index pad_width, str mode='constant', *, Scalar constant_values=0) -> y\n"
         'grad_x = _pad_backward(grad, x.shape, pad_width, mode)\n' 'y_t = pad(x_t, pad_width, mode)',
         examples='>>> gs.pad([1.0, 2.0], 1)\n' 'tensor([0., 1., 2., 0.])'),
-    "repeat": docstring('Every element, or every slice along `axis`, repeated in place.', 'x : array_like\n' 'repeats : index\n'
-        '    How often, one number or one for each.\n' 'axis : int or None, default None\n'
-        '    Axis along which to repeat; `x` is flattened when it is None.', 'repeat(x, Index repeats, int? axis=None) -> y\n'
+    "repeat": docstring('Every element, or every slice along `axis`, repeated.', 'x : array_like\n' 'repeats : index\n'
+        '    Number of repetitions, one number or one for each element or slice.\n' 'axis : int or None, default None\n'
+        '    Axis of the slices; `x` is flattened when it is None.', 'repeat(x, Index repeats, int? axis=None) -> y\n'
         'linear in x\n' 'grad_x = _repeat_backward(grad, x.shape, repeats, axis)', examples='>>> gs.repeat([1.0, 2.0], 2)\n'
         'tensor([1., 1., 2., 2.])'),
-    "resize": docstring('The elements in C order under another shape, from the start again where it holds more.',
+    "resize": docstring('The elements in C order with another shape; they repeat from the first if the shape has more elements.',
         'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result.', 'resize(x, int[] shape) -> y\n'
         'composite: reshape(take(x, _cycle(x.size, shape)), shape)', examples='>>> gs.resize([1.0, 2.0], (3,))\n'
         'tensor([1., 2., 1.])'),
-    "split": docstring('Views of equal length along `axis`, or of the parts between given indices.', 'x : array_like\n'
-        'sections : index\n' '    Number of parts, or indices where a new part begins.\n' 'axis : int, default 0\n'
-        '    Axis along which the arrays lie.', 'split(x, Index sections, int axis=0) -> Array[] ys\n' 'linear in x\n'
+    "split": docstring('Views of parts along `axis`, of equal length or between the given indices.', 'x : array_like\n'
+        'sections : index\n' '    Number of parts, or the index of the first element of each part after the first.\n'
+        'axis : int, default 0\n' '    Axis of the parts.', 'split(x, Index sections, int axis=0) -> Array[] ys\n' 'linear in x\n'
         'grad_x = concat(grad, axis)\n' '\n'
-        "A call with PyTorch's keywords is refused: PyTorch's takes the length of a part, not their number; write chunk(x, parts,\n"
-        'axis).', examples='>>> gs.split([1.0, 2.0, 3.0, 4.0], 2)\n' '[tensor([1., 2.]), tensor([3., 4.])]',
+        "A call with PyTorch's keywords is refused: PyTorch's takes the length of a part, not the number of parts; write chunk(x,\n"
+        'parts, axis).', examples='>>> gs.split([1.0, 2.0, 3.0, 4.0], 2)\n' '[tensor([1., 2.]), tensor([3., 4.])]',
         returns='ys : list of Tensor'),
-    "split_with_sizes": docstring('Views of parts of the given lengths along `axis`, which add up to its own.', 'x : array_like\n'
-        'sizes : int or sequence of int\n' '    Lengths of the parts.\n' 'axis : int, default 0\n'
-        '    Axis along which the arrays lie.', 'split_with_sizes(x, int[] sizes, int axis=0) -> Array[] ys\n'
+    "split_with_sizes": docstring(
+        'Views of parts of the given lengths along `axis`; the lengths add up to the length of the axis.', 'x : array_like\n'
+        'sizes : int or sequence of int\n' '    Lengths of the parts.\n' 'axis : int, default 0\n' '    Axis of the parts.',
+        'split_with_sizes(x, int[] sizes, int axis=0) -> Array[] ys\n'
         'composite: split(x, part_ends(x.shape, sizes, axis), axis)',
         examples='>>> gs.split_with_sizes([1.0, 2.0, 3.0], (2, 1))\n' '[tensor([1., 2.]), tensor([3.])]',
         returns='ys : list of Tensor'),
     "stack": docstring('Arrays of one shape along a new axis.', 'arrays : sequence of array_like\n' 'axis : int, default 0\n'
-        '    Where the new axis stands in the result.\n' 'out, dtype : optional\n' '    As `numpy.stack` takes them.',
+        '    Position of the new axis in the result.\n' 'out, dtype : optional\n' '    As `numpy.stack` takes them.',
         'stack(Array[] arrays, int axis=0) -> y\n' 'linear in arrays\n' 'grad_arrays = unstack(grad, axis)',
         examples='>>> gs.stack([[1.0, 2.0], [3.0, 4.0]], 1)\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
-    "tile": docstring('Copies of the whole of `x` laid along its axes.', 'x : array_like\n' 'reps : int or sequence of int\n'
+    "tile": docstring('The whole of `x` repeated along its axes.', 'x : array_like\n' 'reps : int or sequence of int\n'
         '    Number of copies along each axis.', 'tile(x, int[] reps) -> y\n' 'linear in x\n'
         'grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))',
         examples='>>> gs.tile([1.0, 2.0], 2)\n' 'tensor([1., 2., 1., 2.])'),
-    "unsafe_chunk": docstring('Copies of the parts that chunk gives; they can be written to.', 'x : array_like\n' 'chunks : int\n'
-        '    Number of parts; there are fewer where fewer of that length suffice.\n' 'axis : int, default 0\n'
-        '    Axis along which the arrays lie.', 'unsafe_chunk(x, int chunks, int axis=0) -> Array[] ys\n'
+    "unsafe_chunk": docstring('Copies of the parts that chunk returns, which can be written to.', 'x : array_like\n'
+        'chunks : int\n' '    Number of parts; there are fewer if fewer parts of that length suffice.\n' 'axis : int, default 0\n'
+        '    Axis of the parts.', 'unsafe_chunk(x, int chunks, int axis=0) -> Array[] ys\n'
         'composite: unsafe_split(x, chunk_ends(x.shape, chunks, axis), axis)',
         examples='>>> gs.unsafe_chunk([1.0, 2.0, 3.0], 2)\n' '[tensor([1., 2.]), tensor([3.])]', returns='ys : list of Tensor'),
-    "unsafe_split": docstring('Copies of the parts that split gives; they can be written to.', 'x : array_like\n'
-        'sections : index\n' '    Number of parts, or indices where a new part begins.\n' 'axis : int, default 0\n'
-        '    Axis along which the arrays lie.', 'unsafe_split(x, Index sections, int axis=0) -> Array[] ys\n' 'linear in x\n'
-        'grad_x = concat(grad, axis)', examples='>>> gs.unsafe_split([1.0, 2.0, 3.0, 4.0], 2)\n'
+    "unsafe_split": docstring('Copies of the parts that split returns, which can be written to.', 'x : array_like\n'
+        'sections : index\n' '    Number of parts, or the index of the first element of each part after the first.\n'
+        'axis : int, default 0\n' '    Axis of the parts.', 'unsafe_split(x, Index sections, int axis=0) -> Array[] ys\n'
+        'linear in x\n' 'grad_x = concat(grad, axis)', examples='>>> gs.unsafe_split([1.0, 2.0, 3.0, 4.0], 2)\n'
         '[tensor([1., 2.]), tensor([3., 4.])]', returns='ys : list of Tensor'),
     "unstack": docstring('Views of the slices of `x` along `axis`.', 'x : array_like\n' 'axis : int, default 0\n'
-        '    Axis that is taken apart.', 'unstack(x, int axis=0) -> Array[] ys\n' 'linear in x\n' 'grad_x = stack(grad, axis)',
+        '    Axis of the slices.', 'unstack(x, int axis=0) -> Array[] ys\n' 'linear in x\n' 'grad_x = stack(grad, axis)',
         examples='>>> gs.unstack([[1.0, 2.0], [3.0, 4.0]])\n' '[tensor([1., 2.]), tensor([3., 4.])]',
         returns='ys : list of Tensor'),
-    "vsplit": docstring('Views of equal length along the first axis, or of the parts between given indices.', 'x : array_like\n'
-        'sections : index\n' '    Number of parts, or indices where a new part begins.',
+    "vsplit": docstring('Views of parts along the first axis, of equal length or between the given indices.', 'x : array_like\n'
+        'sections : index\n' '    Number of parts, or the index of the first element of each part after the first.',
         'vsplit(x, Index sections) -> Array[] ys\n' 'composite: split(x, sections, 0)',
         examples='>>> gs.vsplit([[1.0], [2.0]], 2)\n' '[tensor([[1.]]), tensor([[2.]])]', returns='ys : list of Tensor'),
-    "vstack": docstring('Vectors as the rows of a matrix, matrices one below the other.', 'arrays : sequence of array_like\n'
-        'dtype : optional\n' '    As `numpy.vstack` takes them.', 'vstack(Array[] arrays) -> y\n'
-        "composite: _join(arrays, lifted_shapes(arrays.shape, 'rows'), 0)", examples='>>> gs.vstack([[1.0, 2.0], [[3.0, 4.0]]])\n'
-        'tensor([[1., 2.],\n' '        [3., 4.]])'),
-    "argmax": docstring('Position of the first largest element along `axis`, or in C order when it is None.', 'x : array_like\n'
+    "vstack": docstring('Vectors as the rows of a matrix, other arrays joined along the first axis.',
+        'arrays : sequence of array_like\n' 'dtype : optional\n' '    As `numpy.vstack` takes them.',
+        'vstack(Array[] arrays) -> y\n' "composite: _join(arrays, lifted_shapes(arrays.shape, 'rows'), 0)",
+        examples='>>> gs.vstack([[1.0, 2.0], [[3.0, 4.0]]])\n' 'tensor([[1., 2.],\n' '        [3., 4.]])'),
+    "argmax": docstring('Index of the first largest element along `axis`, or in C order when it is None.', 'x : array_like\n'
         'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.\n' 'out : optional\n'
+        'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.\n' 'out : optional\n'
         '    As `numpy.argmax` takes them.', 'argmax(x, int? axis=None, bool keepdims=False) -> Index indices\n'
         'not differentiable', examples='>>> gs.argmax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1, 0])',
         returns='indices : Tensor'),
-    "argmin": docstring('Position of the first smallest element along `axis`, or in C order when it is None.', 'x : array_like\n'
+    "argmin": docstring('Index of the first smallest element along `axis`, or in C order when it is None.', 'x : array_like\n'
         'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.\n' 'out : optional\n'
+        'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.\n' 'out : optional\n'
         '    As `numpy.argmin` takes them.', 'argmin(x, int? axis=None, bool keepdims=False) -> Index indices\n'
         'not differentiable', examples='>>> gs.argmin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([0, 1])',
         returns='indices : Tensor'),
     "argpartition": docstring(
-        'An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind.', 'x : array_like\n'
-        'kth : int\n' '    Which element.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
-        'kind, order : optional\n' '    As `numpy.argpartition` takes them.',
+        'Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger elements after\n'
+        'it.', 'x : array_like\n' 'kth : int\n' '    Sorted position.\n' 'axis : int, default -1\n'
+        '    Axis of the comparison.\n' 'kind, order : optional\n' '    As `numpy.argpartition` takes them.',
         'argpartition(x, int kth, int axis=-1) -> Index indices\n' 'not differentiable',
         examples='>>> gs.argpartition([3.0, 1.0, 2.0], 0)\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
-    "argsort": docstring('The order that sorts `x` along `axis`; equal elements keep theirs.', 'x : array_like\n'
-        'axis : int, default -1\n' '    Axis along which the elements are compared.\n' 'descending : bool, default False\n'
+    "argsort": docstring('Indices that sort `x` along `axis`; equal elements keep their order.', 'x : array_like\n'
+        'axis : int, default -1\n' '    Axis of the comparison.\n' 'descending : bool, default False\n'
         '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
         '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.argsort` takes them.',
         'argsort(x, int axis=-1, *, bool descending=False, bool stable=True) -> Index indices\n' 'not differentiable',
         examples='>>> gs.argsort([3.0, 1.0, 2.0])\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
-    "bincount": docstring('How often each number occurs, or the sum of the weights where it does.', 'x : index\n'
-        '    Integers, not negative.\n' 'weights : array_like or None, default None\n' '    One for each; 1 when it is None.\n'
-        'minlength : int, default 0\n' '    Least length of the result.',
+    "bincount": docstring('Number of occurrences of each integer, or the sum of its weights.', 'x : index\n'
+        '    Nonnegative integers.\n' 'weights : array_like or None, default None\n'
+        '    One weight for each element; 1 when it is None.\n' 'minlength : int, default 0\n' '    Least length of the result.',
         'bincount(Index x, Array? weights=None, int minlength=0) -> y\n' 'linear in weights\n' 'grad_weights = take(grad, x)',
         examples='>>> gs.bincount([0, 2, 2], [1.0, 2.0, 4.0])\n' 'tensor([1., 0., 6.])'),
-    "bucketize": docstring('Between which two of the rising boundaries each number lies, counted from 0 below the first one.',
-        'x : array_like\n' 'boundaries : array_like\n' '    Numbers in rising order.\n' 'right : bool, default False\n'
-        '    Whether a number on a boundary belongs above it.', 'bucketize(x, boundaries, *, bool right=False) -> Index indices\n'
-        'not differentiable', examples='>>> gs.bucketize([0.0, 0.5, 2.0], [0.0, 1.0])\n' 'tensor([0, 1, 2])',
-        returns='indices : Tensor'),
-    "digitize": docstring('Which bin each number belongs to, counted from 1; 0 below the first edge.', 'x : array_like\n'
-        'bins : array_like\n' '    Edges of the bins, rising or falling.\n' 'right : bool, default False\n'
-        '    Whether a number on an edge belongs below it.', 'digitize(x, bins, bool right=False) -> Index indices\n'
+    "bucketize": docstring(
+        'Index of the interval between ascending boundaries that contains each number; 0 below the first boundary.',
+        'x : array_like\n' 'boundaries : array_like\n' '    Numbers in ascending order.\n' 'right : bool, default False\n'
+        '    Whether a number on a boundary belongs to the interval above it.',
+        'bucketize(x, boundaries, *, bool right=False) -> Index indices\n' 'not differentiable',
+        examples='>>> gs.bucketize([0.0, 0.5, 2.0], [0.0, 1.0])\n' 'tensor([0, 1, 2])', returns='indices : Tensor'),
+    "digitize": docstring('Index of the bin of each number, counted from 1; 0 before the first edge.', 'x : array_like\n'
+        'bins : array_like\n' '    Edges of the bins, ascending or descending.\n' 'right : bool, default False\n'
+        '    Whether a number on an edge belongs to the bin below it.', 'digitize(x, bins, bool right=False) -> Index indices\n'
         'not differentiable', examples='>>> gs.digitize([0.5, 1.5], [0.0, 1.0, 2.0])\n' 'tensor([1, 2])',
         returns='indices : Tensor'),
-    "isin": docstring('Whether each element is one of those of `test`.', 'x : array_like\n' 'test : array_like\n'
-        '    What is looked for.\n' 'assume_unique, invert, kind : optional\n' '    As `numpy.isin` takes them.',
+    "isin": docstring('Whether each element is an element of `test`.', 'x : array_like\n' 'test : array_like\n'
+        '    Elements to look for.\n' 'assume_unique, invert, kind : optional\n' '    As `numpy.isin` takes them.',
         'isin(x, test) -> Mask y\n' 'not differentiable', examples='>>> gs.isin([1.0, 2.0, 3.0], [2.0, 5.0])\n'
         'tensor([False,  True, False])'),
-    "kthvalue": docstring('The `k`-th smallest element along `axis`, counted from 1, and where it stands.', 'x : array_like\n'
-        'k : int\n' '    Which one.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.',
+    "kthvalue": docstring('The `k`-th smallest element along `axis`, counted from 1, and its index.', 'x : array_like\n'
+        'k : int\n' '    Rank of the element, from 1.\n' 'axis : int, default -1\n' '    Axis of the comparison.\n'
+        'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.',
         'kthvalue(x, int k, int axis=-1, bool keepdims=False) -> values, Index indices\n'
         'composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),\n'
         '  place if keepdims else squeeze(place, axis))\n' 'where place = narrow(_smallest_places(x, k, axis), axis, k - 1, 1)',
         examples='>>> gs.kthvalue([3.0, 1.0, 2.0], 3)\n' 'KthvalueResult(values=tensor(3.), indices=tensor(0))',
         returns='values : Tensor\n' 'indices : Tensor'),
-    "mode": docstring('The element that occurs most often along `axis`, the smallest of several, and where it stands last.',
-        'x : array_like\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.',
-        'mode(x, int axis=-1, bool keepdims=False) -> values, Index indices\n'
+    "mode": docstring('Most frequent element along `axis`, the smallest of several, and the index of its last occurrence.',
+        'x : array_like\n' 'axis : int, default -1\n' '    Axis of the comparison.\n' 'keepdims : bool, default False\n'
+        '    Whether `axis` is kept, with length 1.', 'mode(x, int axis=-1, bool keepdims=False) -> values, Index indices\n'
         'composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),\n'
         '  place if keepdims else squeeze(place, axis))\n' 'where place = _mode_place(x, axis)',
         examples='>>> gs.mode([3.0, 1.0, 3.0])\n' 'ModeResult(values=tensor(3.), indices=tensor(2))', returns='values : Tensor\n'
         'indices : Tensor'),
-    "msort": docstring('Sorted along the first axis.', 'x : array_like', 'msort(x) -> y\n' 'composite: sort(x, 0)',
+    "msort": docstring('Elements sorted along the first axis.', 'x : array_like', 'msort(x) -> y\n' 'composite: sort(x, 0)',
         examples='>>> gs.msort([[3.0], [1.0]])\n' 'tensor([[1.],\n' '        [3.]])'),
-    "partition": docstring('Element `kth` where sorting would put it, smaller ones before it and larger ones behind.',
-        'x : array_like\n' 'kth : int\n' '    Which element.\n' 'axis : int, default -1\n'
-        '    Axis along which the elements are compared.\n' 'kind, order : optional\n' '    As `numpy.partition` takes them.',
-        'partition(x, int kth, int axis=-1) -> y\n' 'composite: take_along_axis(x, argpartition(x, kth, axis), axis)',
-        examples='>>> gs.partition([3.0, 1.0], 0)\n' 'tensor([1., 3.])'),
+    "partition": docstring('Element `kth` at its sorted position, with smaller elements before it and larger elements after it.',
+        'x : array_like\n' 'kth : int\n' '    Sorted position.\n' 'axis : int, default -1\n' '    Axis of the comparison.\n'
+        'kind, order : optional\n' '    As `numpy.partition` takes them.', 'partition(x, int kth, int axis=-1) -> y\n'
+        'composite: take_along_axis(x, argpartition(x, kth, axis), axis)', examples='>>> gs.partition([3.0, 1.0], 0)\n'
+        'tensor([1., 3.])'),
     "searchsorted": docstring(
-        "Where to insert each value so that the sorted sequence stays sorted; of rows of sequences, each row's values in its own.",
-        'sorted_sequence : array_like\n' '    Numbers in rising order.\n' 'values : array_like\n' '    Numbers to insert.\n'
-        "side : str, default 'left'\n" "    Whether equal ones go to the 'left' or to the 'right'.\n" 'sorter : optional\n'
+        'Indices of insertion that keep the sorted sequence sorted; with rows of sequences, the values of each row go into its\n'
+        'own sequence.', 'sorted_sequence : array_like\n' '    Numbers in ascending order.\n' 'values : array_like\n'
+        '    Numbers to insert.\n' "side : str, default 'left'\n"
+        "    Insertion to the 'left' or to the 'right' of equal elements.\n" 'sorter : optional\n'
         '    As `numpy.searchsorted` takes them.', "searchsorted(sorted_sequence, values, str side='left') -> Index indices\n"
         'not differentiable', examples=">>> gs.searchsorted([1.0, 2.0, 3.0], [1.5, 2.0], 'right')\n" 'tensor([1, 2])',
         returns='indices : Tensor'),
-    "sort": docstring('Sorted along `axis`; equal elements keep their order.', 'x : array_like\n' 'axis : int, default -1\n'
-        '    Axis along which the elements are compared.\n' 'descending : bool, default False\n'
+    "sort": docstring('Elements sorted along `axis`; equal elements keep their order.', 'x : array_like\n'
+        'axis : int, default -1\n' '    Axis of the comparison.\n' 'descending : bool, default False\n'
         '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
         '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.',
         'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
         'grad_x = _take_along_axis_backward(grad, order, x.shape, axis)\n'
         'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)\n' '\n'
-        "A call with PyTorch's keywords is refused: PyTorch's gives places as well; write sort(axis=) and argsort(axis=).",
+        "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write sort(axis=) and argsort(axis=).",
         examples='>>> gs.sort([[3.0, 1.0], [2.0, 4.0]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
-    "topk": docstring('The `k` largest or smallest elements along `axis`, in order, and where they stood.', 'x : array_like\n'
-        'k : int\n' '    How many.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
-        'largest : bool, default True\n' '    Whether the largest ones are wanted, or the smallest.',
+    "topk": docstring('The `k` largest or smallest elements along `axis`, in order, and their indices.', 'x : array_like\n'
+        'k : int\n' '    Number of elements.\n' 'axis : int, default -1\n' '    Axis of the comparison.\n'
+        'largest : bool, default True\n' '    Whether to return the largest elements, otherwise the smallest.',
         'topk(x, int k, int axis=-1, *, bool largest=True) -> values, Index indices\n'
         'grad_x = _take_along_axis_backward(grad_values, indices, x.shape, axis)\n'
         'values_t = take_along_axis(x_t, indices, axis)', examples='>>> gs.topk([3.0, 1.0, 2.0], 2)\n'
         'TopkResult(values=tensor([3., 2.]), indices=tensor([0, 2]))', returns='values : Tensor\n' 'indices : Tensor'),
-    "unique": docstring('The different elements, in rising order; the gradient goes to the first of equal ones.',
+    "unique": docstring('Distinct elements in ascending order; the gradient goes to the first of equal elements.',
         'x : array_like\n' 'return_index, return_inverse, return_counts, axis, equal_nan, sorted : optional\n'
         '    As `numpy.unique` takes them.', 'unique(x) -> values\n' 'composite: take(x, _first_places(x))',
         examples='>>> gs.unique([[2.0, 1.0], [2.0, 3.0]])\n' 'tensor([1., 2., 3.])', returns='values : Tensor'),
     "unique_all": docstring(
-        'The different elements, where each stands first in C order, which of them each element is, and how often each occurs.',
-        'x : array_like', 'unique_all(x) -> values, Index indices, Index inverse_indices, Index counts\n'
+        'Distinct elements, index in C order of the first occurrence of each, index of each element among them, and number of\n'
+        'occurrences of each.', 'x : array_like', 'unique_all(x) -> values, Index indices, Index inverse_indices, Index counts\n'
         'composite: (take(x, _first_places(x)), _first_places(x), _ranks_of_unique(x), _counts_of_unique(x))',
         examples='>>> gs.unique_all([2.0, 2.0])\n'
         'UniqueAllResult(values=tensor([2.]), indices=tensor([0]), inverse_indices=tensor([0, 0]), counts=tensor([2]))',
         returns='values : Tensor\n' 'indices : Tensor\n' 'inverse_indices : Tensor\n' 'counts : Tensor'),
-    "unique_counts": docstring('The different elements and how often each occurs.', 'x : array_like',
+    "unique_counts": docstring('Distinct elements and the number of occurrences of each.', 'x : array_like',
         'unique_counts(x) -> values, Index counts\n' 'composite: (take(x, _first_places(x)), _counts_of_unique(x))',
         examples='>>> gs.unique_counts([2.0, 1.0, 2.0])\n' 'UniqueCountsResult(values=tensor([1., 2.]), counts=tensor([1, 2]))',
         returns='values : Tensor\n' 'counts : Tensor'),
-    "unique_inverse": docstring('The different elements, and which of them each element is.', 'x : array_like',
+    "unique_inverse": docstring('Distinct elements, and for each element its index among them.', 'x : array_like',
         'unique_inverse(x) -> values, Index inverse_indices\n' 'composite: (take(x, _first_places(x)), _ranks_of_unique(x))',
         examples='>>> gs.unique_inverse([2.0, 1.0, 2.0])\n'
         'UniqueInverseResult(values=tensor([1., 2.]), inverse_indices=tensor([1, 0, 1]))', returns='values : Tensor\n'
         'inverse_indices : Tensor'),
-    "arange": docstring('Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.',
-        'start : scalar\n' '    First number, or the end where it stands alone.\n' 'stop : scalar or None, default None\n'
-        '    Where to end, itself left out.\n' 'step : scalar, default 1\n' '    Distance of neighbouring numbers.\n'
+    "arange": docstring('Numbers from `start` up to but not including `stop`; from 0 up to `start` when `stop` is None.',
+        'start : scalar\n' '    First number, or the end when `stop` is None.\n' 'stop : scalar or None, default None\n'
+        '    End, not included.\n' 'step : scalar, default 1\n' '    Distance of neighbouring numbers.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'arange(Scalar start, Scalar? stop=None, Scalar step=1, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.arange(0, 6, 2)\n' 'tensor([0, 2, 4])'),
     "astype": docstring('A copy of `x` with another dtype.', 'x : array_like\n' 'dtype : dtype\n' '    Type of the elements.\n'
         'copy : optional\n' '    As `numpy.astype` takes them.', 'astype(x, DType dtype) -> y\n' 'linear in x\n' 'grad_x = grad',
         examples=">>> gs.astype([1.5, -2.5], 'int64')\n" 'tensor([ 1, -2])'),
-    "copy": docstring('The same elements in memory of their own.', 'x : array_like\n' 'order : optional\n'
-        '    As `numpy.copy` takes them.', 'copy(x) -> y\n' 'linear in x\n' 'grad_x = grad', examples='>>> gs.copy([1.0, 2.0])\n'
-        'tensor([1., 2.])'),
-    "empty": docstring('An array that nobody has written to.', 'shape : int, one or more, or a int or sequence of int\n'
+    "copy": docstring('A copy of `x`.', 'x : array_like\n' 'order : optional\n' '    As `numpy.copy` takes them.',
+        'copy(x) -> y\n' 'linear in x\n' 'grad_x = grad', examples='>>> gs.copy([1.0, 2.0])\n' 'tensor([1., 2.])'),
+    "empty": docstring('Uninitialised array.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.empty((0,))\n' 'tensor([])'),
-    "empty_like": docstring('An array of the shape and dtype of `x` that nobody has written to.', 'x : array_like\n'
+    "empty_like": docstring('Uninitialised array with the shape and dtype of `x`.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' 'order, shape : optional\n'
         '    As `numpy.empty_like` takes them.\n' + LEAF, 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.empty_like([])\n' 'tensor([])'),
     "eye": docstring('Ones on diagonal `k`, zeros elsewhere.', 'n_rows : int\n' '    Number of rows.\n'
-        'n_cols : int or None, default None\n' '    Number of columns; that of the rows when it is None.\n' 'k : int, default 0\n'
-        '    Which diagonal; positive ones are above the main one.\n' 'dtype : dtype or None, default None\n'
-        '    Type of the elements.\n' + LEAF, 'eye(int n_rows, int? n_cols=None, *, int k=0, DType? dtype=None) -> y\n'
-        'not differentiable', examples='>>> gs.eye(2)\n' 'tensor([[1., 0.],\n' '        [0., 1.]])'),
-    "full": docstring('One value everywhere.', 'shape : int or sequence of int\n' '    Length of each axis.\n'
+        'n_cols : int or None, default None\n' '    Number of columns; the number of rows when it is None.\n'
+        'k : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.\n'
+        'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
+        'eye(int n_rows, int? n_cols=None, *, int k=0, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.eye(2)\n'
+        'tensor([[1., 0.],\n' '        [0., 1.]])'),
+    "full": docstring('Array with the same value everywhere.', 'shape : int or sequence of int\n' '    Length of each axis.\n'
         'fill_value : scalar\n' '    The value of every element.\n' 'dtype : dtype or None, default None\n'
         '    Type of the elements.\n' + LEAF, 'full(int[] shape, Scalar fill_value, *, DType? dtype=None) -> y\n'
         'not differentiable', examples='>>> gs.full((2, 2), 0.5)\n' 'tensor([[0.5, 0.5],\n' '        [0.5, 0.5]])'),
-    "full_like": docstring('One value everywhere, in the shape and dtype of `x`.', 'x : array_like\n' 'fill_value : scalar\n'
-        '    The value of every element.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
-        'order, shape : optional\n' '    As `numpy.full_like` takes them.\n' + LEAF,
+    "full_like": docstring('Array with the same value everywhere, and with the shape and dtype of `x`.', 'x : array_like\n'
+        'fill_value : scalar\n' '    The value of every element.\n' 'dtype : dtype or None, default None\n'
+        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.full_like` takes them.\n' + LEAF,
         'full_like(x, Scalar fill_value, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.full_like([1.0, 2.0], 7)\n' 'tensor([7., 7.])'),
     "linspace": docstring('Evenly spaced numbers from `start` to `stop`.', 'start : scalar\n' '    First number.\n'
-        'stop : scalar\n' '    Last number, or the one after it where not `endpoint`.\n' 'num : int, default 50\n'
-        '    How many.\n' 'endpoint : bool, default True\n' '    Whether `stop` is one of them.\n'
+        'stop : scalar\n' '    Last number, or the number after it if not `endpoint`.\n' 'num : int, default 50\n'
+        '    Number of elements.\n' 'endpoint : bool, default True\n' '    Whether `stop` is included.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'linspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.linspace(0, 1, 5)\n' 'tensor([0.  , 0.25, 0.5 , 0.75, 1.  ])'),
-    "logspace": docstring('Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`.',
-        'start : scalar\n' '    First exponent.\n' 'stop : scalar\n' '    Last exponent, or the one behind it.\n'
-        'num : int, default 50\n' '    How many.\n' 'endpoint : bool, default True\n' '    Whether `stop` is the last one.\n'
-        'base : scalar, default 10.0\n' '    What the powers are of.\n' 'dtype : dtype or None, default None\n'
-        '    Type of the elements.\n' + LEAF,
+    "logspace": docstring('Powers of `base` with evenly spaced exponents from `start` to `stop`.', 'start : scalar\n'
+        '    First exponent.\n' 'stop : scalar\n' '    Last exponent, or the exponent after it if not `endpoint`.\n'
+        'num : int, default 50\n' '    Number of elements.\n' 'endpoint : bool, default True\n'
+        '    Whether `stop` is included.\n' 'base : scalar, default 10.0\n' '    Base of the powers.\n'
+        'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'logspace(Scalar start, Scalar stop, int num=50, *, bool endpoint=True, Scalar base=10.0, DType? dtype=None) -> y\n'
         'not differentiable', examples='>>> gs.logspace(0.0, 2.0, 3)\n' 'tensor([  1.,  10., 100.])'),
     "ones": docstring('Ones.', 'shape : int, one or more, or a int or sequence of int\n' '    Length of each axis.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'ones(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.ones((2, 3))\n'
         'tensor([[1., 1., 1.],\n' '        [1., 1., 1.]])'),
-    "ones_like": docstring('Ones in the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
+    "ones_like": docstring('Ones with the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
         '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.ones_like` takes them.\n' + LEAF,
         'ones_like(x, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.ones_like([2.0, 3.0])\n'
         'tensor([1., 1.])'),
@@ -1641,72 +1663,73 @@ describe({
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'zeros(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.zeros((2, 3))\n'
         'tensor([[0., 0., 0.],\n' '        [0., 0., 0.]])'),
-    "zeros_like": docstring('Zeros in the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
+    "zeros_like": docstring('Zeros with the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
         '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.zeros_like` takes them.\n' + LEAF,
         'zeros_like(x, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.zeros_like([2.0, 3.0])\n'
         'tensor([0., 0.])'),
     "bernoulli": docstring('1 with probability `p`, else 0.', 'p : array_like\n' '    Probability of a 1, for each element.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'bernoulli(p, *, Generator? generator=None) -> y\n' 'not differentiable'),
-    "multinomial": docstring('`n` places drawn by their weights from each row.', 'x : array_like\n'
-        '    Weights, one row or rows of them; they need not sum to 1.\n' 'n : int\n' '    How many places.\n'
-        'replacement : bool, default False\n' '    Whether a place may be drawn twice.\n'
+    "multinomial": docstring('`n` indices drawn from each row, with the weights in the row.', 'x : array_like\n'
+        '    Weights, one row or several rows; they need not sum to 1.\n' 'n : int\n' '    Number of indices.\n'
+        'replacement : bool, default False\n' '    Whether an index may be drawn more than once.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'multinomial(x, int n, bool replacement=False, *, Generator? generator=None) -> Index y\n' 'not differentiable'),
-    "normal": docstring('Normal distribution of mean `loc` and standard deviation `scale`.', 'loc : array_like, default 0.0\n'
-        '    Where the distribution stands.\n' 'scale : array_like, default 1.0\n' '    How wide it is.\n'
+    "normal": docstring('Normal distribution with mean `loc` and standard deviation `scale`.', 'loc : array_like, default 0.0\n'
+        '    Location of the distribution.\n' 'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'
         'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        '    Shape of the result; the broadcast shape of the arguments when it is None.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.',
         'normal(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: loc + scale * _standard('normal', loc, scale, size, generator=generator)",
         examples='>>> gs.normal(2.0, 0.0)\n' 'tensor(2.)'),
-    "rand": docstring('Evenly distributed over [0, 1).', 'shape : int, one or more, or a int or sequence of int\n'
+    "rand": docstring('Numbers uniformly distributed over [0, 1).', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'rand(int[] *shape, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
-    "rand_like": docstring('Evenly distributed over [0, 1), in the shape and dtype of `x`.', 'x : array_like\n'
+    "rand_like": docstring('Numbers uniformly distributed over [0, 1), with the shape and dtype of `x`.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'rand_like(x, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
-    "randint": docstring('Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.', 'low : int\n'
-        '    The least one, or the bound where it stands alone.\n' 'high : int or None, default None\n'
-        '    Bound, itself left out.\n' 'size : int or sequence of int or None, default None\n'
+    "randint": docstring('Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None.',
+        'low : int\n' '    Least integer, or the upper bound when `high` is None.\n' 'high : int or None, default None\n'
+        '    Upper bound, not included.\n' 'size : int or sequence of int or None, default None\n'
         '    Shape of the result; one number when it is None.\n' "dtype : dtype, default 'int64'\n" '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         "randint(int low, int? high=None, int[]? size=None, *, DType dtype='int64', Generator? generator=None) -> y\n"
         'not differentiable'),
     "randint_like": docstring(
-        'Integers from `low` up to but without `high`, or from 0 up to `low` where it stands alone, in the shape and dtype of\n'
-        '`x`.', 'x : array_like\n' 'low : int\n' '    The least one, or the bound where it stands alone.\n'
-        'high : int or None, default None\n' '    Bound, itself left out.\n' 'dtype : dtype or None, default None\n'
+        'Integers from `low` up to but not including `high`, or from 0 up to `low` when `high` is None, with the shape and dtype\n'
+        'of `x`.', 'x : array_like\n' 'low : int\n' '    Least integer, or the upper bound when `high` is None.\n'
+        'high : int or None, default None\n' '    Upper bound, not included.\n' 'dtype : dtype or None, default None\n'
         '    Type of the elements.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'randint_like(x, int low, int? high=None, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
     "randn": docstring('Standard normal numbers.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'randn(int[] *shape, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
-    "randn_like": docstring('Standard normal numbers, in the shape and dtype of `x`.', 'x : array_like\n'
+    "randn_like": docstring('Standard normal numbers, with the shape and dtype of `x`.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'randn_like(x, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
-    "randperm": docstring('The numbers from 0 to n - 1 in random order.', 'n : int\n' '    How many.\n'
+    "randperm": docstring('The numbers from 0 to n - 1 in random order.', 'n : int\n' '    Number of elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
+        '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'randperm(int n, *, Generator? generator=None) -> Index y\n' 'not differentiable'),
     "alpha_dropout": docstring(
-        "Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.", 'x : array_like\n'
-        'p : float, default 0.5\n' '    Probability.\n' 'training : bool, default False\n' '    Whether anything is dropped.\n'
-        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
+        "Elements set to selu's limit with probability `p`, and the result scaled so that mean 0 and variance 1 are kept.",
+        'x : array_like\n' 'p : float, default 0.5\n' '    Probability that an element is dropped.\n'
+        'training : bool, default False\n' '    Whether elements are dropped.\n'
+        'generator : numpy.random.Generator or int or None, default None\n' '    Source of random numbers, or a seed.',
         'alpha_dropout(x, float p=0.5, bool training=False, *, Generator? generator=None) -> y\n'
         'composite: x if checked_probability(p) == 0 or not training else x * 0 if p == 1 else scale * ((1 - p) * x *\n'
         '  kept - low * (1 - (1 - p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
@@ -1715,45 +1738,49 @@ describe({
         examples='>>> gs.nn.alpha_dropout([1.0, 2.0])\n' 'tensor([1., 2.])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
     "celu": docstring('x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.', 'x : array_like\n' 'alpha : float, default 1.0\n'
-        '    Minus the limit at -inf.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        '    Negative of the limit at -inf.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
         'celu(x, float alpha=1.0) -> y\n' 'dy/dx = where(x > 0, 1, exp(where(x > 0, 0, x) / alpha))',
         examples='>>> gs.nn.celu([-1.0, 2.0])\n' 'tensor([-0.63212056,  2.        ])',
         references='Barron (2017), Continuously differentiable exponential linear units.'),
-    "dropout": docstring('Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.',
+    "dropout": docstring(
+        'Each element is 0 with probability `p`, and otherwise divided by 1 - p; `x` is unchanged if not `training`.',
         'x : array_like\n' 'p : float, default 0.5\n' '    Probability of a 0.\n' 'training : bool, default True\n'
-        '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed.',
+        '    Whether elements are dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+        '    Source of random numbers, or a seed.',
         'dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
         'composite: x if checked_probability(p) == 0 or not training else x * _dropout_factors(x, p, generator=generator)',
         examples='>>> gs.nn.dropout([1.0, 2.0], 0.0)\n' 'tensor([1., 2.])',
         references='Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.'),
-    "dropout1d": docstring('dropout of whole channels, of the last axis each.', 'x : array_like\n' 'p : float, default 0.5\n'
-        '    Probability of a 0.\n' 'training : bool, default True\n' '    Whether anything is dropped.\n'
-        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
+    "dropout1d": docstring('dropout of whole channels, which consist of the last axis.', 'x : array_like\n'
+        'p : float, default 0.5\n' '    Probability that a channel is 0.\n' 'training : bool, default True\n'
+        '    Whether channels are dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+        '    Source of random numbers, or a seed.',
         'dropout1d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
         'composite: _feature_dropout(x, p, training, 1, generator=generator)', examples='>>> gs.nn.dropout1d([[1.0, 2.0]], 0.0)\n'
         'tensor([[1., 2.]])'),
-    "dropout2d": docstring('dropout of whole channels, of the last two axes each.', 'x : array_like\n' 'p : float, default 0.5\n'
-        '    Probability of a 0.\n' 'training : bool, default True\n' '    Whether anything is dropped.\n'
-        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
+    "dropout2d": docstring('dropout of whole channels, which consist of the last two axes.', 'x : array_like\n'
+        'p : float, default 0.5\n' '    Probability that a channel is 0.\n' 'training : bool, default True\n'
+        '    Whether channels are dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+        '    Source of random numbers, or a seed.',
         'dropout2d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
         'composite: _feature_dropout(x, p, training, 2, generator=generator)',
         examples='>>> gs.nn.dropout2d([[[1.0, 2.0]]], 0.0)\n' 'tensor([[[1., 2.]]])'),
-    "dropout3d": docstring('dropout of whole channels, of the last three axes each.', 'x : array_like\n'
-        'p : float, default 0.5\n' '    Probability of a 0.\n' 'training : bool, default True\n'
-        '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed.',
+    "dropout3d": docstring('dropout of whole channels, which consist of the last three axes.', 'x : array_like\n'
+        'p : float, default 0.5\n' '    Probability that a channel is 0.\n' 'training : bool, default True\n'
+        '    Whether channels are dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+        '    Source of random numbers, or a seed.',
         'dropout3d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
         'composite: _feature_dropout(x, p, training, 3, generator=generator)',
         examples='>>> gs.nn.dropout3d([[[[1.0, 2.0]]]], 0.0)\n' 'tensor([[[[1., 2.]]]])'),
     "elu": docstring('x where x > 0, alpha * (exp(x) - 1) elsewhere.', 'x : array_like\n' 'alpha : float, default 1.0\n'
-        '    Minus the limit at -inf.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        '    Negative of the limit at -inf.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
         'elu(x, float alpha=1.0) -> y\n' 'dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))',
         examples='>>> gs.nn.elu([-1.0, 2.0])\n' 'tensor([-0.63212056,  2.        ])',
         references='Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).'),
-    "feature_alpha_dropout": docstring('alpha_dropout of whole channels, of all axes behind the second.', 'x : array_like\n'
-        'p : float, default 0.5\n' '    Probability.\n' 'training : bool, default False\n' '    Whether anything is dropped.\n'
-        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
+    "feature_alpha_dropout": docstring('alpha_dropout of whole channels, which consist of all axes after the second.',
+        'x : array_like\n' 'p : float, default 0.5\n' '    Probability that a channel is dropped.\n'
+        'training : bool, default False\n' '    Whether channels are dropped.\n'
+        'generator : numpy.random.Generator or int or None, default None\n' '    Source of random numbers, or a seed.',
         'feature_alpha_dropout(x, float p=0.5, bool training=False, *, Generator? generator=None) -> y\n'
         'composite: x if checked_probability(p) == 0 or not training else x * 0 if p == 1 else scale * ((1 - p) * x *\n'
         '  kept - low * (1 - (1 - p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
@@ -1761,7 +1788,7 @@ describe({
         'where kept = dropout(ones(x.shape[:2] + (1,) * (x.ndim - 2), dtype=x.dtype), p, generator=generator)',
         examples='>>> gs.nn.feature_alpha_dropout([[1.0, 2.0]])\n' 'tensor([[1., 2.]])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
-    "gelu": docstring("x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.",
+    "gelu": docstring("x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'.",
         'x : array_like\n' "approximate : str, default 'none'\n" "    'none' or 'tanh'.\n" 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', "gelu(x, str approximate='none') -> y\n"
         "dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
@@ -1772,22 +1799,22 @@ describe({
         examples='>>> gs.nn.gelu([-gs.inf, -1e+300, 0.0, 1e+300])\n' 'tensor([0.e+000, 0.e+000, 0.e+000, 1.e+300])',
         references='Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).'),
     "glu": docstring('The first half along `axis` times the sigmoid of the second.', 'x : array_like\n' 'axis : int, default -1\n'
-        '    Axis that is halved.', 'glu(x, int axis=-1) -> y\n' 'composite: halves[0] * sigmoid(halves[1])\n'
+        '    Axis that is split into halves.', 'glu(x, int axis=-1) -> y\n' 'composite: halves[0] * sigmoid(halves[1])\n'
         'where halves = split(x, 2, axis)', examples='>>> gs.nn.glu([[1.0, 0.0]])\n' 'tensor([[0.5]])',
         references='Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.'),
     "hardshrink": docstring('x where abs(x) > lambd, 0 elsewhere.', 'x : array_like\n' 'lambd : float, default 0.5\n'
-        '    Largest modulus that becomes 0.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        '    Largest modulus that is set to 0.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
         'hardshrink(x, float lambd=0.5) -> y\n' 'composite: where(absolute(x) <= lambd, 0, x)',
         examples='>>> gs.nn.hardshrink([-1.0, 0.25, 0.75, gs.nan])\n' 'tensor([-1.  ,  0.  ,  0.75,   nan])'),
-    "hardsigmoid": docstring('x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.', 'x : array_like\n'
+    "hardsigmoid": docstring('x / 6 + 1/2, clipped to [0, 1]; the derivative at the bounds is 0.', 'x : array_like\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'hardsigmoid(x) -> y\n'
         'grad_x = where((x > -3) & (x < 3), grad / 6, 0)\n' 'y_t = where((x > -3) & (x < 3), x_t / 6, 0)',
         examples='>>> gs.nn.hardsigmoid([-4.0, 0.0, 1.5, 4.0])\n' 'tensor([0.  , 0.5 , 0.75, 1.  ])'),
-    "hardswish": docstring('x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.', 'x : array_like\n'
+    "hardswish": docstring('x * hardsigmoid(x); the derivative is 0 at -3 and 1 at 3.', 'x : array_like\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'hardswish(x) -> y\n'
         'dy/dx = _hardswish_slope(x)', examples='>>> gs.nn.hardswish([-gs.inf, -4.0, 1.5, 4.0, gs.inf])\n'
         'tensor([0.   , 0.   , 1.125, 4.   ,   inf])', references='Howard et al. (2019), Searching for MobileNetV3.'),
-    "hardtanh": docstring('x between `min_val` and `max_val`; the derivative at the bounds is 0.', 'x : array_like\n'
+    "hardtanh": docstring('x clipped to [`min_val`, `max_val`]; the derivative at the bounds is 0.', 'x : array_like\n'
         'min_val : float, default -1.0\n' '    Lower bound.\n' 'max_val : float, default 1.0\n' '    Upper bound.\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.',
         'hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y\n' 'dy/dx = (y > min_val) & (y < max_val)',
@@ -1812,24 +1839,24 @@ describe({
         'tensor([0.        , 0.86509839,        inf])',
         references='Misra (2019), Mish, a self regularized non-monotonic neural activation function.'),
     "prelu": docstring('x where x > 0, weight * x elsewhere.', 'x : array_like\n' 'weight : array_like\n'
-        '    One slope, or one for each channel, which stand along axis 1.', 'prelu(x, weight) -> y\n'
+        '    One slope, or one slope for each channel along axis 1.', 'prelu(x, weight) -> y\n'
         'composite: where(x > 0, x, 0) + slope * where(x > 0, 0, x)\n'
         "where axes = len_of(checked_axes(weight.shape, 'weight', 0, 1))\n"
         'where slope = expand_dims(weight, last_axes(x.ndim - 2)) if axes and x.ndim > 2 else reshape(weight, ()) if axes\n'
         '  and x.ndim == 0 else weight', examples='>>> gs.nn.prelu([[-1.0, 2.0], [3.0, -4.0]], [0.5, 0.25])\n'
         'tensor([[-0.5,  2. ],\n' '        [ 3. , -1. ]])',
         references='He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.'),
-    "relu": docstring('x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN.', 'x : array_like\n'
+    "relu": docstring('x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN.', 'x : array_like\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'relu(x) -> y\n' 'dy/dx = y > 0',
         examples='>>> gs.nn.relu([-1.0, 2.0])\n' 'tensor([0., 2.])'),
-    "relu6": docstring('x between 0 and 6; the derivative at the bounds is 0.', 'x : array_like\n'
+    "relu6": docstring('x clipped to [0, 6]; the derivative at the bounds is 0.', 'x : array_like\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'relu6(x) -> y\n'
         'dy/dx = (y > 0) & (y < 6)', examples='>>> gs.nn.relu6([-1.0, 3.0, 7.0])\n' 'tensor([0., 3., 6.])'),
     "rrelu": docstring(
-        'x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.',
+        'x where x > 0, elsewhere x times a random number between `lower` and `upper`, or times their mean if not `training`.',
         'x : array_like\n' 'lower : float, default 0.125\n' '    Least slope.\n' 'upper : float, default 0.3333333333333333\n'
         '    Largest slope.\n' 'training : bool, default False\n' '    Whether slopes are random.\n'
-        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
+        'generator : numpy.random.Generator or int or None, default None\n' '    Source of random numbers, or a seed.',
         'rrelu(x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? generator=None)\n'
         '  -> y\n'
         'composite: x * _rrelu_slope(x, lower, upper, generator=generator) if training else leaky_relu(x, (lower + upper)\n'
@@ -1847,23 +1874,22 @@ describe({
         'tensor([ 0.,  0., inf])',
         references='Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement\n'
         'learning.'),
-    "softplus": docstring('log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.', 'x : array_like\n'
+    "softplus": docstring('log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold.', 'x : array_like\n'
         'beta : float, default 1.0\n' '    Sharpness of the bend.\n' 'threshold : float, default 20.0\n'
-        '    Value of beta * x beyond which it is `x`.\n' 'inplace : bool, default False\n'
+        '    Value of beta * x above which the result is `x`.\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'softplus(x, float beta=1.0, float threshold=20.0) -> y\n'
         'dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))', examples='>>> gs.nn.softplus(0.5, 2.0, 1.0)\n'
         'tensor(0.65663084)'),
-    "softshrink": docstring('x moved towards 0 by `lambd`, 0 where it would pass it.', 'x : array_like\n'
-        'lambd : float, default 0.5\n' '    How far towards 0.\n' 'inplace : bool, default False\n'
-        '    Whether the result is written into `x`.', 'softshrink(x, float lambd=0.5) -> y\n'
-        "composite: x - clip(x, -lambd, checked_number(lambd, 'lambd', 0))", examples='>>> gs.nn.softshrink([-1.0, 0.25, 2.0])\n'
-        'tensor([-0.5,  0. ,  1.5])'),
-    "softsign": docstring('x / (1 + abs(x)); of a complex number the one of the same phase.', 'x : array_like\n'
+    "softshrink": docstring('x moved toward 0 by `lambd`, but not beyond 0.', 'x : array_like\n' 'lambd : float, default 0.5\n'
+        '    Distance of the move.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        'softshrink(x, float lambd=0.5) -> y\n' "composite: x - clip(x, -lambd, checked_number(lambd, 'lambd', 0))",
+        examples='>>> gs.nn.softshrink([-1.0, 0.25, 2.0])\n' 'tensor([-0.5,  0. ,  1.5])'),
+    "softsign": docstring('x / (1 + abs(x)); a complex number keeps its phase.', 'x : array_like\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'softsign(x) -> y\n'
         'composite: x / (1 + absolute(x)) if is_complex(x.dtype) else _real_softsign(x)',
         examples='>>> gs.nn.softsign([-1.0, 3.0, -gs.inf, gs.inf])\n' 'tensor([-0.5 ,  0.75, -1.  ,  1.  ])'),
     "squareplus": docstring('(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials.', 'x : array_like\n'
-        'b : float, default 4.0\n' '    How wide the bend is; toward 0 it becomes relu.\n' 'inplace : bool, default False\n'
+        'b : float, default 4.0\n' '    Width of the bend; 0 gives relu.\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'squareplus(x, float b=4.0) -> y\n'
         'dy/dx = where(x > 0, 0.5 + _direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low))\n'
         'where low = where(x > 0, 0, x)\n' 'where bend = hypot(low, b ** 0.5)',
@@ -1872,26 +1898,28 @@ describe({
     "tanhshrink": docstring('x - tanh(x), without cancellation near 0.', 'x : array_like\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'tanhshrink(x) -> y\n' 'dy/dx = square(tanh(x))',
         examples='>>> gs.nn.tanhshrink([0.0, 1.0])\n' 'tensor([0.        , 0.23840584])'),
-    "threshold": docstring('x where x > threshold, `value` elsewhere.', 'x : array_like\n' 'threshold : float\n' '    Bound.\n'
-        'value : float\n' '    What stands for elements that are not above it.\n' 'inplace : bool, default False\n'
+    "threshold": docstring('x where x > threshold, `value` elsewhere.', 'x : array_like\n' 'threshold : float\n'
+        '    Largest number that is replaced.\n' 'value : float\n'
+        '    Replacement for elements that are not above the threshold.\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'threshold(x, float threshold, float value) -> y\n'
         'dy/dx = x > threshold', examples='>>> gs.nn.threshold([-1.0, 2.0], 0.5, 9.0)\n' 'tensor([9., 2.])'),
-    "conv_tbc": docstring('conv1d of arrays (time, batch, channels).', 'x : array_like\n'
-        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (places, channels in, channels out).\n' 'bias : array_like\n'
-        '    What is added to each channel.\n' 'pad : int, default 0\n' '    How many zeros stand before and behind.',
-        'conv_tbc(x, weight, bias, int pad=0) -> y\n'
+    "conv_tbc": docstring('conv1d for arrays of shape (time, batch, channels).', 'x : array_like\n'
+        '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n' 'weight : array_like\n'
+        '    Kernels, (positions, channels in, channels out).\n' 'bias : array_like\n'
+        '    A number for each channel of the result.\n' 'pad : int, default 0\n'
+        '    Number of zeros before and after the time axis.', 'conv_tbc(x, weight, bias, int pad=0) -> y\n'
         'composite: permute_dims(conv1d(permute_dims(x, (1, 2, 0)), permute_dims(weight, (2, 1, 0)), bias, 1, pad), (2,\n'
         '  0, 1))', examples='>>> gs.nn.conv_tbc([[[1.0]], [[2.0]]], [[[1.0]], [[10.0]]], [0.5])\n' 'tensor([[[21.5]]])'),
-    "convolution": docstring('conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second.',
-        'x : array_like\n' '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
+    "convolution": docstring('conv{n}d or conv_transpose{n}d, where n is the number of axes of `weight` after the second.',
+        'x : array_like\n' '    Array with or without a batch axis, followed by a channel axis and the axes of the kernel.\n'
         'weight : array_like\n' '    Kernels, (channels out, channels in / groups, ...).\n' 'bias : array_like or None\n'
-        '    A number for each channel of the result; nothing where it is None.\n' 'stride : int or sequence of int\n'
+        '    A number for each channel of the result; None adds nothing.\n' 'stride : int or sequence of int\n'
         '    Step of the kernel along each axis.\n' 'padding : int or sequence of int\n'
-        '    How many zeros stand before and behind each axis.\n' 'dilation : int or sequence of int\n'
-        '    How far apart the elements are that a kernel sees.\n' 'transposed : bool\n' '    Whether it is the adjoint.\n'
-        'output_padding : int or sequence of int\n' '    How much longer the result of the adjoint is.\n' 'groups : int\n'
-        '    Number of groups of channels that see nothing of one another.',
+        '    Number of zeros added before and after each axis.\n' 'dilation : int or sequence of int\n'
+        '    Distance of neighbouring elements under the kernel.\n' 'transposed : bool\n' '    Whether to compute the adjoint.\n'
+        'output_padding : int or sequence of int\n'
+        '    Number of elements added to the result of the adjoint at the end of each axis.\n' 'groups : int\n'
+        '    Number of groups of channels that are convolved separately.',
         'convolution(x, weight, Array? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[]\n'
         '  output_padding, int groups) -> y\n'
         'composite: (plain if bias is None else plain + expand_dims(bias, last_axes(weight.ndim - 2))) if transposed else\n'
@@ -1904,18 +1932,18 @@ describe({
         examples='>>> gs.nn.convolution([[1.0, 2.0, 4.0]], [[[1.0, 10.0]]], None, 1, 0, 1, False, 0, 1)\n'
         'tensor([[21., 42.]])'),
     "log_softmax": docstring('x - logsumexp(x) along `axis`.', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
-        '    Axes along which the results are normalised.\n' 'dtype : dtype, optional\n' '    To which `x` is cast first.',
+        '    Axes of the normalisation.\n' 'dtype : dtype, optional\n' '    To which `x` is cast first.',
         'log_softmax(x, int[] axis=-1) -> y\n'
         'grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n'
         'where axes = axis if x.ndim else ()\n' 'y_t = x_t - sum(exp(y) * x_t, axes, True)',
         examples='>>> gs.nn.log_softmax([0.0, 0.0])\n' 'tensor([-0.69314718, -0.69314718])'),
     "softmax": docstring('exp(x) / sum(exp(x)) along `axis`, without overflow.', 'x : array_like\n'
-        'axis : int or sequence of int, default -1\n' '    Axes along which the results are normalised.\n'
-        'dtype : dtype, optional\n' '    To which `x` is cast first.', 'softmax(x, int[] axis=-1) -> y\n'
+        'axis : int or sequence of int, default -1\n' '    Axes of the normalisation.\n' 'dtype : dtype, optional\n'
+        '    To which `x` is cast first.', 'softmax(x, int[] axis=-1) -> y\n'
         'grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n' 'where axes = axis if x.ndim else ()\n'
         'y_t = _softmax_backward(x_t, y, axes)', examples='>>> gs.nn.softmax([0.0, 0.0])\n' 'tensor([0.5, 0.5])'),
     "softmin": docstring('softmax(-x).', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
-        '    Axes along which the results are normalised.\n' 'dtype : dtype, optional\n' '    To which `x` is cast first.',
+        '    Axes of the normalisation.\n' 'dtype : dtype, optional\n' '    To which `x` is cast first.',
         'softmin(x, int[] axis=-1) -> y\n' 'composite: softmax(-x, axis)', examples='>>> gs.nn.softmin([0.0, 1.0])\n'
         'tensor([0.73105858, 0.26894142])'),
 })

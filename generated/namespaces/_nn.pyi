@@ -20,43 +20,43 @@ Index: TypeAlias = _Item | tuple[_Item, ...]
 def bilinear(a: Operand, b: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
     """a @ weight[k] @ b + bias[k] for each k."""
 def cosine_similarity(a: Operand, b: Operand, axis: _int = -1, eps: _float = 1e-8) -> Tensor:
-    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
+    """Cosine of the angle between vectors along `axis`, where `a` and `b` broadcast; a norm below `eps` counts as `eps`."""
 def linear(x: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
-    """x @ weight.T + bias, rows of `weight` for the components of the result."""
+    """x @ weight.T + bias; each row of `weight` gives one component of the result."""
 def pairwise_distance(a: Operand, b: Operand, p: _float = 2.0, eps: _float = 1e-06, keepdims: _bool = False) -> Tensor:
     """The p-norm of a - b + eps along the last axis."""
 def pdist(x: Operand, p: _float = 2.0) -> Tensor:
-    """The p-norm of the difference of each two rows."""
+    """The p-norm of the difference of each pair of rows."""
 def embedding(indices: Index, weight: Operand) -> Tensor:
-    """Rows of `weight`."""
+    """Rows of `weight` at `indices`."""
 def alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
+    """Elements set to selu's limit with probability `p`, and the result scaled so that mean 0 and variance 1 are kept."""
 def celu(x: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
+    """Each element is 0 with probability `p`, and otherwise divided by 1 - p; `x` is unchanged if not `training`."""
 def dropout1d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """dropout of whole channels, of the last axis each."""
+    """dropout of whole channels, which consist of the last axis."""
 def dropout2d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """dropout of whole channels, of the last two axes each."""
+    """dropout of whole channels, which consist of the last two axes."""
 def dropout3d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """dropout of whole channels, of the last three axes each."""
+    """dropout of whole channels, which consist of the last three axes."""
 def elu(x: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def feature_alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """alpha_dropout of whole channels, of all axes behind the second."""
+    """alpha_dropout of whole channels, which consist of all axes after the second."""
 def gelu(x: Operand, approximate: str = 'none', inplace: _bool = False) -> Tensor:
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
+    """x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'."""
 def glu(x: Operand, axis: _int = -1) -> Tensor:
     """The first half along `axis` times the sigmoid of the second."""
 def hardshrink(x: Operand, lambd: _float = 0.5, inplace: _bool = False) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere."""
 def hardsigmoid(x: Operand, inplace: _bool = False) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
+    """x / 6 + 1/2, clipped to [0, 1]; the derivative at the bounds is 0."""
 def hardswish(x: Operand, inplace: _bool = False) -> Tensor:
-    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
+    """x * hardsigmoid(x); the derivative is 0 at -3 and 1 at 3."""
 def hardtanh(x: Operand, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
-    """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
+    """x clipped to [`min_val`, `max_val`]; the derivative at the bounds is 0."""
 def leaky_relu(x: Operand, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """x where x > 0, negative_slope * x elsewhere."""
 def log1mexp(x: Operand, inplace: _bool = False) -> Tensor:
@@ -68,21 +68,21 @@ def mish(x: Operand, inplace: _bool = False) -> Tensor:
 def prelu(x: Operand, weight: Operand) -> Tensor:
     """x where x > 0, weight * x elsewhere."""
 def relu(x: Operand, inplace: _bool = False) -> Tensor:
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
+    """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN."""
 def relu6(x: Operand, inplace: _bool = False) -> Tensor:
-    """x between 0 and 6; the derivative at the bounds is 0."""
+    """x clipped to [0, 6]; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`."""
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or times their mean if not `training`."""
 def selu(x: Operand, inplace: _bool = False) -> Tensor:
     """elu with the scale and alpha of self-normalising networks."""
 def silu(x: Operand, inplace: _bool = False) -> Tensor:
     """x * sigmoid(x)."""
 def softplus(x: Operand, beta: _float = 1.0, threshold: _float = 20.0, inplace: _bool = False) -> Tensor:
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold."""
 def softshrink(x: Operand, lambd: _float = 0.5, inplace: _bool = False) -> Tensor:
-    """x moved towards 0 by `lambd`, 0 where it would pass it."""
+    """x moved toward 0 by `lambd`, but not beyond 0."""
 def softsign(x: Operand, inplace: _bool = False) -> Tensor:
-    """x / (1 + abs(x)); of a complex number the one of the same phase."""
+    """x / (1 + abs(x)); a complex number keeps its phase."""
 def squareplus(x: Operand, b: _float = 4.0, inplace: _bool = False) -> Tensor:
     """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
 def tanhshrink(x: Operand, inplace: _bool = False) -> Tensor:
@@ -90,15 +90,15 @@ def tanhshrink(x: Operand, inplace: _bool = False) -> Tensor:
 def threshold(x: Operand, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
     """x where x > threshold, `value` elsewhere."""
 def channel_shuffle(x: Operand, groups: _int) -> Tensor:
-    """Channels of as many groups laid out in turn."""
+    """Channels reordered so that they come from each group in turn."""
 def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] | str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
-    """Cross-correlation along the last axis, as a layer of a network."""
+    """Cross-correlation along the last axis, as in a layer of a network."""
 def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] | str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
-    """Cross-correlation along the last two axes, as a layer of a network."""
+    """Cross-correlation along the last two axes, as in a layer of a network."""
 def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] | str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1) -> Tensor:
-    """Cross-correlation along the last three axes, as a layer of a network."""
+    """Cross-correlation along the last three axes, as in a layer of a network."""
 def conv_tbc(x: Operand, weight: Operand, bias: Operand, pad: _int = 0) -> Tensor:
-    """conv1d of arrays (time, batch, channels)."""
+    """conv1d for arrays of shape (time, batch, channels)."""
 def conv_transpose1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
     """The adjoint of conv1d with the same weight."""
 def conv_transpose2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
@@ -106,35 +106,35 @@ def conv_transpose2d(x: Operand, weight: Operand, bias: Operand | None = None, s
 def conv_transpose3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1) -> Tensor:
     """The adjoint of conv3d with the same weight."""
 def convolution(x: Operand, weight: Operand, bias: Operand | None, stride: _int | Sequence[_int], padding: _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: _bool, output_padding: _int | Sequence[_int], groups: _int) -> Tensor:
-    """conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second."""
+    """conv{n}d or conv_transpose{n}d, where n is the number of axes of `weight` after the second."""
 def fold(x: Operand, output_size: _int | Sequence[_int], kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
-    """Each column added to the places of an image that unfold would take it from; the adjoint of unfold."""
+    """Columns added at the elements of an image that unfold copies; the adjoint of unfold."""
 def pixel_shuffle(x: Operand, upscale_factor: _int) -> Tensor:
-    """Blocks of channels laid out as squares of the last two axes."""
+    """Blocks of channels rearranged as squares in the last two axes."""
 def pixel_unshuffle(x: Operand, downscale_factor: _int) -> Tensor:
-    """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle."""
+    """Squares in the last two axes rearranged as channels; the inverse of pixel_shuffle."""
 def unfold(x: Operand, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1) -> Tensor:
-    """The elements under a kernel as a column, for each place where it stands in an image."""
+    """The elements under a kernel as a column, for each position of the kernel in an image."""
 def adaptive_avg_pool1d(x: Operand, output_size: Index) -> Tensor:
-    """Means of the parts that divide the last axis as evenly as integers do."""
+    """Means of the parts that divide the last axis as evenly as integers allow."""
 def adaptive_avg_pool2d(x: Operand, output_size: Index) -> Tensor:
-    """Means of the parts that divide the last two axes as evenly as integers do."""
+    """Means of the parts that divide the last two axes as evenly as integers allow."""
 def adaptive_avg_pool3d(x: Operand, output_size: Index) -> Tensor:
-    """Means of the parts that divide the last three axes as evenly as integers do."""
+    """Means of the parts that divide the last three axes as evenly as integers allow."""
 def adaptive_max_pool1d(x: Operand, output_size: Index) -> Tensor:
-    """Maxima of the parts that divide the last axis as evenly as integers do."""
+    """Maxima of the parts that divide the last axis as evenly as integers allow."""
 def adaptive_max_pool2d(x: Operand, output_size: Index) -> Tensor:
-    """Maxima of the parts that divide the last two axes as evenly as integers do."""
+    """Maxima of the parts that divide the last two axes as evenly as integers allow."""
 def adaptive_max_pool3d(x: Operand, output_size: Index) -> Tensor:
-    """Maxima of the parts that divide the last three axes as evenly as integers do."""
+    """Maxima of the parts that divide the last three axes as evenly as integers allow."""
 def adaptive_max_pool1d_with_indices(x: Operand, output_size: Index) -> _results.AdaptiveMaxPool1DWithIndicesResult:
-    """adaptive_max_pool1d, and where in the last axis each maximum stands, in C order."""
+    """adaptive_max_pool1d, and the index in C order of each maximum in the last axis."""
 def adaptive_max_pool2d_with_indices(x: Operand, output_size: Index) -> _results.AdaptiveMaxPool2DWithIndicesResult:
-    """adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order."""
+    """adaptive_max_pool2d, and the index in C order of each maximum in the last two axes."""
 def adaptive_max_pool3d_with_indices(x: Operand, output_size: Index) -> _results.AdaptiveMaxPool3DWithIndicesResult:
-    """adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order."""
+    """adaptive_max_pool3d, and the index in C order of each maximum in the last three axes."""
 def affine_grid(theta: Operand, size: _int | Sequence[_int], align_corners: _bool = False) -> Tensor:
-    """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample."""
+    """Source coordinates in an image for each pixel of its affine transform, as grid_sample takes them."""
 def avg_pool1d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """Means under windows along the last axis."""
 def avg_pool2d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
@@ -142,15 +142,15 @@ def avg_pool2d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Se
 def avg_pool3d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
     """Means under windows along the last three axes."""
 def grid_sample(x: Operand, grid: Operand, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: _bool = False) -> Tensor:
-    """Images at the places that a grid of coordinates names."""
+    """Images sampled at the coordinates in a grid."""
 def interpolate(x: Operand, size: _int | Sequence[_int] | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
-    """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole length; PyTorch copies then if the length stays."""
+    """The axes after batch and channels resampled to another length. Sampling positions follow `scale_factor` even if the new length was rounded; PyTorch then copies `x` if the length stays the same."""
 def lp_pool1d(x: Operand, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone, and how it changes there is not known."""
+    """Norms of the elements under windows along the last axis; a window cut off by `ceil_mode` has the norm of its elements, which PyTorch scales up to a full window. If `norm_type` is above 1, the derivative is 0 and the second derivative unknown where all elements of a window are 0."""
 def lp_pool2d(x: Operand, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone, and how it changes there is not known."""
+    """Norms of the elements under windows along the last two axes; a window cut off by `ceil_mode` has the norm of its elements, which PyTorch scales up to a full window. If `norm_type` is above 1, the derivative is 0 and the second derivative unknown where all elements of a window are 0."""
 def lp_pool3d(x: Operand, norm_type: _float, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone, and how it changes there is not known."""
+    """Norms of the elements under windows along the last three axes; a window cut off by `ceil_mode` has the norm of its elements, which PyTorch scales up to a full window. If `norm_type` is above 1, the derivative is 0 and the second derivative unknown where all elements of a window are 0."""
 def max_pool1d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last axis."""
 def max_pool2d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> Tensor:
@@ -158,89 +158,89 @@ def max_pool2d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Se
 def max_pool3d(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last three axes."""
 def max_pool1d_with_indices(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> _results.MaxPool1DWithIndicesResult:
-    """max_pool1d, and where in the last axis each maximum stands, in C order."""
+    """max_pool1d, and the index in C order of each maximum in the last axis."""
 def max_pool2d_with_indices(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> _results.MaxPool2DWithIndicesResult:
-    """max_pool2d, and where in the last two axes each maximum stands, in C order."""
+    """max_pool2d, and the index in C order of each maximum in the last two axes."""
 def max_pool3d_with_indices(x: Operand, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False) -> _results.MaxPool3DWithIndicesResult:
-    """max_pool3d, and where in the last three axes each maximum stands, in C order."""
+    """max_pool3d, and the index in C order of each maximum in the last three axes."""
 def max_unpool1d(x: Operand, indices: Index, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, output_size: _int | Sequence[_int] | None = None) -> Tensor:
-    """Zeros with the elements of `x` where max_pool1d_with_indices found them; of several elements of one place the last one stays."""
+    """Zeros with the elements of `x` at the indices from max_pool1d_with_indices; of several elements with the same index the last wins."""
 def max_unpool2d(x: Operand, indices: Index, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, output_size: _int | Sequence[_int] | None = None) -> Tensor:
-    """Zeros with the elements of `x` where max_pool2d_with_indices found them; of several elements of one place the last one stays."""
+    """Zeros with the elements of `x` at the indices from max_pool2d_with_indices; of several elements with the same index the last wins."""
 def max_unpool3d(x: Operand, indices: Index, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, output_size: _int | Sequence[_int] | None = None) -> Tensor:
-    """Zeros with the elements of `x` where max_pool3d_with_indices found them; of several elements of one place the last one stays."""
+    """Zeros with the elements of `x` at the indices from max_pool3d_with_indices; of several elements with the same index the last wins."""
 def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: _float = 1e-05) -> Tensor:
-    """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch."""
+    """Each channel minus its mean, divided by the root of its variance plus eps, from the batch if `training`, else from the running statistics. The operator does not change these; gradspec.nn.batch_norm updates them."""
 def group_norm(x: Operand, num_groups: _int, weight: Operand | None = None, bias: Operand | None = None, eps: _float = 1e-05) -> Tensor:
-    """Each group of channels of an example less its mean, divided by the root of its variance plus eps."""
+    """Each group of channels of an example minus its mean, divided by the root of its variance plus eps."""
 def gumbel_softmax(x: Operand, tau: _float = 1.0, *, axis: _int = -1, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`. gradspec.nn.gumbel_softmax rounds it as well, where `hard`."""
+    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes with logits `x`. gradspec.nn.gumbel_softmax also rounds the draw, if `hard`."""
 def instance_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, use_input_stats: _bool = True, *, eps: _float = 1e-05) -> Tensor:
-    """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones."""
+    """Each channel of an example minus its mean, divided by the root of its variance plus eps; if not `use_input_stats`, with the running statistics. The operator does not change these; gradspec.nn.instance_norm updates them."""
 def layer_norm(x: Operand, normalized_shape: _int | Sequence[_int], weight: Operand | None = None, bias: Operand | None = None, eps: _float = 1e-05) -> Tensor:
-    """Each block of the given shape less its mean, divided by the root of its variance plus eps."""
+    """Each block of shape `normalized_shape` minus its mean, divided by the root of its variance plus eps."""
 def local_response_norm(x: Operand, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
-    """x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends."""
+    """x / (k + alpha * m)^beta, where m is the mean of the squares of `size` neighbouring channels, with zeros beyond the ends."""
 def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """x - logsumexp(x) along `axis`."""
 def normalize(x: Operand, p: _float = 2.0, axis: _int = 1, eps: _float = 1e-12) -> Tensor:
-    """Vectors along `axis` divided by their norm, or by `eps` where that is larger."""
+    """Vectors along `axis` divided by their norm, or by `eps` if that is larger."""
 def rms_norm(x: Operand, normalized_shape: _int | Sequence[_int], weight: Operand | None = None, eps: _float | None = None) -> Tensor:
-    """Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is x * x."""
+    """Each block of shape `normalized_shape` divided by the root of its mean square plus eps; the square of a complex number is x * x."""
 def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, attn_mask: Operand | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked."""
+    """softmax(query @ key.mT * scale + attn_mask) @ value; zeros if all keys are masked."""
 def softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `axis`, without overflow."""
 def softmin(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """softmax(-x)."""
 def weight_norm(x: Operand, g: Operand, axis: _int | None = 0) -> Tensor:
-    """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
+    """Each slice of `x` along `axis` scaled to the norm `g`; all of `x` as one slice when it is None."""
 def gru_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
-    """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state."""
+    """New state of a gated recurrent unit; the rows of the weights are for its reset gate, its update gate and its new state."""
 def lstm_cell(x: Operand, hx: Sequence[Operand], w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> _results.LstmCellResult:
-    """The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its forget gate, its cell and its output gate."""
+    """New state and new cell of a long short-term memory unit; the rows of the weights are for its input gate, its forget gate, its cell and its output gate."""
 def rnn_relu_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
-    """The state behind a simple recurrent unit, relu of both sums."""
+    """New state of a simple recurrent unit with relu."""
 def rnn_tanh_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
-    """The state behind a simple recurrent unit, tanh of both sums."""
+    """New state of a simple recurrent unit with tanh."""
 def binary_cross_entropy(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the slope below 1e-12 as 1e-12."""
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; logarithms are at least -100, and the divisor of the derivative in `x` is at least 1e-12."""
 def binary_cross_entropy_with_logits(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean', *, pos_weight: Operand | None = None) -> Tensor:
     """binary_cross_entropy(sigmoid(x), target) without overflow."""
 def cosine_embedding_loss(a: Operand, b: Operand, target: Operand, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
-    """1 - cosine where the target is positive, else how far the cosine is above `margin`."""
+    """1 - cosine where the target is positive, elsewhere max(0, cosine - margin)."""
 def cross_entropy(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: _int = -100, label_smoothing: _float = 0.0) -> Tensor:
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...)."""
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of logits and class probabilities (N, C, ...)."""
 def gaussian_nll_loss(x: Operand, target: Operand, var: Operand, full: _bool = False, eps: _float = 1e-06, reduction: str = 'mean') -> Tensor:
-    """Half of log(var) + (x - target)^2 / var."""
+    """Half of log(var) + (x - target)^2 / var, where var is at least eps."""
 def hinge_embedding_loss(x: Operand, target: Operand, margin: _float = 1.0, reduction: str = 'mean') -> Tensor:
-    """x where the target is positive, else how far x is below `margin`."""
+    """x where the target is positive, elsewhere max(0, margin - x)."""
 def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: _float = 1.0, weight: Operand | None = None) -> Tensor:
-    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
+    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) above it."""
 def kl_div(x: Operand, target: Operand, reduction: str = 'mean', log_target: _bool = False) -> Tensor:
     """target * (log(target) - x) of log-probabilities x."""
 def l1_loss(x: Operand, target: Operand, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
-    """Absolute error, of complex numbers too."""
+    """Absolute error, also of complex numbers."""
 def margin_ranking_loss(a: Operand, b: Operand, target: Operand, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
-    """How far target * (a - b) is below `margin`."""
+    """max(0, margin - target * (a - b))."""
 def mse_loss(x: Operand, target: Operand, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
     """Squared error."""
 def multi_margin_loss(x: Operand, target: Index, p: _int = 1, margin: _float = 1.0, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
-    """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
+    """Sum of max(0, margin + x[j] - x[target])**p over all other classes j, divided by the number of classes."""
 def multilabel_margin_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
-    """The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of classes."""
+    """Sum of max(0, 1 - (x[i] - x[j])) over the classes i of an example and all other classes j, divided by the number of classes."""
 def multilabel_soft_margin_loss(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
-    """binary_cross_entropy_with_logits of each class, averaged over classes."""
+    """binary_cross_entropy_with_logits, averaged over classes."""
 def nll_loss(x: Operand, target: Index, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: _int = -100) -> Tensor:
     """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
 def poisson_nll_loss(x: Operand, target: Operand, log_input: _bool = True, full: _bool = False, eps: _float = 1e-08, reduction: str = 'mean') -> Tensor:
-    """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm."""
+    """exp(x) - target * x, or x - target * log(x + eps) if not `log_input`."""
 def smooth_l1_loss(x: Operand, target: Operand, reduction: str = 'mean', beta: _float = 1.0) -> Tensor:
-    """huber_loss divided by `beta`, l1_loss where it is 0."""
+    """huber_loss divided by `beta`, or l1_loss if `beta` is 0."""
 def soft_margin_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     """log(1 + exp(-target * x)) without overflow."""
 def triplet_margin_loss(anchor: Operand, positive: Operand, negative: Operand, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: str = 'mean') -> Tensor:
-    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0."""
+    """max(0, near - far + margin), where near is the distance of the anchor from the positive and far its distance from the negative."""
 def one_hot(indices: Index, num_classes: _int, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """A new last axis with 1 at each index and 0 elsewhere."""
 
@@ -254,9 +254,9 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
+    """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are -inf, and elements equal to inf share it."""
 def constant_pad_nd(x: Operand, pad: _int | Sequence[_int], value: complex = 0) -> Tensor:
-    """Constants before and behind the last axes, cut off where a length is negative."""
+    """Constants added before and after the last axes; a negative length removes elements."""
 __all__ = [
     "bilinear",
     "cosine_similarity",

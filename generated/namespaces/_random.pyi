@@ -18,21 +18,21 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def binomial(n: Index, p: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """How many of `n` trials succeed."""
+    """Number of successes in `n` trials."""
 def cauchy(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Cauchy distribution."""
 def choice(x: Operand, size: _int | Sequence[_int] | None = None, replace: _bool = True, p: _float | Sequence[_float] | None = None, axis: _int = 0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Slices of `x` along `axis`, drawn at random; of a single whole number n, numbers from 0 to n - 1."""
+    """Slices of `x` along `axis`, drawn at random; if `x` is one whole number n, numbers from 0 to n - 1."""
 def dirichlet(alpha: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy."""
+    """Dirichlet distribution; the numbers along the last axis are positive and sum to 1. Needs SciPy."""
 def exponential(scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Exponential distribution."""
 def geometric(p: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Number of trials up to and with the first success."""
+    """Number of trials up to and including the first success."""
 def gumbel(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Gumbel distribution."""
 def integers(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', endpoint: _bool = False, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
+    """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
 def laplace(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Laplace distribution."""
 def logistic(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
@@ -42,28 +42,28 @@ def lognormal(mean: Operand = 0.0, sigma: Operand = 1.0, size: _int | Sequence[_
 def pareto(a: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Pareto distribution of the second kind (Lomax)."""
 def permutation(x: Operand, axis: _int = 0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Slices of `x` along `axis` in random order; of a single whole number n, those from 0 to n - 1."""
+    """Slices of `x` along `axis` in random order; if `x` is one whole number n, the numbers from 0 to n - 1."""
 def poisson(lam: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Poisson distribution."""
 def random(size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1)."""
+    """Numbers uniformly distributed over [0, 1)."""
 def rayleigh(scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Rayleigh distribution."""
 def standard_gamma(a: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Gamma distribution of scale 1; differentiates in its shape. Needs SciPy."""
+    """Gamma distribution with scale 1; differentiable in its shape parameter. Needs SciPy."""
 def standard_normal(size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Normal numbers of mean 0 and standard deviation 1."""
+    """Normal numbers with mean 0 and standard deviation 1."""
 def uniform(low: Operand = 0.0, high: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Evenly distributed over [low, high)."""
+    """Numbers uniformly distributed over [low, high)."""
 def weibull(a: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Weibull distribution of scale 1."""
+    """Weibull distribution with scale 1."""
 
 def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-    """Normal distribution of mean `loc` and standard deviation `scale`."""
+    """Normal distribution with mean `loc` and standard deviation `scale`."""
 def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1)."""
+    """Numbers uniformly distributed over [0, 1)."""
 def randint(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
+    """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
 def randn(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Standard normal numbers."""
 __all__ = [

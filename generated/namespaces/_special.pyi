@@ -34,7 +34,7 @@ def exp10(x: Operand) -> Tensor:
 def expi(x: Operand) -> Tensor:
     """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x."""
 def exprel(x: Operand) -> Tensor:
-    """(exp(x) - 1) / x, 1 at 0."""
+    """(exp(x) - 1) / x; 1 at 0."""
 def gamma(x: Operand) -> Tensor:
     """Gamma function."""
 def gammainc(a: Operand, x: Operand) -> Tensor:
@@ -42,7 +42,7 @@ def gammainc(a: Operand, x: Operand) -> Tensor:
 def gammaincc(a: Operand, x: Operand) -> Tensor:
     """Regularised upper incomplete gamma function."""
 def gammaincinv(a: Operand, p: Operand) -> Tensor:
-    """Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of gammainc, or its square, is beyond the range."""
+    """Inverse of gammainc, the x with gammainc(a, x) = p. In single precision, second derivatives are infinite if a derivative of gammainc, or its square, overflows."""
 def gammasgn(x: Operand) -> Tensor:
     """Sign of the gamma function."""
 def i0(x: Operand) -> Tensor:
@@ -74,7 +74,7 @@ def k1e(x: Operand) -> Tensor:
 def kl_terms(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b) - a + b, the summand of a divergence."""
 def kn(n: _int, x: Operand) -> Tensor:
-    """Modified Bessel function of the second kind, of whole order."""
+    """Modified Bessel function of the second kind, of integer order."""
 def kv(v: _float, x: Operand) -> Tensor:
     """Modified Bessel function of the second kind."""
 def kve(v: _float, x: Operand) -> Tensor:
@@ -88,11 +88,11 @@ def ndtr(x: Operand) -> Tensor:
 def ndtri(x: Operand) -> Tensor:
     """Inverse of the normal distribution function."""
 def poch(z: Operand, m: Operand) -> Tensor:
-    """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny."""
+    """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma. In single precision, derivatives lose digits, and so do second derivatives if z and m are tiny."""
 def rel_entr(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b), the summand of a relative entropy."""
 def rgamma(x: Operand) -> Tensor:
-    """One over the gamma function."""
+    """Reciprocal of the gamma function."""
 def spherical_bessel_j0(x: Operand) -> Tensor:
     """Spherical Bessel function of the first kind of order 0, sin(x) / x."""
 def spherical_jn(n: _int, x: Operand) -> Tensor:
@@ -102,7 +102,7 @@ def spherical_yn(n: _int, x: Operand) -> Tensor:
 def stdtr(df: Operand, t: Operand) -> Tensor:
     """Student's distribution function."""
 def xlog1py(a: Operand, b: Operand) -> Tensor:
-    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1 is -inf."""
+    """a * log(1 + b), and 0 where a is 0; there the derivatives are 0 if b < -1. The derivative in `a` at b = -1 is -inf."""
 def y0(x: Operand) -> Tensor:
     """Bessel function of the second kind of order 0."""
 def y1(x: Operand) -> Tensor:
@@ -116,7 +116,7 @@ def ellipe(m: Operand, *, out: Tensor | None = None) -> Tensor:
 def ellipk(m: Operand, *, out: Tensor | None = None) -> Tensor:
     """Complete elliptic integral of the first kind."""
 def ellipkm1(p: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Complete elliptic integral of the first kind at m = 1 - p, exact where p is tiny."""
+    """Complete elliptic integral of the first kind at m = 1 - p, also exact for tiny p."""
 def elliprf(x: Operand, y: Operand, z: Operand, *, out: Tensor | None = None) -> Tensor:
     """Carlson's symmetric integral RF."""
 def expn(n: _int, x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -131,7 +131,7 @@ def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def psi(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Derivative of lgamma. Needs SciPy."""
 def entr(x: Operand) -> Tensor:
-    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below."""
+    """-x * log(x), the summand of an entropy; 0 at 0 and -inf below 0."""
 def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -155,11 +155,11 @@ def polygamma(n: _int, x: Operand, *, out: Tensor | None = None) -> Tensor:
 def expit(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-x)), without overflow."""
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x); 1 at 0."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf."""
+    """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0, and infinities share it."""
+    """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are -inf, and elements equal to inf share it."""
 def log_expit(x: Operand, inplace: _bool = False) -> Tensor:
     """log(sigmoid(x)) without overflow."""
 def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:

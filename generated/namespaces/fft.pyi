@@ -22,19 +22,19 @@ def fft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = N
 def fft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform along two axes."""
 def fftfreq(n: _int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Frequencies of the places of a transform of length `n`, in cycles for each unit of `d`."""
+    """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`."""
 def fftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform along several axes."""
 def fftshift(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Frequency 0 moved to the middle of each axis."""
 def ifftshift(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
-    """Frequency 0 moved from the middle of each axis to its front; the inverse of fftshift, and its adjoint."""
+    """Frequency 0 moved from the middle of each axis to the front; the inverse and the adjoint of fftshift."""
 def hfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """Transform, which is real, of numbers along one axis whose other half is the conjugate of this one."""
+    """Real transform along one axis of a Hermitian-symmetric signal, from its first half."""
 def hfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None) -> Tensor:
     """hfftn along the last two axes."""
 def hfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None) -> Tensor:
-    """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one."""
+    """Real transform along several axes of a Hermitian-symmetric signal; the last axis has the first half only."""
 def ifft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along one axis."""
 def ifft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
@@ -46,21 +46,21 @@ def ihfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None =
 def ihfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None) -> Tensor:
     """ihfftn along the last two axes."""
 def ihfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None) -> Tensor:
-    """First half of the inverse transform of real numbers along several axes; the inverse of hfftn."""
+    """First half, along the last axis, of the inverse transform of real numbers along several axes; the inverse of hfftn."""
 def irfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number."""
+    """Real signal along one axis from the first half of its transform; its length is `n`, by default an even number."""
 def irfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """Real numbers along two axes from their transform, of the last of them its first half."""
+    """Real signal along two axes from its transform, whose last axis has the first half only."""
 def irfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """Real numbers along several axes from their transform, of the last of them its first half."""
+    """Real signal along several axes from its transform, whose last axis has the first half only."""
 def rfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """First half of the discrete Fourier transform of real numbers along one axis."""
 def rfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """Discrete Fourier transform of real numbers along two axes, of the last of them the first half."""
+    """Discrete Fourier transform of real numbers along two axes; the last axis has the first half only."""
 def rfftfreq(n: _int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Frequencies of the places of the transform of `n` real numbers, in cycles for each unit of `d`."""
+    """Frequencies of the elements of the transform of `n` real numbers, in cycles per unit of `d`."""
 def rfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """Discrete Fourier transform of real numbers along several axes, of the last of them the first half."""
+    """Discrete Fourier transform of real numbers along several axes; the last axis has the first half only."""
 
 __all__ = [
     "fft",

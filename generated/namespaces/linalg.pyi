@@ -18,69 +18,69 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def vector_norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None, out: Tensor | None = None) -> Tensor:
-    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+    """sum(abs(x)**ord)**(1/ord); the largest or smallest modulus for inf or -inf, the number of nonzero elements for 0. The derivative at 0 is 0."""
 def array_norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
+    """Norm of vectors along one axis, or of matrices in two axes. If both `ord` and `axis` are None, norm of all elements as one vector."""
 def cholesky(x: Operand, *, upper: Any = None) -> Tensor:
-    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
+    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is Hermitian."""
 def cond(x: Operand, p: complex | str | None = None) -> Tensor:
-    """Largest singular value over the smallest; by another norm, that of `x` times that of its inverse."""
+    """Largest singular value divided by the smallest, or, for another norm, norm of `x` times norm of its inverse."""
 def det(x: Operand) -> Tensor:
-    """Determinant; every derivative is exact at singular matrices too."""
+    """Determinant; every derivative is exact at singular matrices, too."""
 def eig(x: Operand) -> _results.EigResult:
-    """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal."""
+    """Eigenvalues and eigenvectors of norm 1 whose largest entry is real; the derivatives are NaN if two eigenvalues are equal."""
 def eigh(x: Operand, UPLO: str = 'L') -> _results.EighResult:
-    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which one triangle is read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN."""
+    """Eigenvalues in ascending order and orthonormal eigenvectors of a Hermitian matrix; one triangle is read. The largest entry of a complex eigenvector is real, and between equal eigenvalues the derivative of the eigenvectors is NaN."""
 def eigvals(x: Operand) -> Tensor:
-    """Eigenvalues of a square matrix, in no order."""
+    """Eigenvalues of a square matrix, in no particular order."""
 def eigvalsh(x: Operand, UPLO: str = 'L') -> Tensor:
-    """Eigenvalues of a Hermitian matrix in rising order."""
+    """Eigenvalues of a Hermitian matrix in ascending order."""
 def householder_product(x: Operand, tau: Operand) -> Tensor:
-    """The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`."""
+    """First columns of a product of Householder reflections, whose vectors are below the diagonal of `x`."""
 def inv(x: Operand) -> Tensor:
     """Inverse."""
 def lstsq(a: Operand, b: Operand, rcond: _float | None = None) -> _results.LstsqResult:
-    """Least squares, with the solution of least norm for which a @ solution is nearest to b, where a 1-d `b` is one vector and any other holds columns; the sums of squares of what is left; the rank of `a`; its singular values."""
+    """Least-squares solution of a @ solution = b with the least norm, sums of squared residuals, rank of `a` and singular values of `a`. A 1-d `b` is one vector, any other `b` holds columns."""
 def lu(x: Operand) -> _results.LuResult:
-    """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy."""
+    """Factorisation x = p @ l @ u with a permutation matrix `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy."""
 def lu_factor(x: Operand) -> _results.LuFactorResult:
-    """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy."""
+    """Factors of lu in one matrix, without the unit diagonal of the lower factor, and for each row the row that it was exchanged with, in turn. Needs SciPy."""
 def lu_solve(lu: Operand, pivots: Index, b: Operand, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
-    """y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b."""
+    """Solution y of a @ y = b for columns `b`, or of y @ a = b if not `left`, where lu_factor has factorised `a`."""
 def matrix_exp(x: Operand) -> Tensor:
-    """Sum of the powers of a square matrix over their factorials."""
+    """Matrix exponential, the sum of x^k / k! over all k from 0."""
 def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
+    """Norm of the matrices in the last two axes. `ord` is 'fro' (Frobenius), 'nuc' (sum of the singular values), 1, inf or 2 (largest column sum of moduli, row sum, or singular value), or -1, -inf or -2 (the smallest)."""
 def matrix_power(x: Operand, n: _int) -> Tensor:
-    """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
+    """Product of `n` copies of a square matrix, or of -`n` copies of its inverse if `n` is negative."""
 def matrix_rank(x: Operand, *, tol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
-    """Number of singular values above the rounding errors of the largest."""
+    """Number of singular values above a threshold, by default the rounding error of the largest."""
 def multi_dot(arrays: Sequence[Operand], *, out: Any = None) -> Tensor:
-    """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors."""
+    """Matrix product of several matrices, in the order with the fewest multiplications; the first and the last may be vectors."""
 def pinv(x: Operand, rcond: _float | None = None, hermitian: _bool = False, *, rtol: _float | None = None) -> Tensor:
-    """Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank."""
+    """Moore-Penrose inverse, with small singular values taken as 0; the derivative assumes a constant rank."""
 def qr(x: Operand, *, mode: Any = None) -> _results.QrResult:
-    """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
+    """Reduced factorisation x = Q @ R; for a matrix with more columns than rows, `Q` depends only on the leading square block."""
 def slogdet(x: Operand) -> _results.SlogdetResult:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
 def solve(a: Operand, b: Operand, *, left: _bool = True) -> Tensor:
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns; where not `left`, with y @ a = b."""
+    """Solution y of a @ y = b, or of y @ a = b if not `left`. A 1-d `b` is one vector, any other `b` holds columns."""
 def solve_banded(l_and_u: _int | Sequence[_int], ab: Operand, b: Operand) -> Tensor:
-    """The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy."""
+    """Solution of a @ x = b for a band matrix `a`, which is stored by its diagonals. Needs SciPy."""
 def solve_sylvester(a: Operand, b: Operand, q: Operand) -> Tensor:
-    """The solution of a @ x + x @ b = q. Needs SciPy."""
+    """Solution of a @ x + x @ b = q. Needs SciPy."""
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
+    """Solution y of a @ y = b, from one triangle of `a`, by default the upper one, without the diagonal if `unit_diagonal`. A 1-d `b` is one vector, any other `b` holds columns; a zero on the diagonal makes y NaN from that row of the substitution on."""
 def sqrtm(x: Operand) -> Tensor:
-    """The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy."""
+    """Principal square root of a matrix; complex if an eigenvalue is negative. Needs SciPy."""
 def svd(x: Operand, *, full_matrices: _bool = False, compute_uv: Any = None, hermitian: Any = None) -> _results.SvdResult:
-    """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is real; between equal values the derivative of the vectors is NaN."""
+    """Reduced singular value decomposition x = U @ diag(S) @ Vh, with `S` in descending order. The largest entry of a complex column of `U` is real, and between equal singular values the derivative of the vectors is NaN."""
 def svdvals(x: Operand) -> Tensor:
-    """Singular values, falling."""
+    """Singular values, in descending order."""
 def tensorinv(x: Operand, ind: _int = 2) -> Tensor:
-    """The y for which tensordot(y, x, ind) is the identity."""
+    """Inverse y, such that tensordot(y, x, ind) is the identity."""
 def tensorsolve(a: Operand, b: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
-    """The y for which tensordot(a, y, y.ndim) is b."""
+    """Solution y of tensordot(a, y, y.ndim) = b."""
 def vandermonde(x: Operand, N: _int | None = None) -> Tensor:
     """Powers of each element, from 0 on, along a new last axis."""
 
@@ -88,13 +88,13 @@ orgqr = householder_product
 inverse = inv
 expm = matrix_exp
 def norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
+    """Norm of vectors along one axis, or of matrices in two axes. If both `ord` and `axis` are None, norm of all elements as one vector."""
 def cross(a: Operand, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
 def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
-    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
+    """Sum over the last `axes` axes of `a` and the first `axes` axes of `b`, or over two given lists of axes."""
 def vander(x: Operand, N: _int | None = None) -> Tensor:
     """Powers of each element, from 0 on, along a new last axis."""
 def vecdot(a: Operand, b: Operand, axis: _int = -1) -> Tensor:

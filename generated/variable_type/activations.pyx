@@ -91,7 +91,7 @@ cdef object op_alpha_dropout(object x, object p, object training, object generat
         raise explain(error_, "alpha_dropout", x=x, p=p, training=training, generator=generator) from None
 
 def alpha_dropout(x, p=0.5, training=False, *, generator=None):
-    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
+    """Elements set to selu's limit with probability `p`, and the result scaled so that mean 0 and variance 1 are kept."""
     return op_alpha_dropout(x, p, training, generator)
 
 
@@ -155,7 +155,7 @@ cdef object op_dropout(object x, object p, object training, object generator):
         raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
 
 def dropout(x, p=0.5, training=True, *, generator=None):
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
+    """Each element is 0 with probability `p`, and otherwise divided by 1 - p; `x` is unchanged if not `training`."""
     return op_dropout(x, p, training, generator)
 
 
@@ -170,7 +170,7 @@ cdef object op__dropout_factors(object x, object p, object generator):
     return wrap_forward(forward__dropout_factors(array_of(x), p, generator))
 
 def _dropout_factors(x, p, *, generator=None):
-    """What dropout multiplies each element with, 0 or 1 / (1 - p)."""
+    """Factors of dropout for each element, 0 or 1 / (1 - p)."""
     return op__dropout_factors(x, p, generator)
 
 
@@ -189,7 +189,7 @@ cdef object op_dropout1d(object x, object p, object training, object generator):
         raise explain(error_, "dropout1d", x=x, p=p, training=training, generator=generator) from None
 
 def dropout1d(x, p=0.5, training=True, *, generator=None):
-    """dropout of whole channels, of the last axis each."""
+    """dropout of whole channels, which consist of the last axis."""
     return op_dropout1d(x, p, training, generator)
 
 
@@ -208,7 +208,7 @@ cdef object op_dropout2d(object x, object p, object training, object generator):
         raise explain(error_, "dropout2d", x=x, p=p, training=training, generator=generator) from None
 
 def dropout2d(x, p=0.5, training=True, *, generator=None):
-    """dropout of whole channels, of the last two axes each."""
+    """dropout of whole channels, which consist of the last two axes."""
     return op_dropout2d(x, p, training, generator)
 
 
@@ -227,7 +227,7 @@ cdef object op_dropout3d(object x, object p, object training, object generator):
         raise explain(error_, "dropout3d", x=x, p=p, training=training, generator=generator) from None
 
 def dropout3d(x, p=0.5, training=True, *, generator=None):
-    """dropout of whole channels, of the last three axes each."""
+    """dropout of whole channels, which consist of the last three axes."""
     return op_dropout3d(x, p, training, generator)
 
 
@@ -249,7 +249,7 @@ cdef object op__feature_dropout(object x, object p, object training, object axes
         raise explain(error_, "_feature_dropout", x=x, p=p, training=training, axes=axes, generator=generator) from None
 
 def _feature_dropout(x, p, training, axes, *, generator=None):
-    """dropout that treats what lies in so many of the last axes as one."""
+    """dropout with one factor for all elements along the last `axes` axes."""
     return op__feature_dropout(x, p, training, axes, generator)
 
 
@@ -318,7 +318,7 @@ cdef object op_feature_alpha_dropout(object x, object p, object training, object
         raise explain(error_, "feature_alpha_dropout", x=x, p=p, training=training, generator=generator) from None
 
 def feature_alpha_dropout(x, p=0.5, training=False, *, generator=None):
-    """alpha_dropout of whole channels, of all axes behind the second."""
+    """alpha_dropout of whole channels, which consist of all axes after the second."""
     return op_feature_alpha_dropout(x, p, training, generator)
 
 
@@ -368,7 +368,7 @@ cdef object op_gelu_(object x, object approximate):
     return overwrite(x, op_gelu(old_, approximate), "gelu_")
 
 def gelu(x, approximate='none', inplace=False):
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
+    """x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'."""
     if inplace:
         return op_gelu_(x, approximate)
     return op_gelu(x, approximate)
@@ -458,7 +458,7 @@ cdef object op_hardsigmoid_(object x):
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
 def hardsigmoid(x, inplace=False):
-    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
+    """x / 6 + 1/2, clipped to [0, 1]; the derivative at the bounds is 0."""
     if inplace:
         return op_hardsigmoid_(x)
     return op_hardsigmoid(x)
@@ -498,7 +498,7 @@ cdef object op_hardswish_(object x):
     return overwrite(x, op_hardswish(old_), "hardswish_")
 
 def hardswish(x, inplace=False):
-    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
+    """x * hardsigmoid(x); the derivative is 0 at -3 and 1 at 3."""
     if inplace:
         return op_hardswish_(x)
     return op_hardswish(x)
@@ -530,7 +530,7 @@ cdef tuple jvp__hardswish_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.where((x > -3) & (x < 3), x_t / 3, 0),)
 
 def _hardswish_slope(x):
-    """The derivative of hardswish."""
+    """Derivative of hardswish."""
     return op__hardswish_slope(x)
 
 
@@ -574,7 +574,7 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
 def hardtanh(x, min_val=-1.0, max_val=1.0, inplace=False):
-    """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
+    """x clipped to [`min_val`, `max_val`]; the derivative at the bounds is 0."""
     if inplace:
         return op_hardtanh_(x, min_val, max_val)
     return op_hardtanh(x, min_val, max_val)
@@ -793,7 +793,7 @@ cdef object op_relu_(object x):
     return overwrite(x, op_relu(old_), "relu_")
 
 def relu(x, inplace=False):
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
+    """x where x > 0, 0 elsewhere; the derivative is 0 at 0 and at NaN."""
     if inplace:
         return op_relu_(x)
     return op_relu(x)
@@ -833,7 +833,7 @@ cdef object op_relu6_(object x):
     return overwrite(x, op_relu6(old_), "relu6_")
 
 def relu6(x, inplace=False):
-    """x between 0 and 6; the derivative at the bounds is 0."""
+    """x clipped to [0, 6]; the derivative at the bounds is 0."""
     if inplace:
         return op_relu6_(x)
     return op_relu6(x)
@@ -859,7 +859,7 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
         raise explain(error_, "rrelu", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
 
 def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
-    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or times their mean if not
     `training`."""
     return op_rrelu(x, lower, upper, training, generator)
 
@@ -876,7 +876,7 @@ cdef object op__rrelu_slope(object x, object lower, object upper, object generat
     return wrap_forward(forward__rrelu_slope(array_of(x), lower, upper, generator))
 
 def _rrelu_slope(x, lower, upper, *, generator=None):
-    """What rrelu multiplies each element with, 1 where x > 0."""
+    """Factors of rrelu for each element, 1 where x > 0."""
     return op__rrelu_slope(x, lower, upper, generator)
 
 
@@ -993,7 +993,7 @@ cdef object op_softplus_(object x, object beta, object threshold):
     return overwrite(x, op_softplus(old_, beta, threshold), "softplus_")
 
 def softplus(x, beta=1.0, threshold=20.0, inplace=False):
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold."""
     if inplace:
         return op_softplus_(x, beta, threshold)
     return op_softplus(x, beta, threshold)
@@ -1023,7 +1023,7 @@ cdef object op_softshrink_(object x, object lambd):
     return overwrite(x, op_softshrink(old_, lambd), "softshrink_")
 
 def softshrink(x, lambd=0.5, inplace=False):
-    """x moved towards 0 by `lambd`, 0 where it would pass it."""
+    """x moved toward 0 by `lambd`, but not beyond 0."""
     if inplace:
         return op_softshrink_(x, lambd)
     return op_softshrink(x, lambd)
@@ -1052,7 +1052,7 @@ cdef object op_softsign_(object x):
     return overwrite(x, op_softsign(old_), "softsign_")
 
 def softsign(x, inplace=False):
-    """x / (1 + abs(x)); of a complex number the one of the same phase."""
+    """x / (1 + abs(x)); a complex number keeps its phase."""
     if inplace:
         return op_softsign_(x)
     return op_softsign(x)
@@ -1084,7 +1084,7 @@ cdef tuple jvp__real_softsign(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.square(1 / (1 + ops.absolute(x))),)
 
 def _real_softsign(x):
-    """x / (1 + abs(x)) of real numbers."""
+    """x / (1 + abs(x)) for real numbers."""
     return op__real_softsign(x)
 
 

@@ -88,7 +88,7 @@ cdef object op_correlate(object a, object b, object mode):
         raise explain(error_, "correlate", a=a, b=b, mode=mode) from None
 
 def correlate(a, b, mode='valid'):
-    """Cross-correlation of two vectors, the second one conjugated."""
+    """Cross-correlation of two vectors, with the conjugate of the second."""
     return op_correlate(a, b, mode)
 
 
@@ -162,7 +162,7 @@ cdef tuple jvp__slide(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _slide(a, b):
-    """Sums of the products of `a`, from each place on where there is enough of it, with the conjugate of `b`."""
+    """y[k] = sum of a[k + n] * conj(b[n]) over all n, for each k such that `b` lies within `a`."""
     return op__slide(a, b)
 
 
@@ -188,8 +188,8 @@ cdef object op_gradient(object x, object spacing, object axis, object edge_order
         raise explain(error_, "gradient", x=x, spacing=spacing, axis=axis, edge_order=edge_order) from None
 
 def gradient(x, spacing=1.0, axis=None, edge_order=1):
-    """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends.
-    `axis` may be None for a vector."""
+    """Derivative of sampled values along one axis, by central differences inside and one-sided differences at the
+    ends. `axis` may be None for a vector."""
     return op_gradient(x, spacing, axis, edge_order)
 
 
@@ -226,7 +226,7 @@ cdef object op__slopes(object x, object step, object edge_order):
         raise explain(error_, "_slopes", x=x, step=step, edge_order=edge_order) from None
 
 def _slopes(x, step, edge_order):
-    """Derivative along the last axis of samples `step` apart."""
+    """Derivative along the last axis of samples that are `step` apart."""
     return op__slopes(x, step, edge_order)
 
 
@@ -283,8 +283,8 @@ cdef object op_interp(object x, object xp, object fp, object left, object right,
         raise explain(error_, "interp", x=x, xp=xp, fp=fp, left=left, right=right, period=period) from None
 
 def interp(x, xp, fp, left=None, right=None, *, period=None):
-    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last,
-    or periodic."""
+    """Values at `x` of the function that is linear between known positions, in any order, and constant beyond the
+    last, or periodic."""
     return op_interp(x, xp, fp, left, right, period)
 
 
@@ -298,7 +298,8 @@ cdef object op__segment(object x, object xp):
     return wrap_forward(forward__segment(array_of(x), array_of(xp)))
 
 def _segment(x, xp):
-    """Between which two neighbours of a rising sequence each number lies; the first or last two beyond its ends."""
+    """Index of the interval of an ascending sequence that contains each number; the first or last interval for a
+    number beyond the ends."""
     return op__segment(x, xp)
 
 
@@ -321,7 +322,7 @@ cdef object op__lengthened(object p, object size):
         raise explain(error_, "_lengthened", p=p, size=size) from None
 
 def _lengthened(p, size):
-    """Zeros in front of the coefficients up to so many."""
+    """Coefficients with leading zeros, at least `size` of them."""
     return op__lengthened(p, size)
 
 
@@ -345,7 +346,8 @@ cdef object op_poly(object x):
         raise explain(error_, "poly", x=x) from None
 
 def poly(x):
-    """Coefficients, highest power first, of the polynomial with the roots `x`, or the characteristic one of a matrix."""
+    """Coefficients, highest power first, of the polynomial with the roots `x`, or of the characteristic polynomial of
+    a matrix."""
     return op_poly(x)
 
 
@@ -364,7 +366,7 @@ cdef object op_polyadd(object a, object b):
         raise explain(error_, "polyadd", a=a, b=b) from None
 
 def polyadd(a, b):
-    """Coefficients, highest power first, of the sum of two polynomials; leading zeros stay."""
+    """Coefficients, highest power first, of the sum of two polynomials; leading zeros are kept."""
     return op_polyadd(a, b)
 
 
@@ -422,8 +424,8 @@ cdef object op_polydiv(object u, object v):
         raise explain(error_, "polydiv", u=u, v=v) from None
 
 def polydiv(u, v):
-    """Quotient and rest of a division of polynomials, coefficients with the highest power first; leading zeros of the
-    rest stay."""
+    """Quotient and remainder of a division of polynomials; coefficients have the highest power first, and leading
+    zeros of the remainder are kept."""
     return tuple.__new__(PolydivResult, op_polydiv(u, v))
 
 
@@ -456,8 +458,8 @@ cdef object op_polyfit(object x, object y, object deg, object w):
         raise explain(error_, "polyfit", x=x, y=y, deg=deg, w=w) from None
 
 def polyfit(x, y, deg, *, w=None, rcond=None, full=None, cov=None):
-    """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least
-    squares."""
+    """Coefficients, highest power first, of the polynomial of degree `deg` that fits the points best in the sense of
+    least squares."""
     if rcond is not None or full is not None or cov is not None:
         return call_method("polyfit", x, dict(y=y, deg=deg, w=w), dict(rcond=rcond, full=full, cov=cov))
     return op_polyfit(x, y, deg, w)
@@ -505,7 +507,7 @@ cdef object op_polymul(object a, object b):
         raise explain(error_, "polymul", a=a, b=b) from None
 
 def polymul(a, b):
-    """Coefficients, highest power first, of the product of two polynomials; leading zeros stay."""
+    """Coefficients, highest power first, of the product of two polynomials; leading zeros are kept."""
     return op_polymul(a, b)
 
 
@@ -524,7 +526,7 @@ cdef object op_polysub(object a, object b):
         raise explain(error_, "polysub", a=a, b=b) from None
 
 def polysub(a, b):
-    """Coefficients, highest power first, of the difference of two polynomials; leading zeros stay."""
+    """Coefficients, highest power first, of the difference of two polynomials; leading zeros are kept."""
     return op_polysub(a, b)
 
 
@@ -551,8 +553,8 @@ cdef object op_polyval(object p, object x):
         raise explain(error_, "polyval", p=p, x=x) from None
 
 def polyval(p, x):
-    """Polynomial with the coefficients `p`, highest power first, by Horner's rule; of each column of `p`, if it has
-    further axes."""
+    """Polynomial with the coefficients `p`, highest power first, by Horner's rule; further axes of `p` hold further
+    polynomials."""
     return op_polyval(p, x)
 
 
@@ -579,8 +581,8 @@ cdef object op_roots(object p):
         raise explain(error_, "roots", p=p) from None
 
 def roots(p):
-    """Roots of a polynomial with the coefficients `p`, highest power first, the first of which is not 0; as complex
-    numbers."""
+    """Roots, as complex numbers, of the polynomial with the coefficients `p`, highest power first; the first
+    coefficient is not 0."""
     return op_roots(p)
 
 

@@ -51,7 +51,7 @@ cdef object op_arange(object start, object stop, object step, object dtype):
     return wrap_forward(forward_arange(start, stop, step, dtype))
 
 def arange(start, stop=None, step=1, *, dtype=None, requires_grad=False):
-    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None."""
+    """Numbers from `start` up to but not including `stop`; from 0 up to `start` when `stop` is None."""
     result_ = op_arange(start, stop, step, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -113,7 +113,7 @@ cdef tuple jvp_copy(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.copy(x_t),)
 
 def copy(x, *, order=None):
-    """The same elements in memory of their own."""
+    """A copy of `x`."""
     if order is not None:
         return call_method("copy", x, dict(), dict(order=order))
     return op_copy(x)
@@ -129,7 +129,7 @@ cdef object op_empty(object shape, object dtype):
     return wrap_forward(forward_empty(shape, dtype))
 
 def empty(*shape, dtype=None, requires_grad=False, **keyword_):
-    """An array that nobody has written to."""
+    """Uninitialised array."""
     result_ = op_empty(star(shape, keyword_, "empty", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -144,7 +144,7 @@ cdef object op_empty_like(object x, object dtype):
     return wrap_forward(forward_empty_like(array_of(x), dtype))
 
 def empty_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
-    """An array of the shape and dtype of `x` that nobody has written to."""
+    """Uninitialised array with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("empty_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
         return result_.requires_grad_() if requires_grad else result_
@@ -180,7 +180,7 @@ cdef object op_full(object shape, object fill_value, object dtype):
     return wrap_forward(forward_full(shape, fill_value, dtype))
 
 def full(shape, fill_value, *, dtype=None, requires_grad=False):
-    """One value everywhere."""
+    """Array with the same value everywhere."""
     result_ = op_full(shape, fill_value, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -196,7 +196,7 @@ cdef object op_full_like(object x, object fill_value, object dtype):
     return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
 def full_like(x, fill_value, *, dtype=None, requires_grad=False, order=None, shape=None):
-    """One value everywhere, in the shape and dtype of `x`."""
+    """Array with the same value everywhere, and with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("full_like", x, dict(fill_value=fill_value, dtype=dtype), dict(order=order, shape=shape))
         return result_.requires_grad_() if requires_grad else result_
@@ -236,7 +236,7 @@ cdef object op_logspace(object start, object stop, object num, object endpoint, 
     return wrap_forward(forward_logspace(start, stop, num, endpoint, base, dtype))
 
 def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, requires_grad=False):
-    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`."""
+    """Powers of `base` with evenly spaced exponents from `start` to `stop`."""
     result_ = op_logspace(start, stop, num, endpoint, base, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -257,7 +257,7 @@ cdef object op_new_empty(object x, object shape, object dtype):
         raise explain(error_, "new_empty", x=x, shape=shape, dtype=dtype) from None
 
 def new_empty(x, *shape, dtype=None, requires_grad=False, **keyword_):
-    """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
+    """Uninitialised array with the given shape and the dtype of `x`."""
     result_ = op_new_empty(x, star(shape, keyword_, "new_empty", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -279,7 +279,7 @@ cdef object op_new_full(object x, object shape, object fill_value, object dtype)
         raise explain(error_, "new_full", x=x, shape=shape, fill_value=fill_value, dtype=dtype) from None
 
 def new_full(x, shape, fill_value, *, dtype=None, requires_grad=False):
-    """One number everywhere, in a shape of its own and the dtype of `x`."""
+    """Array with the same value everywhere, with the given shape and the dtype of `x`."""
     result_ = op_new_full(x, shape, fill_value, dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -300,7 +300,7 @@ cdef object op_new_ones(object x, object shape, object dtype):
         raise explain(error_, "new_ones", x=x, shape=shape, dtype=dtype) from None
 
 def new_ones(x, *shape, dtype=None, requires_grad=False, **keyword_):
-    """Ones in a shape of their own and the dtype of `x`."""
+    """Ones with the given shape and the dtype of `x`."""
     result_ = op_new_ones(x, star(shape, keyword_, "new_ones", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -321,7 +321,7 @@ cdef object op_new_zeros(object x, object shape, object dtype):
         raise explain(error_, "new_zeros", x=x, shape=shape, dtype=dtype) from None
 
 def new_zeros(x, *shape, dtype=None, requires_grad=False, **keyword_):
-    """Zeros in a shape of their own and the dtype of `x`."""
+    """Zeros with the given shape and the dtype of `x`."""
     result_ = op_new_zeros(x, star(shape, keyword_, "new_zeros", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -366,7 +366,7 @@ cdef object op_ones_like(object x, object dtype):
     return wrap_forward(forward_ones_like(array_of(x), dtype))
 
 def ones_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
-    """Ones in the shape and dtype of `x`."""
+    """Ones with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("ones_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
         return result_.requires_grad_() if requires_grad else result_
@@ -399,7 +399,7 @@ cdef object op_zeros_like(object x, object dtype):
     return wrap_forward(forward_zeros_like(array_of(x), dtype))
 
 def zeros_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
-    """Zeros in the shape and dtype of `x`."""
+    """Zeros with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("zeros_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
         return result_.requires_grad_() if requires_grad else result_

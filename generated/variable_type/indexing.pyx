@@ -105,7 +105,7 @@ cdef object op_argwhere(object x):
     return wrap_forward(forward_argwhere(array_of(x)))
 
 def argwhere(x):
-    """Where the elements are not 0, one row for each."""
+    """Indices of the nonzero elements, one row for each element."""
     return op_argwhere(x)
 
 
@@ -125,7 +125,7 @@ cdef object op_compress(object condition, object x, object axis):
         raise explain(error_, "compress", condition=condition, x=x, axis=axis) from None
 
 def compress(condition, x, axis=None, *, out=None):
-    """Slices of `x` along `axis` for which the condition holds."""
+    """Slices of `x` along `axis` whose condition is true."""
     if out is not None:
         return call_method("compress", condition, dict(a=x, axis=axis), dict(out=out))
     return op_compress(condition, x, axis)
@@ -147,7 +147,7 @@ cdef object op_delete(object x, object index, object axis):
         raise explain(error_, "delete", x=x, index=index, axis=axis) from None
 
 def delete(x, index, axis=None):
-    """What is left of `x` without some slices along `axis`."""
+    """`x` without the slices at `index` along `axis`."""
     return op_delete(x, index, axis)
 
 
@@ -161,7 +161,7 @@ cdef object op__kept(object index, object length):
     return wrap_forward(forward__kept(index_of(index), length))
 
 def _kept(index, length):
-    """The numbers below `length` without those that `index` names."""
+    """The integers below `length` without the integers in `index`."""
     return op__kept(index, length)
 
 
@@ -187,7 +187,7 @@ cdef object op_diagonal_scatter(object x, object source, object offset, object a
         raise explain(error_, "diagonal_scatter", x=x, source=source, offset=offset, axis1=axis1, axis2=axis2) from None
 
 def diagonal_scatter(x, source, offset=0, axis1=0, axis2=1):
-    """A copy of `x` with `source` in the place of a diagonal."""
+    """A copy of `x` with a diagonal replaced by `source`."""
     return op_diagonal_scatter(x, source, offset, axis1, axis2)
 
 
@@ -206,7 +206,7 @@ cdef object op_embedding(object indices, object weight):
         raise explain(error_, "embedding", indices=indices, weight=weight) from None
 
 def embedding(indices, weight):
-    """Rows of `weight`."""
+    """Rows of `weight` at `indices`."""
     return op_embedding(indices, weight)
 
 
@@ -225,7 +225,7 @@ cdef object op_extract(object condition, object x):
         raise explain(error_, "extract", condition=condition, x=x) from None
 
 def extract(condition, x):
-    """Elements of `x` in C order where the condition holds."""
+    """Elements of `x`, in C order, whose condition is true."""
     return op_extract(condition, x)
 
 
@@ -238,7 +238,7 @@ cdef object op_flatnonzero(object x):
     return wrap_forward(forward_flatnonzero(array_of(x)))
 
 def flatnonzero(x):
-    """Where the elements in C order are not 0."""
+    """Indices in C order of the nonzero elements."""
     return op_flatnonzero(x)
 
 
@@ -310,7 +310,7 @@ cdef tuple rows_getitem(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.getitem(x, formulas.index_of_rows(index, shape_of(x)[0])),)
 
 def getitem(x, index):
-    """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
+    """x[index]; a view if the index consists only of integers, slices, None and Ellipsis."""
     return op_getitem(x, index)
 
 
@@ -451,8 +451,8 @@ cdef object op_index_copy_(object x, object axis, object indices, object source)
     return overwrite(x, op_index_copy(old_, axis, indices, source), "index_copy_")
 
 def index_copy(x, axis, indices, source):
-    """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last
-    one stays."""
+    """A copy of `x` with slice indices[i] along `axis` replaced by slice i of `source`; of equal indices the last
+    wins."""
     return op_index_copy(x, axis, indices, source)
 
 
@@ -483,7 +483,7 @@ cdef object op_index_fill_(object x, object axis, object indices, object value):
     return overwrite(x, op_index_fill(old_, axis, indices, value), "index_fill_")
 
 def index_fill(x, axis, indices, value):
-    """A copy of `x` with `value` in the slices of the given indices along `axis`."""
+    """A copy of `x` with `value` in the slices at `indices` along `axis`."""
     return op_index_fill(x, axis, indices, value)
 
 
@@ -557,7 +557,7 @@ cdef object op_index_put_(object x, object index, object value, object accumulat
     return written_
 
 def index_put(x, index, value, accumulate=False):
-    """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
+    """A copy of `x` after x[index] = value; of equal indices the last wins."""
     return op_index_put(x, index, value, accumulate)
 
 
@@ -593,7 +593,8 @@ cdef tuple jvp__index_put_backward(tuple outputs_, tuple inputs_, tuple tangents
     return (ops._index_put_backward(x_t, index, shape, accumulate),)
 
 def _index_put_backward(x, index, shape, accumulate=False):
-    """What a value of the given shape owes to x[index] once it was assigned, or added, there; the adjoint of that."""
+    """Cotangent of a value of the given shape that was assigned or added to x[index]; the adjoint of index_put in
+    `value`."""
     return op__index_put_backward(x, index, shape, accumulate)
 
 
@@ -633,7 +634,7 @@ cdef object op_index_reduce_(object x, object axis, object indices, object sourc
     return overwrite(x, op_index_reduce(old_, axis, indices, source, reduce, include_self), "index_reduce_")
 
 def index_reduce(x, axis, indices, source, reduce, *, include_self=True):
-    """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
+    """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]."""
     return op_index_reduce(x, axis, indices, source, reduce, include_self)
 
 
@@ -648,7 +649,7 @@ cdef object op__spread_index(object indices, object shape, object axis):
     return wrap_forward(forward__spread_index(index_of(indices), shape, axis))
 
 def _spread_index(indices, shape, axis):
-    """Indices of slices along an axis as those of the elements of an array of the given shape."""
+    """Indices of slices along an axis as indices for each element of an array of the given shape."""
     return op__spread_index(indices, shape, axis)
 
 
@@ -776,7 +777,7 @@ cdef object op__first_numbers(object mask):
     return wrap_forward(forward__first_numbers(index_of(mask)))
 
 def _first_numbers(mask):
-    """The numbers from 0 on, as many as the mask holds true."""
+    """The integers from 0 on, one for each true value of the mask."""
     return op__first_numbers(mask)
 
 
@@ -794,7 +795,7 @@ cdef object op_masked_select(object x, object mask):
         raise explain(error_, "masked_select", x=x, mask=mask) from None
 
 def masked_select(x, mask):
-    """The elements of `x` where the mask is true, in C order; the two broadcast."""
+    """Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast."""
     return op_masked_select(x, mask)
 
 
@@ -827,7 +828,7 @@ cdef object op_nonzero(object x):
     return ys
 
 def nonzero(x):
-    """Where `x` is not 0, the indices along each axis, in C order."""
+    """Indices of the nonzero elements along each axis, in C order."""
     return op_nonzero(x)
 
 
@@ -860,7 +861,7 @@ cdef object op_put_(object x, object indices, object source, object accumulate):
     return overwrite(x, op_put(old_, indices, source, accumulate), "put_")
 
 def put(x, indices, source, accumulate=False):
-    """A copy of `x` with elements of `source` at places in C order, or added to them."""
+    """A copy of `x` with elements of `source` written or added at the given positions in C order."""
     return op_put(x, indices, source, accumulate)
 
 
@@ -936,7 +937,7 @@ cdef object op_scatter_(object x, object axis, object indices, object source):
     return written_
 
 def scatter(x, axis, indices, source):
-    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
+    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last wins."""
     return op_scatter(x, axis, indices, source)
 
 
@@ -951,7 +952,7 @@ cdef object op__last_written(object indices, object axis, object shape):
     return wrap_forward(forward__last_written(index_of(indices), axis, shape))
 
 def _last_written(indices, axis, shape):
-    """Whether scatter into an array of the given shape writes to no such place again later."""
+    """Whether each write of scatter into an array of the given shape is the last write to its element."""
     return op__last_written(indices, axis, shape)
 
 
@@ -1095,8 +1096,8 @@ cdef object op_scatter_reduce_(object x, object axis, object indices, object sou
     return overwrite(x, op_scatter_reduce(old_, axis, indices, source, reduce, include_self), "scatter_reduce_")
 
 def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
-    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that
-    index; equal extremes share the gradient."""
+    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of the
+    same index; equal extremes share the gradient."""
     return op_scatter_reduce(x, axis, indices, source, reduce, include_self)
 
 
@@ -1111,7 +1112,7 @@ cdef object op__places_along(object indices, object axis, object shape):
     return wrap_forward(forward__places_along(index_of(indices), axis, shape))
 
 def _places_along(indices, axis, shape):
-    """Indices along an axis of an array of the given shape, counted from the front."""
+    """Nonnegative indices along an axis of an array of the given shape."""
     return op__places_along(indices, axis, shape)
 
 
@@ -1132,7 +1133,7 @@ cdef object op__products(object x, object places, object axis):
         raise explain(error_, "_products", x=x, places=places, axis=axis) from None
 
 def _products(x, places, axis):
-    """Running products along `axis`, from the beginning again where the place changes."""
+    """Running products along `axis`, restarted whenever the index in `places` changes."""
     return op__products(x, places, axis)
 
 
@@ -1146,7 +1147,7 @@ cdef object op__run_begins(object places, object axis):
     return wrap_forward(forward__run_begins(index_of(places), axis))
 
 def _run_begins(places, axis):
-    """Whether a place is another one than that before it."""
+    """Whether an index differs from the index before it."""
     return op__run_begins(places, axis)
 
 
@@ -1199,8 +1200,8 @@ cdef tuple jvp__scatter_extreme(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _scatter_extreme(x, axis, indices, source, largest, include_self=True):
-    """The largest or the smallest of what is scattered to a place and, unless that takes no part, the element there;
-    equal ones share the gradient."""
+    """Largest or smallest of the values scattered to each element and, unless it is excluded, the element itself;
+    equal values share the gradient."""
     return op__scatter_extreme(x, axis, indices, source, largest, include_self)
 
 
@@ -1216,7 +1217,8 @@ cdef object op__takes_part(object indices, object axis, object shape, object inc
     return wrap_forward(forward__takes_part(index_of(indices), axis, shape, include_self))
 
 def _takes_part(indices, axis, shape, include_self):
-    """Which elements of an array of the given shape take part in what is scattered to it, those untouched in any case."""
+    """Mask of the elements of an array of the given shape that are part of the reduction; untouched elements always
+    are."""
     return op__takes_part(indices, axis, shape, include_self)
 
 
@@ -1255,7 +1257,7 @@ cdef object op_select_scatter(object x, object source, object axis, object index
         raise explain(error_, "select_scatter", x=x, source=source, axis=axis, index=index) from None
 
 def select_scatter(x, source, axis, index):
-    """A copy of `x` with `source` in the place of one slice along `axis`."""
+    """A copy of `x` with one slice along `axis` replaced by `source`."""
     return op_select_scatter(x, source, axis, index)
 
 
@@ -1278,7 +1280,7 @@ cdef object op_slice_scatter(object x, object source, object axis, object start,
         raise explain(error_, "slice_scatter", x=x, source=source, axis=axis, start=start, end=end, step=step) from None
 
 def slice_scatter(x, source, axis=0, start=None, end=None, step=1):
-    """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
+    """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
     return op_slice_scatter(x, source, axis, start, end, step)
 
 
@@ -1436,7 +1438,7 @@ cdef object op_take_along_dim(object x, object indices, object axis):
         raise explain(error_, "take_along_dim", x=x, indices=indices, axis=axis) from None
 
 def take_along_dim(x, indices, axis=None):
-    """take_along_axis, of flattened arrays where `axis` is None."""
+    """take_along_axis; both arrays are flattened when `axis` is None."""
     return op_take_along_dim(x, indices, axis)
 
 
@@ -1451,7 +1453,7 @@ cdef object op_unravel_index(object indices, object shape):
     return ys
 
 def unravel_index(indices, shape):
-    """Places in C order as indices along each axis of an array of the given shape."""
+    """Positions in C order as indices along each axis of an array of the given shape."""
     return op_unravel_index(indices, shape)
 
 

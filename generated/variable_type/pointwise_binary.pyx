@@ -321,7 +321,7 @@ cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _angle_slope(a, b):
-    """b / (a * a + b * b), and 0 at 0, where it has no derivative."""
+    """b / (a * a + b * b), and 0 at 0, where it is not differentiable."""
     return op__angle_slope(a, b)
 
 
@@ -362,7 +362,7 @@ cdef object op_clamp_max_(object x, object max):
     return inplace_binary(op_clamp_max, clamp_max_ufunc, x, max, 0b11, "clamp_max_")
 
 def clamp_max(x, max):
-    """minimum(x, max); the gradient on the bound goes to `x`."""
+    """minimum(x, max); at the bound the gradient goes to `x`."""
     return op_clamp_max(x, max)
 
 
@@ -403,7 +403,7 @@ cdef object op_clamp_min_(object x, object min):
     return inplace_binary(op_clamp_min, clamp_min_ufunc, x, min, 0b11, "clamp_min_")
 
 def clamp_min(x, min):
-    """maximum(x, min); the gradient on the bound goes to `x`."""
+    """maximum(x, min); at the bound the gradient goes to `x`."""
     return op_clamp_min(x, min)
 
 
@@ -472,7 +472,8 @@ cdef object into_clip(object x, object min, object max, object out):
     return write_out(target_, op_clip(x, min, max), "clip")
 
 def clip(x, min=None, max=None, *, out=None):
-    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
+    """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that
+    bound."""
     if out is not None:
         return into_clip(x, min, max, out)
     return op_clip(x, min, max)
@@ -507,7 +508,7 @@ cdef tuple jvp_complex(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def complex(a, b):
-    """Complex numbers of real parts `a` and imaginary parts `b`."""
+    """Complex numbers with real parts `a` and imaginary parts `b`."""
     return op_complex(a, b)
 
 
@@ -556,7 +557,7 @@ cdef object into_copysign(object a, object b, object out):
     return out_binary(copysign_ufunc, a, b, out, HAS_GRADIENT)
 
 def copysign(a, b, *, out=None):
-    """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
+    """Modulus of a with the sign of b; the derivative in `a` at 0 is 0."""
     if out is not None:
         return into_copysign(a, b, out)
     return op_copysign(a, b)
@@ -597,7 +598,7 @@ cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _direction(a, b):
-    """a / hypot(a, b), and 0 at 0, where it has no derivative."""
+    """a / hypot(a, b), and 0 at 0, where it is not differentiable."""
     return op__direction(a, b)
 
 
@@ -637,7 +638,7 @@ cdef object into_div(object a, object b, object rounding_mode, object out):
     return write_out(target_, op_div(a, b, rounding_mode), "div")
 
 def div(a, b, *, rounding_mode=None, out=None):
-    """a / b, rounded down or toward zero where `rounding_mode` says so."""
+    """a / b; with a `rounding_mode`, rounded down or toward zero."""
     if out is not None:
         return into_div(a, b, rounding_mode, out)
     return op_div(a, b, rounding_mode)
@@ -672,7 +673,7 @@ cdef tuple jvp__truncated_quotient(tuple outputs_, tuple inputs_, tuple tangents
     return (y_t,)
 
 def _truncated_quotient(a, b):
-    """trunc(a / b), of integers an integer."""
+    """trunc(a / b); an integer for integers."""
     return op__truncated_quotient(a, b)
 
 
@@ -758,8 +759,8 @@ cdef tuple jvp__divide_or_nan(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _divide_or_nan(a, b):
-    """a / b, and where b is 0 NaN unless a is 0 too; what is linear in the change of something says with it that it is
-    not known."""
+    """a / b; where b is 0, it is 0 if a is 0, else NaN. In a derivative, which is linear in a tangent or cotangent,
+    NaN marks an unknown value."""
     return op__divide_or_nan(a, b)
 
 
@@ -795,7 +796,7 @@ cdef tuple jvp__divide_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _divide_or_zero(a, b):
-    """a / b, and 0 where b is 0; how it changes there is not known."""
+    """a / b, and 0 where b is 0; the derivative there is unknown, that is NaN unless the tangent or cotangent is 0."""
     return op__divide_or_zero(a, b)
 
 
@@ -814,7 +815,7 @@ cdef object op_divmod(object a, object b):
         raise explain(error_, "divmod", a=a, b=b) from None
 
 def divmod(a, b):
-    """floor(a / b), and a - b * floor(a / b) with the sign of b."""
+    """floor(a / b), and a - b * floor(a / b), which has the sign of b."""
     return tuple.__new__(DivmodResult, op_divmod(a, b))
 
 
@@ -912,7 +913,7 @@ cdef object into_fmax(object a, object b, object out):
     return out_binary(fmax_ufunc, a, b, out, HAS_GRADIENT)
 
 def fmax(a, b, *, out=None):
-    """The larger one, or the one that is not NaN; ties share the gradient."""
+    """The larger of two elements, or the other element if one is NaN; a tie shares the gradient."""
     if out is not None:
         return into_fmax(a, b, out)
     return op_fmax(a, b)
@@ -965,7 +966,7 @@ cdef object into_fmin(object a, object b, object out):
     return out_binary(fmin_ufunc, a, b, out, HAS_GRADIENT)
 
 def fmin(a, b, *, out=None):
-    """The smaller one, or the one that is not NaN; ties share the gradient."""
+    """The smaller of two elements, or the other element if one is NaN; a tie shares the gradient."""
     if out is not None:
         return into_fmin(a, b, out)
     return op_fmin(a, b)
@@ -1015,7 +1016,8 @@ cdef object into_fmod(object a, object b, object out):
     return out_binary(fmod_ufunc, a, b, out, HAS_GRADIENT)
 
 def fmod(a, b, *, out=None):
-    """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
+    """a - b * trunc(a / b), which has the sign of a; at a jump, the derivatives are those from the side where the
+    function is continuous."""
     if out is not None:
         return into_fmod(a, b, out)
     return op_fmod(a, b)
@@ -1043,7 +1045,7 @@ cdef object into_heaviside(object a, object b, object out):
     return out_binary(heaviside_ufunc, a, b, out, NO_GRADIENT)
 
 def heaviside(a, b, *, out=None):
-    """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
+    """0 where a < 0, 1 where a > 0, b where a is 0; as in PyTorch, `b` has no gradient, either."""
     if out is not None:
         return into_heaviside(a, b, out)
     return op_heaviside(a, b)
@@ -1184,7 +1186,7 @@ cdef object into_logaddexp(object a, object b, object out):
     return write_out(target_, op_logaddexp(a, b), "logaddexp")
 
 def logaddexp(a, b, *, out=None):
-    """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
+    """log(exp(a) + exp(b)) without overflow; the principal value for complex numbers."""
     if out is not None:
         return into_logaddexp(a, b, out)
     return op_logaddexp(a, b)
@@ -1238,7 +1240,7 @@ cdef object into_logaddexp2(object a, object b, object out):
     return write_out(target_, op_logaddexp2(a, b), "logaddexp2")
 
 def logaddexp2(a, b, *, out=None):
-    """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
+    """log2(2**a + 2**b) without overflow; the principal value for complex numbers."""
     if out is not None:
         return into_logaddexp2(a, b, out)
     return op_logaddexp2(a, b)
@@ -1287,7 +1289,7 @@ cdef object into_maximum(object a, object b, object out):
     return out_binary(maximum_ufunc, a, b, out, HAS_GRADIENT)
 
 def maximum(a, b, *, out=None):
-    """The larger one, NaN where one is; ties share the gradient."""
+    """The larger of two elements; NaN if one of them is NaN. A tie shares the gradient."""
     if out is not None:
         return into_maximum(a, b, out)
     return op_maximum(a, b)
@@ -1336,7 +1338,7 @@ cdef object into_minimum(object a, object b, object out):
     return out_binary(minimum_ufunc, a, b, out, HAS_GRADIENT)
 
 def minimum(a, b, *, out=None):
-    """The smaller one, NaN where one is; ties share the gradient."""
+    """The smaller of two elements; NaN if one of them is NaN. A tie shares the gradient."""
     if out is not None:
         return into_minimum(a, b, out)
     return op_minimum(a, b)
@@ -1430,7 +1432,7 @@ cdef tuple jvp_polar(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def polar(a, b):
-    """Complex numbers of modulus `a` and argument `b`."""
+    """Complex numbers with modulus `a` and argument `b`."""
     return op_polar(a, b)
 
 
@@ -1492,7 +1494,8 @@ cdef object into_pow(object a, object b, object out):
     return write_out(target_, op_pow(a, b), "pow")
 
 def pow(a, b, *, out=None):
-    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and 0**b has derivative 0 in b > 0."""
+    """a to the power b; 0**0 is 1 with derivative 0 in `a` and -inf in `b`, and for b > 0 the derivative of 0**b in
+    `b` is 0."""
     if out is not None:
         return into_pow(a, b, out)
     return op_pow(a, b)
@@ -1537,8 +1540,8 @@ cdef tuple jvp__rate_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _rate_or_zero(c, a, b):
-    """c * a / b, and 0 where b is 0, as how fast a length `b` grows whose part `a` moves by `c`; unless nothing moves
-    it is not known how that changes, whatever the change is multiplied by."""
+    """c * a / b, and 0 where b is 0; the rate of change of a length `b` whose component `a` changes at rate `c`. If b
+    is 0, the derivatives in `a` and `b` are NaN unless `c` is 0, even if the cotangent is 0."""
     return op__rate_or_zero(c, a, b)
 
 
@@ -1586,7 +1589,8 @@ cdef object into_remainder(object a, object b, object out):
     return out_binary(remainder_ufunc, a, b, out, HAS_GRADIENT)
 
 def remainder(a, b, *, out=None):
-    """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
+    """a - b * floor(a / b), which has the sign of b; at a jump, the derivatives are those from the side where the
+    function is continuous."""
     if out is not None:
         return into_remainder(a, b, out)
     return op_remainder(a, b)
@@ -1663,7 +1667,7 @@ cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _scaled_pow(c, a, b, n=0):
-    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
+    """c * a**(b - n); 0 if `c` or the power is 0, even if the other factor is infinite or NaN."""
     return op__scaled_pow(c, a, b, n)
 
 
@@ -1706,8 +1710,8 @@ cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _slope_or_zero(c, a, b):
-    """c * a / b, and 0 where b is 0, as the cotangent of the part `a` of a length `b` whose cotangent is `c`; unless
-    `a` stands still it is not known how that changes, also where c is 0."""
+    """c * a / b, and 0 where b is 0; the cotangent of the component `a` of a length `b` with cotangent `c`. If b is 0,
+    the derivatives in `a` and `b` are NaN unless the tangent or cotangent is 0, even if `c` is 0."""
     return op__slope_or_zero(c, a, b)
 
 
@@ -1788,7 +1792,7 @@ cdef tuple jvp_where(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.where(mask, a_t, b_t),)
 
 def where(mask, a, b):
-    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
+    """a where the mask is true, b elsewhere; the branch not taken does not affect the gradient, even if it is NaN."""
     return op_where(mask, a, b)
 
 
@@ -1851,8 +1855,7 @@ cdef object into_xlogy(object a, object b, object out):
     return write_out(target_, op_xlogy(a, b), "xlogy")
 
 def xlogy(a, b, *, out=None):
-    """a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is
-    -inf."""
+    """a * log(b), and 0 where a is 0; there the derivatives are 0 if b < 0. The derivative in `a` at b = 0 is -inf."""
     if out is not None:
         return into_xlogy(a, b, out)
     return op_xlogy(a, b)

@@ -362,7 +362,7 @@ cdef tuple jvp_angle(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.imag(ops._divide_or_zero(x_t, x)),)
 
 def angle(x, *, deg=None):
-    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+    """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
     if deg is not None:
         return call_method("angle", x, dict(), dict(deg=deg))
     return op_angle(x)
@@ -439,7 +439,7 @@ cdef tuple jvp__asin_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (x * y * y * y),)
 
 def _asin_slope(x):
-    """1 / sqrt(1 - x * x), exact near 0 and near 1, as is its derivative."""
+    """1 / sqrt(1 - x * x), exact near 0 and near 1; its derivative is exact there, too."""
     return op__asin_slope(x)
 
 
@@ -674,7 +674,7 @@ cdef tuple jvp__atanh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (2 * x * y * y),)
 
 def _atanh_slope(x):
-    """1 / (1 - x * x), exact near 0 and near 1, as is its derivative."""
+    """1 / (1 - x * x), exact near 0 and near 1; its derivative is exact there, too."""
     return op__atanh_slope(x)
 
 
@@ -759,7 +759,7 @@ cdef object into_ceil(object x, object out):
     return out_unary(ceil_ufunc, x, out, HAS_GRADIENT)
 
 def ceil(x, *, out=None):
-    """Least integer that is not below x."""
+    """Least integer greater than or equal to x."""
     if out is not None:
         return into_ceil(x, out)
     return op_ceil(x)
@@ -1013,7 +1013,7 @@ cdef tuple jvp_entr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-ops.log(x) - 1),)
 
 def entr(x):
-    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below."""
+    """-x * log(x), the summand of an entropy; 0 at 0 and -inf below 0."""
     return op_entr(x)
 
 
@@ -1167,7 +1167,7 @@ cdef tuple jvp__erfcx_derivative(tuple outputs_, tuple inputs_, tuple tangents_)
     return (x_t * ops._erfcx_derivative(x, n + 1),)
 
 def _erfcx_derivative(x, n):
-    """Derivative n of erfcx, exact far from 0 too. Needs SciPy."""
+    """Derivative n of erfcx, also exact far from 0. Needs SciPy."""
     return op__erfcx_derivative(x, n)
 
 
@@ -1387,7 +1387,7 @@ cdef object into_floor(object x, object out):
     return out_unary(floor_ufunc, x, out, HAS_GRADIENT)
 
 def floor(x, *, out=None):
-    """Greatest integer that is not above x."""
+    """Greatest integer less than or equal to x."""
     if out is not None:
         return into_floor(x, out)
     return op_floor(x)
@@ -1433,7 +1433,7 @@ cdef object into_frac(object x, object out):
     return write_out(target_, op_frac(x), "frac")
 
 def frac(x, *, out=None):
-    """x - trunc(x), what stands behind the point."""
+    """x - trunc(x), the fractional part of x."""
     if out is not None:
         return into_frac(x, out)
     return op_frac(x)
@@ -1466,7 +1466,7 @@ cdef tuple jvp_frexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (mantissa_t, None)
 
 def frexp(x):
-    """x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1."""
+    """x = mantissa * 2**exponent, with the modulus of the mantissa in [0.5, 1), or 0 if x is 0."""
     return tuple.__new__(FrexpResult, op_frexp(x))
 
 
@@ -1528,7 +1528,7 @@ cdef tuple jvp_imag(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.imag(x_t),)
 
 def imag(x):
-    """Imaginary part, zeros for a real array."""
+    """Imaginary part; zeros for a real array."""
     return op_imag(x)
 
 
@@ -1904,7 +1904,7 @@ cdef tuple jvp_modf(tuple outputs_, tuple inputs_, tuple tangents_):
     return (fraction_t, whole_t)
 
 def modf(x):
-    """What stands behind the point, and what stands before it, both with the sign of x."""
+    """Fractional part and integer part, both with the sign of x."""
     return tuple.__new__(ModfResult, op_modf(x))
 
 
@@ -1955,7 +1955,7 @@ cdef object into_nan_to_num(object x, object nan, object posinf, object neginf, 
     return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None, copy=None):
-    """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+    """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
     if copy is not None:
         return call_method("nan_to_num", x, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
     if out is not None:
@@ -2145,7 +2145,7 @@ cdef tuple jvp_real(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.real(x_t),)
 
 def real(x):
-    """Real part, `x` itself for a real array."""
+    """Real part; `x` itself for a real array."""
     return op_real(x)
 
 
@@ -2237,7 +2237,7 @@ cdef object into_round(object x, object decimals, object out):
     return write_out(target_, op_round(x, decimals), "round")
 
 def round(x, decimals=0, *, out=None):
-    """Nearest number with the given decimals, to even in the middle."""
+    """Nearest number with the given decimals; a tie goes to the even digit."""
     if out is not None:
         return into_round(x, decimals, out)
     return op_round(x, decimals)
@@ -2410,7 +2410,7 @@ cdef object into_sign(object x, object out):
     return out_unary(sign_ufunc, x, out, HAS_GRADIENT)
 
 def sign(x, *, out=None):
-    """x / abs(x), and 0 at 0, where the derivative is 0 too."""
+    """x / abs(x), and 0 at 0; the derivative at 0 is 0, too."""
     if out is not None:
         return into_sign(x, out)
     return op_sign(x)
@@ -2500,7 +2500,7 @@ cdef object into_sinc(object x, object out):
     return write_out(target_, op_sinc(x), "sinc")
 
 def sinc(x, *, out=None):
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x); 1 at 0."""
     if out is not None:
         return into_sinc(x, out)
     return op_sinc(x)
@@ -2534,7 +2534,7 @@ cdef tuple jvp__sinc_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._sinc_derivative(x, n + 1),)
 
 def _sinc_derivative(x, n):
-    """Derivative n of sinc, exact near 0 too."""
+    """Derivative n of sinc, also exact near 0."""
     return op__sinc_derivative(x, n)
 
 
@@ -2832,7 +2832,7 @@ cdef object into_trunc(object x, object out):
     return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
 
 def trunc(x, *, out=None):
-    """x without its fraction."""
+    """Integer part of x, rounded toward 0."""
     if out is not None:
         return into_trunc(x, out)
     return op_trunc(x)

@@ -47,7 +47,8 @@ cdef object op_gru_cell(object x, object h, object w_ih, object w_hh, object b_i
         raise explain(error_, "gru_cell", x=x, h=h, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh) from None
 
 def gru_cell(x, h, w_ih, w_hh, b_ih=None, b_hh=None):
-    """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state."""
+    """New state of a gated recurrent unit; the rows of the weights are for its reset gate, its update gate and its new
+    state."""
     return op_gru_cell(x, h, w_ih, w_hh, b_ih, b_hh)
 
 
@@ -77,7 +78,7 @@ cdef object op_lstm_cell(object x, object hx, object w_ih, object w_hh, object b
         raise explain(error_, "lstm_cell", x=x, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh) from None
 
 def lstm_cell(x, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its
+    """New state and new cell of a long short-term memory unit; the rows of the weights are for its input gate, its
     forget gate, its cell and its output gate."""
     return tuple.__new__(LstmCellResult, op_lstm_cell(x, hx, w_ih, w_hh, b_ih, b_hh))
 
@@ -106,7 +107,7 @@ cdef object op_rnn_relu_cell(object x, object h, object w_ih, object w_hh, objec
         raise explain(error_, "rnn_relu_cell", x=x, h=h, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh) from None
 
 def rnn_relu_cell(x, h, w_ih, w_hh, b_ih=None, b_hh=None):
-    """The state behind a simple recurrent unit, relu of both sums."""
+    """New state of a simple recurrent unit with relu."""
     return op_rnn_relu_cell(x, h, w_ih, w_hh, b_ih, b_hh)
 
 
@@ -134,7 +135,7 @@ cdef object op_rnn_tanh_cell(object x, object h, object w_ih, object w_hh, objec
         raise explain(error_, "rnn_tanh_cell", x=x, h=h, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh) from None
 
 def rnn_tanh_cell(x, h, w_ih, w_hh, b_ih=None, b_hh=None):
-    """The state behind a simple recurrent unit, tanh of both sums."""
+    """New state of a simple recurrent unit with tanh."""
     return op_rnn_tanh_cell(x, h, w_ih, w_hh, b_ih, b_hh)
 
 

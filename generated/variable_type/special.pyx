@@ -123,7 +123,7 @@ from gradspec.generated.functions.special cimport (
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
-from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
+from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.error_hints cimport answer_calls
@@ -297,7 +297,7 @@ cdef tuple jvp__betainc_derivative(tuple outputs_, tuple inputs_, tuple tangents
     return (y_t,)
 
 def _betainc_derivative(a, b, x, k, m, n):
-    """Derivative `k` in `a`, `m` in `b` and `n` in `x` of betainc, NaN where an integral does not settle."""
+    """Derivative `k` in `a`, `m` in `b` and `n` in `x` of betainc; NaN if an integral does not converge."""
     return op__betainc_derivative(a, b, x, k, m, n)
 
 
@@ -416,7 +416,7 @@ cdef tuple jvp__digamma_gap(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _digamma_gap(a, b, n):
-    """Derivative `n` of digamma at `a`, less that at a + b, without cancellation."""
+    """Derivative `n` of digamma at `a` minus its value at a + b, without cancellation."""
     return op__digamma_gap(a, b, n)
 
 
@@ -604,7 +604,7 @@ cdef object op_exprel_(object x):
     return overwrite(x, op_exprel(old_), "exprel_")
 
 def exprel(x):
-    """(exp(x) - 1) / x, 1 at 0."""
+    """(exp(x) - 1) / x; 1 at 0."""
     return op_exprel(x)
 
 
@@ -749,7 +749,7 @@ cdef tuple jvp__gammainc_derivative(tuple outputs_, tuple inputs_, tuple tangent
     return (y_t,)
 
 def _gammainc_derivative(a, x, m, n):
-    """Derivative `m` in `a` and `n` in `x` of gammainc, NaN where an integral does not settle."""
+    """Derivative `m` in `a` and `n` in `x` of gammainc; NaN if an integral does not converge."""
     return op__gammainc_derivative(a, x, m, n)
 
 
@@ -824,8 +824,8 @@ cdef tuple jvp_gammaincinv(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t,)
 
 def gammaincinv(a, p):
-    """Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of
-    gammainc, or its square, is beyond the range."""
+    """Inverse of gammainc, the x with gammainc(a, x) = p. In single precision, second derivatives are infinite if a
+    derivative of gammainc, or its square, overflows."""
     return op_gammaincinv(a, p)
 
 
@@ -1096,7 +1096,7 @@ cdef tuple jvp__ive_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._ive_derivative(v, x, n + 1),)
 
 def _ive_derivative(v, x, n):
-    """Derivative n of ive, exact far from 0 too."""
+    """Derivative n of ive, also exact far from 0."""
     return op__ive_derivative(v, x, n)
 
 
@@ -1426,7 +1426,7 @@ cdef object op_kn(object n, object x):
         raise explain(error_, "kn", n=n, x=x) from None
 
 def kn(n, x):
-    """Modified Bessel function of the second kind, of whole order."""
+    """Modified Bessel function of the second kind, of integer order."""
     return op_kn(n, x)
 
 
@@ -1524,7 +1524,7 @@ cdef tuple jvp__kve_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._kve_derivative(v, x, n + 1),)
 
 def _kve_derivative(v, x, n):
-    """Derivative n of kve, exact far from 0 too."""
+    """Derivative n of kve, also exact far from 0."""
     return op__kve_derivative(v, x, n)
 
 
@@ -1740,8 +1740,8 @@ cdef object op_poch_(object z, object m):
     return overwrite(z, op_poch(old_, m), "poch_")
 
 def poch(z, m):
-    """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in
-    single precision, a second one where z and m are tiny."""
+    """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma. In single precision,
+    derivatives lose digits, and so do second derivatives if z and m are tiny."""
     return op_poch(z, m)
 
 
@@ -1839,7 +1839,7 @@ cdef object op_rgamma_(object x):
     return overwrite(x, op_rgamma(old_), "rgamma_")
 
 def rgamma(x):
-    """One over the gamma function."""
+    """Reciprocal of the gamma function."""
     return op_rgamma(x)
 
 
@@ -2023,7 +2023,7 @@ cdef tuple jvp__stdtr_derivative(tuple outputs_, tuple inputs_, tuple tangents_)
     return (y_t,)
 
 def _stdtr_derivative(df, t, m, n):
-    """Derivative `m` in `df` and `n` in `t` of stdtr, NaN where an integral does not settle."""
+    """Derivative `m` in `df` and `n` in `t` of stdtr; NaN if an integral does not converge."""
     return op__stdtr_derivative(df, t, m, n)
 
 
@@ -2079,8 +2079,8 @@ cdef object op_xlog1py_(object a, object b):
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
 
 def xlog1py(a, b):
-    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there where b < -1; the derivative in `a` at b = -1
-    is -inf."""
+    """a * log(1 + b), and 0 where a is 0; there the derivatives are 0 if b < -1. The derivative in `a` at b = -1 is
+    -inf."""
     return op_xlog1py(a, b)
 
 
@@ -2264,7 +2264,7 @@ cdef tuple jvp__zeta_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 def _zeta_slope(n, s, q):
-    """Derivative `n` of the Hurwitz zeta function by its exponent."""
+    """Derivative `n` of the Hurwitz zeta function in its exponent."""
     return op__zeta_slope(n, s, q)
 
 

@@ -194,10 +194,10 @@ derivatives.yaml:15:3: error: f: ref: the order of keys is fixed: it belongs abo
     "private operator": (
         stated("args:", "  axis: Where.", "numpy: sum").replace("f(x", "_f(x"),
         """\
-derivatives.yaml:14:3: error: _f: args: a private operator is called by formulas only
+derivatives.yaml:14:3: error: _f: args: a private operator is called by formulas only: leave `args:` out
   args:
   ^
-derivatives.yaml:16:3: error: _f: numpy: a private operator is called by formulas only
+derivatives.yaml:16:3: error: _f: numpy: a private operator is called by formulas only: leave `numpy:` out
   numpy: sum
   ^""",
     ),

@@ -106,7 +106,10 @@ def test_a_formula_that_calls_itself(small):
 def test_the_mutants_that_survive_mean_the_same(family):
     """Each is listed with its reason: a new one wants a sample, an example or a kink; one that dies leaves the list."""
     names = kept_mutants.to_try(op for op in the_spec().ops.values() if op.family == family)
-    assert kept_mutants.wrong(names) == set(), f"KEPT_SEED={kept_mutants.SEED}"
+    assert kept_mutants.wrong(names) == set(), (
+        "add a sample, an example or a kink that refuses a change that passes, or list it in tests/codegen/equivalent_mutants.yaml; "
+        f"take one that is refused off that list (KEPT_SEED={kept_mutants.SEED} repeats this run)"
+    )
 
 
 def test_an_entry_is_found_by_what_its_check_rests_on(monkeypatch):

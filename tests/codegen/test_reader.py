@@ -588,10 +588,10 @@ derivatives.yaml:14:14: error: f: alias: unknown namespace 'lnalg'; did you mean
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:14:3: error: _f: alias: a private operator is called by formulas only
+derivatives.yaml:14:3: error: _f: alias: a private operator is called by formulas only: leave `alias:` out
   alias: [g]
   ^
-derivatives.yaml:15:3: error: _f: variants: a private operator is called by formulas only
+derivatives.yaml:15:3: error: _f: variants: a private operator is called by formulas only: leave `variants:` out
   variants: [method]
   ^""",
     ),
