@@ -53,16 +53,16 @@ class Archive:
         try:
             self.archive = zipfile.ZipFile(file)
         except Exception as error:  # of many classes: struct's, NotImplementedError, ...
-            raise Damaged(f"no zip archive ({error})") from error
+            raise Damaged(f"not a zip archive ({error})") from error
         self.members: dict[str, zipfile.ZipInfo] = {}
         for info in self.archive.infolist():
             if info.filename in self.members:
-                raise Damaged(f"{info.filename} stands in it twice")
+                raise Damaged(f"it contains {info.filename} twice")
             if info.flag_bits & 1:
                 raise Damaged(f"{info.filename} is encrypted")
             if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-                raise Damaged(f"{info.filename} is compressed, which these files are not; write it anew, or pack it without "
-                              "compression (zip -0)")  # fmt: skip
+                raise Damaged(f"{info.filename} is compressed, and compressed files cannot be read; save it again, or pack it "
+                              "without compression (zip -0)")  # fmt: skip
             self.members[info.filename] = info
         if sum(info.file_size for info in self.members.values()) > size:
             raise Damaged(f"its members have more bytes than the file, which has {size}")
@@ -83,7 +83,7 @@ class Archive:
         except Exception as error:  # as above
             raise Damaged(f"{name} is damaged ({error})") from error
         if len(data) != self.members[name].file_size:
-            raise Damaged(f"{name} has {len(data)} bytes, and the directory says {self.members[name].file_size}")
+            raise Damaged(f"{name} has {len(data)} bytes, but the archive's directory says {self.members[name].file_size}")
         return data
 
     def array(self, name: str, kinds: str = NUMBERS) -> np.ndarray:
@@ -167,7 +167,7 @@ def json_from(data: bytes | str, name: str, constants: bool = False) -> Any:
 
     def constant(word: str) -> float:
         if not constants:
-            raise Damaged(f"{name} has {word} in it, which is no JSON")
+            raise Damaged(f"{name} contains {word}, which is not valid JSON")
         return float(word)
 
     try:
@@ -176,7 +176,7 @@ def json_from(data: bytes | str, name: str, constants: bool = False) -> Any:
     except Damaged:
         raise
     except (ValueError, RecursionError) as error:
-        raise Damaged(f"{name} is no JSON ({error})") from error
+        raise Damaged(f"{name} is not valid JSON ({error})") from error
     check_depth(found, name)
     return found
 
@@ -201,7 +201,7 @@ def with_grad(arrays: dict[str, np.ndarray], wanted: Any) -> dict[str, Tensor]:
         A name is missing, or an integer array would require grad.
     """
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
-        raise Damaged(f"the names of what requires grad are {shortened(wanted)}")
+        raise Damaged(f"the names of the tensors that require grad must be a list of strings, got {shortened(wanted)}")
     for name in wanted:
         if name not in arrays or arrays[name].dtype.kind not in "fc":
             raise Damaged(f"{shortened(name)} cannot require grad")

@@ -56,8 +56,8 @@ class Taken:
         if type(item) in (list, tuple):
             return {type(item).__name__: [self.taken(value, joined(way, n)) for n, value in enumerate(item)]}
         advice = "; save its state_dict()" if hasattr(item, "state_dict") else ""
-        raise TypeError(f"save: {way or 'what is saved'} is a {type(item).__name__}, and files hold tensors, arrays, numbers, "
-                        f"text and nests of them{advice}")  # fmt: skip
+        raise TypeError(f"save: {way or 'the value'} is a {type(item).__name__}, but files can only hold tensors, arrays, "
+                        f"numbers, text and pytrees of them{advice}")  # fmt: skip
 
     def keep(self, way: str, array: np.ndarray) -> str:
         name, count = way or "tensor", 1

@@ -67,7 +67,7 @@ def check_nest(value: Any, tools: tuple[type, ...]) -> None:
         branch, left = way.pop()
         inside.discard(id(branch))
         if any(isinstance(part, tools) or part is _MARK for part in parts_of(branch)):
-            raise Refused("it holds a name where a value should be")
+            raise Refused("it contains a name in the place of a value")
         found = [counts[id(part)] for part in parts_of(branch) if isinstance(part, BRANCHES)]
         count, depth = 1 + len(branch) + sum(count for count, _ in found), 1 + max((depth for _, depth in found), default=0)
         if count > MOST or depth > DEEPEST:
@@ -150,7 +150,7 @@ class Machine:
         elif name in _TUPLES:
             count = _TUPLES[name]
             if len(stack) < count:
-                raise Refused("its pickle is damaged (nothing to make a tuple of)")
+                raise Refused("its pickle is damaged (a tuple lacks items)")
             stack[-count:] = [tuple(stack[-count:])]
         elif name in ("APPEND", "APPENDS"):
             values = [stack.pop()] if name == "APPEND" else self.marked()
@@ -166,12 +166,12 @@ class Machine:
         elif name == "STACK_GLOBAL":
             last, first = stack.pop(), stack.pop()
             if type(first) is not str or type(last) is not str:
-                raise Refused("it names what is no name")
+                raise Refused("it refers to a global by a name that is not text")
             stack.append(self.found(f"{first}.{last}"))
         elif name == "REDUCE":
             arguments, function = stack.pop(), stack.pop()
             if not isinstance(function, Name) or not callable(self.known[function.path]):
-                raise Refused("it calls what is no function")
+                raise Refused("it calls an object that is not a function")
             stack.append(self.known[function.path](*arguments))
         elif name == "BUILD":
             state = stack.pop()
@@ -181,11 +181,11 @@ class Machine:
         elif name == "BINPERSID":
             stack.append(self.referred(stack.pop()))
         else:
-            raise Refused(f"it holds {name}, which is no data")
+            raise Refused(f"it contains the instruction {name}, which is not allowed")
 
     def found(self, path: str) -> Any:
         if path not in self.known:
-            raise Refused(f"it names {path}, and only tensors, numbers, text and nests of them are read")
+            raise Refused(f"it refers to {path}, but only tensors, numbers, text and pytrees of them are read")
         value = self.known[path]
         return Name(path) if callable(value) else value
 

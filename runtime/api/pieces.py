@@ -188,7 +188,8 @@ def segment_reduce(x: Any, reduce: str, *, lengths: Any = None, offsets: Any = N
     x = ops.multiply(x, 1.0)
     counts = np.diff(_whole(offsets)) if lengths is None else _whole(lengths)
     if counts.ndim != 1 or (counts < 0).any() or counts.sum() != x.shape[axis]:
-        raise ValueError(f"segment_reduce: the lengths {counts.tolist()} are not those of {x.shape[axis]} slices")
+        raise ValueError(f"segment_reduce: the lengths must be a vector of numbers from 0 on whose sum is {x.shape[axis]}, got "
+                         f"{counts.tolist()}")  # fmt: skip
     word, neutral = words[reduce]
     shape = list(x.shape)
     shape[axis] = counts.size

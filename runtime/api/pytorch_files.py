@@ -107,10 +107,10 @@ class _File:
 
     def storage(self, reference: Any) -> Storage:
         if type(reference) is not tuple or len(reference) != 5:
-            raise Refused("it refers to something that is no storage")
+            raise Refused("it refers to an object that is not a storage")
         what, kind, key, _, count = reference
         if what != "storage" or not isinstance(kind, Kind) or not isinstance(key, str) or type(count) is not int:
-            raise Refused("it refers to something that is no storage")
+            raise Refused("it refers to an object that is not a storage")
         if key not in self.storages:
             self.storages[key] = self.member(f"data/{key}")
         needed = count * (2 if kind.code == BRAIN else np.dtype(kind.code or "u1").itemsize)
@@ -130,7 +130,7 @@ class _File:
             raise Refused(f"a tensor has shape {shortened(shape)} and strides {shortened(strides)}")
         numbers = [start, *shape, *strides]
         if not isinstance(storage, Storage) or not isinstance(kind, Kind) or kind.code is None:
-            raise Refused("it makes a tensor of what is no storage")
+            raise Refused("it builds a tensor from an object that is not a storage")
         if len(shape) != len(strides) or any(type(number) is not int or number < 0 for number in numbers):
             raise Refused(f"a tensor has shape {shortened(shape)}, strides {shortened(strides)} and offset {shortened(start)}")
         dtype = np.dtype("u2" if kind.code == BRAIN else "u1" if kind.code == "?" else kind.code)
@@ -158,7 +158,7 @@ class _File:
 def parameter(value: Any, needs_grad: Any, hooks: Any) -> Tensor:
     """A tensor that was saved as a Parameter."""
     if not isinstance(value, Tensor):
-        raise Refused("it makes a parameter of what is no tensor")
+        raise Refused("it builds a parameter from an object that is not a tensor")
     if needs_grad and value.dtype.kind not in "fc":
         raise Refused("a tensor of whole numbers requires grad")
     return value.requires_grad_(bool(needs_grad))

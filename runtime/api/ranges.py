@@ -290,7 +290,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     if found is not NotImplemented:
         return found
     if callable(mode):
-        raise TypeError("pad: mode is a word, not a function; write concat of x and what the function makes")
+        raise TypeError("pad: mode must be a string, not a function; join x and your own padding with concat")
     if mode in made:
         raise TypeError(f"pad: mode {mode!r} takes floating point and complex numbers, and x has others; write x.astype(float)")
     raise TypeError(f"pad: stat_length belongs to the modes {', '.join(STATISTICS)}, and mode is {mode!r}")

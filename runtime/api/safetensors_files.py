@@ -44,7 +44,7 @@ def read_safetensors(data: bytes, path: str) -> dict[str, Tensor]:
     for name, value in found:
         kind = value["dtype"]
         if kind not in DTYPES:
-            raise ValueError(f"load: {path!r} holds {name!r} in {kind}, which NumPy has not")
+            raise ValueError(f"load: {path!r} holds {name!r} as {kind}, a dtype that NumPy lacks")
         check_size(value["shape"], np.dtype(DTYPES[kind]).itemsize, name)
         array = np.frombuffer(value["data"], np.dtype(DTYPES[kind]).newbyteorder("<")).reshape(value["shape"])
         state[name] = (array.astype("u4") << 16).view("f4") if kind == "BF16" else native(array)

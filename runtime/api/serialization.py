@@ -50,7 +50,8 @@ def save(path: str | os.PathLike | BinaryIO, state: Any) -> None:
         from .safetensors_files import write_safetensors
 
         if not named:
-            raise TypeError("save: a file of safetensors holds names with tensors, and no other nest; write another ending")
+            raise TypeError("save: a safetensors file holds a dictionary of named tensors, not any other pytree; choose a "
+                            "different file ending")  # fmt: skip
         data = write_safetensors(arrays, needs_grad)
         replace(path, lambda file: file.write(data))
         return
@@ -164,14 +165,14 @@ def members_of(archive: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     try:
         words = text.item()
     except ValueError as error:
-        raise Damaged(f"{INDEX}.npy is no text ({error})") from error
+        raise Damaged(f"{INDEX}.npy is not text ({error})") from error
     index = json_from(words, INDEX, constants=True)
     if not isinstance(index, dict) or type(index.get("version")) is not int or not isinstance(index.get("requires_grad"), list):
         raise Damaged(f"{INDEX}.npy says {shortened(index)}")
     arrays = {}
     for name in archive.names:
         if not name.endswith(".npy"):
-            raise Damaged(f"{name} is no array")
+            raise Damaged(f"{name} is not an array")
         if name != f"{INDEX}.npy":
             arrays[name.removesuffix(".npy")] = archive.array(name, NUMBERS)
     return arrays, index

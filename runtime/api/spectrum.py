@@ -116,7 +116,7 @@ def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | N
     stop = size - start if length is None else min(start + length, size)
     weight = weight[start:stop]
     if not (np.abs(weight.detach().numpy()) > 1e-11).all():
-        raise ValueError("istft: the windows, squared and laid together, are 0 somewhere: what was there is lost")
+        raise ValueError("istft: the sum of the squared windows is 0 at some sample, so its value is lost")
     y = total[..., start:stop] / weight
     missing = 0 if length is None else length - y.shape[-1]
     return ops.pad(y, ((0, 0),) * (y.ndim - 1) + ((0, missing),)) if missing > 0 else y

@@ -223,7 +223,7 @@ class CompiledFunction(GuardedCalls):
         if program is None:
             raise Unfit("python: there is no recording; call the function first")
         if self.dynamic is not None:
-            raise Unfit("python: a dynamic number is no array; compile without dynamic=, and pass an array of shape ()")
+            raise Unfit("python: a dynamic number is not an array; compile without dynamic=, and pass an array of shape ()")
         return text_of(program, numpy)
 
 

@@ -44,11 +44,11 @@ def write(results: Any, target: Any, name: str) -> None:
     """Write the leaves of one pytree to the leaves of another pytree with the same structure."""
     found, places = flatten(results)[0], flatten(target)[0]
     if len(found) != len(places):
-        raise ValueError(f"compile: {name}= has {len(places)} arrays where the function gives {len(found)} results")
+        raise ValueError(f"compile: {name}= has {len(places)} arrays, but the function returns {len(found)} results")
     for item, place in zip(found, places):
         if not isinstance(item, TensorBase) or not isinstance(place, TensorBase):
-            raise TypeError(f"compile: {name}= is a nest of tensors and arrays, as the results are; got {type(place).__name__} "
-                            f"for {type(item).__name__}")  # fmt: skip
+            raise TypeError(f"compile: {name}= must be a pytree of tensors and arrays, like the results; got "
+                            f"{type(place).__name__} for {type(item).__name__}")  # fmt: skip
         if item.shape != place.shape or item.dtype != place.dtype:
             raise ValueError(f"compile: {name}= has {place.dtype}{list(place.shape)} for a result {item.dtype}{list(item.shape)}")
         if is_grad_enabled() and (item.requires_grad or place.requires_grad):

@@ -85,9 +85,9 @@ class Recorder:
         """
         taken = recording.taken
         if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in recording.given):
-            raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
+            raise Unfit("an array is not aligned, or its byte order differs from the processor's")
         if recording.written:
-            raise Unfit("it writes to a dictionary or a list that it was given, and a replay would not; return the values")
+            raise Unfit("it writes to a dictionary or a list among its arguments, which a replay would not; return the values")
         if taken.failure is not None:
             raise Unfit(str(taken.failure))
         if not self.cache.knows(taken):
@@ -100,12 +100,12 @@ class Recorder:
         change, moved = state.captured_state.changed(), self.cache.moved
         if change is not None:
             if useless >= TRIES:
-                raise Hopeless(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{DEBUG_HINT}")
+                raise Hopeless(f"each call changes {change[0]}, the last call from {change[1]!r} to {change[2]!r}{DEBUG_HINT}")
             return Verdict.UNUSED
         if moved is not None and useless >= MOST:
             way, before, now = moved
-            raise Hopeless(f"{way} is another thing at each call, {before!r} and then {now!r}; make it an argument, or a tensor "
-                           "of shape () that is written to, as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
+            raise Hopeless(f"{way} differs at each call, {before!r} and then {now!r}; make it an argument, or a tensor of shape () "
+                           "that is written to, such as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
         found = fingerprint(taken)
         for program in signature.programs:
             if fingerprint(program.taken) == found:
@@ -113,12 +113,12 @@ class Recorder:
                 return Verdict.KNOWN
         self.compare(taken, signature, due)
         if len(signature.programs) >= BRANCHES or useless >= MOST:
-            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with "
-                        f"tensors in the place of numbers that Python reads{DEBUG_HINT}")  # fmt: skip
+            raise Unfit(f"calls of one kind took more than {BRANCHES} different paths, because Python reads values that change; "
+                        f"compute with tensors instead of Python numbers{DEBUG_HINT}")  # fmt: skip
         program = Program(taken, recording.again, state, self.rechecked)
         if taken.catches and not program.forward.restartable:
-            raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a "
-                        "replay could not take back")  # fmt: skip
+            raise Unfit("it may catch an error of an operator after a callback, or after a write to arrays that share memory; a "
+                        "replay could not undo these")  # fmt: skip
         if taken.otherwise and (program.written or not program.forward.restartable):
             raise Unfit("np.errstate is in force inside, with a callback or a write that a replay could not take back; put it "
                         "around the call")  # fmt: skip
@@ -133,10 +133,10 @@ class Recorder:
                 continue
             signature.programs[:] = []
             if program.calls == 1:
-                raise Unfit(f"two calls with nothing changed between them did not do the same: {difference}")
-            raise Stale(f"compile: {name_of(self.function)} does not do any more what was recorded: {difference}; results of "
-                        "replays since may be wrong. Something changed that no guard compares: pass it as an argument, and "
-                        "please report it")  # fmt: skip
+                raise Unfit(f"two calls differ though nothing changed between them: {difference}")
+            raise Stale(f"compile: {name_of(self.function)} no longer does what was recorded: {difference}; results of replays "
+                        "since then may be wrong. Something changed that no guard compares: pass it as an argument, and please "
+                        "report it")  # fmt: skip
 
 
 class Recording:

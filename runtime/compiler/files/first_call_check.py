@@ -107,12 +107,12 @@ class Proof:
             try:
                 found = ResultView(way).taken(asarray(start))
             except Exception as error:
-                raise Damaged(f"a result cannot be taken as a view again ({type(error).__name__}: {error})") from error
+                raise Damaged(f"a result cannot be built again as a view ({type(error).__name__}: {error})") from error
             array = array_held(found)
             if type(array) is not np.ndarray or array.dtype != leaf.dtype or array.shape != leaf.shape or array.size and (
                     start_of(array) - start_of(start) != leaf.address - source.address
                     or any(a != b for a, b, size in zip(array.strides, leaf.strides, array.shape) if size > 1)):  # fmt: skip
-                raise Damaged(f"a result is {leaf.type}, and taken as a view again another one")
+                raise Damaged(f"a result is {leaf.type}, but it differs when built again as a view")
 
     def step(self, line: Instruction) -> None:
         if line.name == GUARD:
@@ -131,7 +131,7 @@ class Proof:
             return
         made = arrays_in(results)
         if len(made) != len(line.made):
-            raise Damaged(f"{line.name} gives {len(made)} arrays, and the file says {len(line.made)}")
+            raise Damaged(f"{line.name} returns {len(made)} arrays, but the file says {len(line.made)}")
         for value, item in zip(line.made, made):
             self.keep(value, array_held(item), line.name)
 
@@ -148,12 +148,12 @@ class Proof:
                 found = array if value is other else np.asarray(Place(array, value, value.address - other.address))
                 there.append((value, found))
                 return found
-        raise Damaged(f"{value.type} looks at memory that nothing has made, or beyond it")
+        raise Damaged(f"{value.type} is a view of memory that was never written, or of addresses beyond it")
 
     def keep(self, value: Value, array: np.ndarray, name: str) -> None:
         """Store a result of an operator."""
         if array.dtype != value.dtype or array.shape != value.shape:
-            raise Damaged(f"{name} gives {array.dtype}{list(array.shape)}, and the file says {value.dtype}{list(value.shape)}")
+            raise Damaged(f"{name} returns {array.dtype}{list(array.shape)}, but the file says {value.dtype}{list(value.shape)}")
         there = self.found.setdefault(value.memory, [])
         if not array.size:
             there.append((value, array))
@@ -164,7 +164,7 @@ class Proof:
         for other, whole in there:
             if is_within(value, other):
                 if start_of(array) - start_of(whole) != value.address - other.address:
-                    raise Damaged(f"{name} gives an array elsewhere than the file says")
+                    raise Damaged(f"{name} returns an array at an address that differs from the file's")
                 break
         there.append((value, array))
 
@@ -183,7 +183,7 @@ def laid(array: np.ndarray, value: Value, name: str) -> np.ndarray:
     """A copy of an array with the strides of a value, which must be dense: operators allocate only dense arrays."""
     low, high = ends(value.shape, value.strides, value.dtype.itemsize)
     if array.size and (array.base is not None or not value.layout.dense):
-        raise Damaged(f"{name} gives the strides {array.strides}, and the file says {value.strides}")
+        raise Damaged(f"{name} returns the strides {array.strides}, but the file says {value.strides}")
     found = np.ndarray(value.shape, value.dtype, np.zeros(high - low, np.uint8), -low, value.strides)
     found[...] = array
     return found

@@ -138,7 +138,7 @@ class Recording:
             try:
                 self.program = Program(self.taken)
             except Exception as error:  # right operators may still form an impossible program
-                raise self.refusal(Damaged(f"{self.where} is no recording ({type(error).__name__}: {error})")) from error
+                raise self.refusal(Damaged(f"{self.where} is not a recording ({type(error).__name__}: {error})")) from error
         return self.program.run(given, arrays)
 
     def __str__(self) -> str:
@@ -233,7 +233,7 @@ def save(compiled: Any, path: str | os.PathLike) -> None:
         array, is_tensor = array_held(item), isinstance(item, TensorBase)
         grad = item.grad if is_tensor and item.is_leaf else None
         if is_tensor and not item.is_leaf:
-            raise Unfit(f"save: {way} has a history, which a file has not; detach it")
+            raise Unfit(f"save: {way} has a history, which a file cannot hold; detach it")
         held.append({"way": way, "data": writer.strided(array), "memory": memory.setdefault(value.memory, len(memory)),
                      "address": value.address, "requires_grad": is_tensor and item.requires_grad,
                      "grad": None if grad is None else writer.strided(array_held(grad))})  # fmt: skip

@@ -40,9 +40,9 @@ def text_of(program: Program, numpy: bool) -> str:
     """
     taken, again = program.taken, program.again
     if again is None or program.state is None:
-        raise Unfit("python: a program that was loaded has no text; write it where the function is")
+        raise Unfit("python: a program that was loaded from a file has no text; export it in the process that recorded the function")
     if taken.gradients:
-        raise Unfit("python: the call leaves a .grad, which an array has not; return it")
+        raise Unfit("python: the call writes a .grad, which arrays do not have; return the gradient")
     for line in taken.lines:
         if line.name in (CALLBACK, KEPT):
             raise Unfit("python: the call calls back, and a file has no place for that function")
@@ -103,7 +103,8 @@ def check(lines: list[Any], results: list[Value], inputs: list[Value]) -> None:
     for line in lines:
         for value in line.read:
             if value not in there and value.data is None:
-                raise Unfit(f"python: {line.name} reads an array that no operator made: a .grad, or a part of what is held")
+                raise Unfit(f"python: {line.name} reads an array that is not an operator's result: a .grad, or a part of an "
+                            "array that the function holds")  # fmt: skip
         there.update(line.made)
     if any(value not in there and value.data is None for value in results):
-        raise Unfit("python: a result is an array that no operator made")
+        raise Unfit("python: a result is an array that no operator computed")

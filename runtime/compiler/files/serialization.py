@@ -150,7 +150,7 @@ class Reader:
 
     def members(self, archive: Archive) -> tuple[Any, list[np.ndarray]]:
         if PROGRAM not in archive.names:
-            raise Damaged("it has no program; write one with save() of a compiled function")
+            raise Damaged("it contains no program; write one with save() of a compiled function")
         document = json_from(archive.bytes(PROGRAM), PROGRAM)
         version = document.get("format") if isinstance(document, dict) else None
         if type(version) is int and version != FORMAT:
@@ -159,7 +159,7 @@ class Reader:
         wanted = [f"{number}.npy" for number in range(len(archive.names) - 1)]
         for name in archive.names:
             if name != PROGRAM and name not in wanted:
-                raise Damaged(f"{shortened(name)} is no member of a program")
+                raise Damaged(f"{shortened(name)} does not belong to a program")
         return document, [archive.array(name) for name in wanted]
 
     def refusal(self, error: Exception) -> ValueError:

@@ -236,7 +236,7 @@ def check_document(document: Any, arrays: list[np.ndarray], size: int) -> None:
             raise refused(f"{where}[4]", "None or the number of a value before it with memory of its own", memory)
         if data is not None:
             if kind != "constant":
-                raise Damaged(f"program.json: {where} has numbers and is no constant")
+                raise Damaged(f"program.json: {where} has numbers but is not a constant")
             room -= check_array(data, arrays, where, np.dtype(dtype), shape, strides)
     ways: set[str] = set()
     for number, one in enumerate(document["held"]):
@@ -249,11 +249,11 @@ def check_document(document: Any, arrays: list[np.ndarray], size: int) -> None:
         if array.dtype.kind not in "fc" and (one["requires_grad"] or one["grad"] is not None):
             raise Damaged(f"program.json: {where} is {array.dtype} and requires grad")
         if one["way"] in ways:
-            raise Damaged(f"program.json: {where}.way stands there twice: {shortened(one['way'])}")
+            raise Damaged(f"program.json: {where}.way occurs twice: {shortened(one['way'])}")
         ways.add(one["way"])
     if room < 0:
-        raise Damaged("program.json: the elements of arrays lie so far from each other that the file asks for far more memory "
-                      "than it has")  # fmt: skip
+        raise Damaged("program.json: the strides of arrays are so large that they need far more memory than the file has "
+                      "bytes")  # fmt: skip
     for number, kind in enumerate(document["kinds"]):
         for place, one in enumerate(kind["leaves"]):
             if one["text"] is None:
@@ -288,7 +288,7 @@ def check_array(
         raise Damaged(f"program.json: {where} names {number}.npy, which is missing")
     array = arrays[number]
     if dtype is not None and (array.dtype != dtype or list(array.shape) != list(shape)):
-        raise Damaged(f"{number}.npy is {array.dtype}{list(array.shape)}, and program.json says {dtype}{list(shape)} in {where}")
+        raise Damaged(f"{number}.npy is {array.dtype}{list(array.shape)}, but program.json says {dtype}{list(shape)} in {where}")
     check_layout(array.shape, steps, array.itemsize, None, where)
     if strides is not None and any(size > 1 and a != b for size, a, b in zip(array.shape, steps, strides)) and array.size:
         raise Damaged(f"program.json: {where} has the strides {shortened(strides)}, and its numbers {shortened(steps)}")
@@ -302,13 +302,13 @@ def check_instruction(name: str, arguments: Any, outputs: Any, where: str) -> No
         raise Damaged(f"program.json: {where} has no arguments")
     check_operator(name, len(arguments), where)
     if not all(item is None or type(item) is Value for item in leaves_of(outputs)):
-        raise Damaged(f"program.json: {where} gives something else than values")
+        raise Damaged(f"program.json: {where} has an output that is not a value")
     if name == GUARD:
         value, wanted = arguments
         if type(value) is not Value or len(wanted) != value.layout.count * value.dtype.itemsize:
             raise Damaged(f"program.json: {where} compares {len(wanted)} bytes with {getattr(value, 'type', shortened(value))}")
     elif name.endswith(("_", ".out")) and type(arguments[-1 if name.endswith(".out") else 0]) is not Value:
-        raise Damaged(f"program.json: {where}: {name} writes to what is no value")
+        raise Damaged(f"program.json: {where}: {name} writes to an argument that is not a value")
 
 
 def leaves_of(tree: Any) -> list[Any]:
@@ -323,7 +323,7 @@ def check_operator(name: str, count: int, where: str) -> None:
     if entry is None:
         if (name, count) in ((GUARD, 2), (MADE, 2)):
             return
-        raise Damaged(f"program.json: {where} calls {shortened(name)}, which is no operator of the spec")
+        raise Damaged(f"program.json: {where} calls {shortened(name)}, which is not an operator of the spec")
     form = name.removeprefix(entry.name)
     if form and FORMS.get(form) not in entry.variants:
         raise Damaged(f"program.json: {where} calls {shortened(name)}, which {entry.name} has not")

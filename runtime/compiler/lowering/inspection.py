@@ -73,10 +73,10 @@ class Inspection:
         """
         for line in lines:
             if line.entry is None and line.name not in self.recorded and line.name not in LEGAL:
-                raise BrokenPass(f"the pass {name} left {line.name!r}, which is no instruction")
+                raise BrokenPass(f"the pass {name} left {line.name!r}, which is not an instruction")
         for value, reader in unmade(lines, self.given, self.returned).items():
             if value not in self.unmade:
-                raise BrokenPass(f"after the pass {name}, {reader} reads {value.type}, which nothing has made yet")
+                raise BrokenPass(f"after the pass {name}, {reader} reads {value.type}, which no earlier instruction computes")
 
 
 def unmade(lines: list[Instruction], given: set[Value], returned: list[Value]) -> dict[Value, str]:
@@ -135,13 +135,13 @@ def check_steps(name: str, slots: list[Slot], steps: list[Step]) -> None:
     """
     for place, slot in enumerate(slots):
         if slot.place not in PLACES or slot.place == "view" and not 0 <= slot.root < len(slots):
-            raise BrokenPass(f"the pass {name} left slot {place} in {slot.place!r}, which is no place")
+            raise BrokenPass(f"the pass {name} left slot {place} in {slot.place!r}, which is not a place for slots")
     ready = {place for place, slot in enumerate(slots) if slot.place in ("external", "constant")}
     inside = 0
     for step in steps:
         given, writes = STEPS.get(step.kind, (None, 0))
         if given is None or not isinstance(step.given, given) or len(step.writes) < writes:
-            raise BrokenPass(f"the pass {name} left a step {step.kind!r} ({step.name}) that is none")
+            raise BrokenPass(f"the pass {name} left an invalid step {step.kind!r} ({step.name})")
         if inside and step.kind not in ("loop", "sum"):
             raise BrokenPass(f"the pass {name} left {step.kind!r} ({step.name}) among loops that run block by block")
         inside = step.given.loops if step.kind == "blocks" else max(inside - 1, 0)

@@ -151,7 +151,7 @@ cdef class Lowered:
                     self.restartable = False
         for value in dict.fromkeys(self.constants):
             if value.data is None:
-                raise Unfit(f"{value.type} was made by nothing that can be heard of")
+                raise Unfit(f"{value.type} was not computed by any recorded instruction")
             if value in targets:
                 self.anchor(value, self.slot("called", value))
                 self.call(copied, (value.data,), self.places[value], BEFORE)
@@ -172,7 +172,7 @@ cdef class Lowered:
     def put_off(self, Value value):
         """Let the program write to a copy of an input; the copy is written back at the end."""
         if value.memory is not value or not value.layout.dense:
-            raise Unfit("a write to memory of which the program was given a part, before a guard")
+            raise Unfit("a write before a guard, to memory that the program's input is only a part of")
         outer = self.places[value]
         self.anchors.pop(value)
         self.anchor(value, self.slot("planned", value))
@@ -211,7 +211,7 @@ cdef class Lowered:
         for anchor in self.anchors.get(memory_of(value), ()):
             if lies_in(value, anchor):
                 return anchor
-        raise Unfit(f"{value.type} looks at memory that nothing has made, or beyond the array that was given")
+        raise Unfit(f"{value.type} is a view of memory that was never written, or of addresses beyond the given array")
 
     cdef int anchor(self, Value value, int place) except -1:
         """Give a value its own slot, which may contain other values of the same memory."""

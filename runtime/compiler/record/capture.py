@@ -212,8 +212,9 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
         leaves.append(item)
         if array is None:
             if not isinstance(item, CONSTANTS) and id(item) not in there:
-                raise Unfit(f"the call returns a {type(item).__name__}, and what is inside would be that of the recording; "
-                            "return its arrays, or make it a nest: gs.func.register_nest")  # fmt: skip
+                raise Unfit(f"the call returns a {type(item).__name__}, which each replay would return with the content of the "
+                            "recorded call; return its arrays, or register its class as a pytree: gs.func.register_nest"
+                            )  # fmt: skip
             return item
         if isinstance(item, TensorBase) and id(item) in places:
             taken.passed[len(leaves) - 1] = places[id(item)]
@@ -242,9 +243,9 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
     taken.lines, *taken.passes = parts
     written = {line.target for line in lines}
     if any(value in written and not array_held(item).flags.writeable for value, item in zip(taken.inputs, given)):
-        raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
+        raise Unfit("the call writes to an array that it also has as a read-only argument or captured array")
     if not recorder.placed.isdisjoint(value.memory for value in written if value is not None):
-        raise Unfit("the call writes to memory that it was given and whose place decides where a view begins (as_strided)")
+        raise Unfit("the call writes to memory of its inputs whose address decides where a view begins (as_strided)")
     for value in memory.values:  # a program keeps values; their definitions are no longer needed
         value.definer, value.hosts = None, ()
 
@@ -257,7 +258,7 @@ def is_ordinary(form: Any) -> bool:
 def note_changes(taken: Captured, recorder: CallRecorder, number: int, before: tuple, now: tuple) -> None:
     """Record the changes that a call made to an input tensor."""
     if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
-        raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
+        raise Unfit("the call changes the history, requires_grad or the array of an argument or of a captured tensor")
     if now[4] != before[4]:
         taken.versions.append((number, now[4] - before[4]))
     if now[3] is not before[3]:

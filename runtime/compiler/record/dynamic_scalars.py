@@ -51,7 +51,7 @@ class Places:
         parameters = [name for name, one in known.items() if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
         for name in wanted:
             if isinstance(name, str) and name not in known and not others:
-                raise ValueError(f"compile: dynamic={name!r} is no parameter; there are {sorted(known)}")
+                raise ValueError(f"compile: dynamic={name!r} is not a parameter of the function; its parameters are {sorted(known)}")
         self.names = {item for item in wanted if isinstance(item, str)}
         self.numbers = {item for item in wanted if not isinstance(item, str)}
         self.names.update(parameters[n] for n in self.numbers if -len(parameters) <= n < len(parameters))
@@ -115,7 +115,7 @@ class Weak:
             return np.asarray(reduce(add, kinds, kinds[0])).dtype
         found = np.result_type(*arrays, *kinds)
         if found.kind in "iu" and found != np.int64:
-            raise ValueError(f"a dynamic integer beside {found}, in which it may have no place")
+            raise ValueError(f"a dynamic integer meets an operand of dtype {found}, and its value may not fit into that dtype")
         return found
 
     def promote(self, recorder: Recorder, event: Event) -> None:

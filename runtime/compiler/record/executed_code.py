@@ -107,7 +107,7 @@ class Executed:
         """
         for code, call in self.impure.items():
             if code in self.codes or code in captured.codes:  # the standard library's own code runs for the library as well
-                raise Unfit(f"{call}, which may give something else, or do something, at each call; "
+                raise Unfit(f"{call}, which may return a different value, or have an effect, at each call; "
                             f"pass its result as an argument{DEBUG_HINT}")  # fmt: skip
         for code, line in self.codes.items():
             if code not in captured.codes and code.co_name not in captured.static_names:
@@ -120,7 +120,7 @@ class Executed:
                 way, item = read.opaque[0]
                 name = way.rpartition(".")[2].partition("[")[0]
                 raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; "
-                            f"pass what it gives as an argument (a number with dynamic=), {other_way(item)}or give static="
+                            f"pass its value as an argument (a number with dynamic=), {other_way(item)}or give static="
                             f"{name!r} if it never changes{DEBUG_HINT}")  # fmt: skip
 
     def check_loose(

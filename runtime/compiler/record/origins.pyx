@@ -83,7 +83,7 @@ cdef class CallRecorder(Recorder):
         Recorder.opened(self, event)
         if event.kind == "node":
             if event.sequence_nr < self.first and event.name != "AccumulateGrad":
-                raise Unfit(f"a backward pass goes on into {event.name}, which was recorded before the call")
+                raise Unfit(f"a backward pass reaches {event.name}, which was recorded before the call")
         elif event.kind == "callback":
             self.watched = Watched(event.inputs[0], set(self.captured_state.seen), self.captured_state.loose)
             self.executed.muted += 1
@@ -185,7 +185,7 @@ cdef class CallRecorder(Recorder):
             return None  # the operator was called without a generator; a new seed may replace the default one
         generator = held_generator(item)
         if generator is not None and id(item) not in self.there and id(generator) not in self.there:
-            raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that the call has made; hold it outside")
+            raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that is created in the call; create it outside")
         return item
 
     cpdef left(self, Event event):

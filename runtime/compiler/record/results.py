@@ -44,8 +44,8 @@ class Roots:
         base = base_under(leaf)
         way = None if base is leaf or self.memory.known(array_of(base)) is None else way_to(leaf, base)
         if way is None and not self.is_own(leaf):
-            raise Unfit("a result is a view of what the call was given and cannot be taken again: a custom Function or "
-                        "as_strided made it, or an index of arrays; return a copy of it")  # fmt: skip
+            raise Unfit("a result is a view of an input and cannot be built again: it comes from a custom Function, from "
+                        "as_strided or from an index of arrays; return a copy of it")  # fmt: skip
         return -1, self.number(leaf if way is None else base), way
 
     def is_own(self, leaf: Any) -> bool:
@@ -71,7 +71,7 @@ class Roots:
         memory = [self.rows[number][0].memory for number in found]
         given = {self.memory.known(array) for array in map(array_or_itself, self.given)}
         if len(set(memory)) < len(memory) or not {value.memory for value in given if value is not None}.isdisjoint(memory):
-            raise Unfit("results that require grad share memory with each other, or with what the call was given")
+            raise Unfit("results that require grad share memory with each other, or with an input of the call")
         return found
 
 
@@ -86,7 +86,7 @@ def record_result_views(taken: Any, recorder: CallRecorder, given: list[Any], le
         number, message, look = taken.passed.get(n, -1), None, None
         if isinstance(leaf, TensorBase) and number < 0:
             if leaf.requires_grad and (leaf.is_leaf or not nodes) and roots.is_own(leaf):
-                raise Unfit("a result requires grad because of a leaf that the call has made; make it outside of the call")
+                raise Unfit("a result requires grad because of a leaf that is created in the call; create the leaf outside of the call")
             message = why_spent(leaf, nodes) if leaf.requires_grad else None
             look = roots.look(leaf) if message is None else (-1, roots.number(leaf), None)
         if message is not None:

@@ -94,7 +94,8 @@ def sink_callbacks(
             before.append(line)
             continue
         if line.made:
-            raise Unfit("io_callback gives something before the call looks at a value, or has a result whose shape values decide")
+            raise Unfit("an io_callback returns results before the call reads a value in Python, or has a result whose shape "
+                        "depends on values")  # fmt: skip
         copies: dict[Value, Value] = {}
         for value in line.read:
             if value not in copies:

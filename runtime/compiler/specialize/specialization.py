@@ -211,9 +211,9 @@ def residuals_of(taken: Captured, lines: list[Instruction], targets: list[tuple[
     there = {value.memory for value in taken.inputs} | {value.memory for line in taken.lines for value in line.made}
     there |= {line.target.memory for line in taken.lines if line.target is not None}
     if any(line.target is not None and line.target.memory in there for line in lines):
-        raise Unfit("the backward pass writes to what the call was given or has made")
+        raise Unfit("the backward pass writes to an input or a computed value of the call")
     if any(line.name == GUARD for line in lines):
-        raise Unfit("the backward pass looks at values: no branch can be taken after the call is over")
+        raise Unfit("the backward pass reads values in Python: no branch can be taken after the call has ended")
     read = [value for line in lines for value in line.read]
     read += [value for _, value in targets if value is not None]
     cotangents = set(taken.cotangents)

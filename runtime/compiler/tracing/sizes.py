@@ -96,7 +96,8 @@ def symbols_of(taken: Any, shapes: Mapping[str, tuple]) -> dict[str, int]:
                 continue
             taken_names = (*inputs, *taken.parameters, *taken.keywords, *TAKEN)
             if not isinstance(dim, str) or not dim.isidentifier() or keyword.iskeyword(dim) or dim in taken_names:
-                raise CallTypeError(f"trace: shapes: {dim!r} is no name for a size; write a word that no argument is called by")
+                raise CallTypeError(f"trace: shapes: {dim!r} cannot name a size; write an identifier that is not the name of an "
+                                    "argument")  # fmt: skip
             if found.setdefault(dim, size) != size:
                 raise CallTypeError(f"trace: shapes: {dim} is {found[dim]} and {size}")
     return found
@@ -138,8 +139,8 @@ class Alignment:
         for several in itertools.zip_longest(*lines):
             line = next(filter(None, several))
             if None in several or len({one.name for one in several}) > 1:
-                raise CallTypeError(f"trace: what is called depends on the size, at {place(line.line)}: {line.name}; leave the "
-                                    "size a number")  # fmt: skip
+                raise CallTypeError(f"trace: the sequence of operators depends on the size, at {place(line.line)}: {line.name}; "
+                                    "leave the size a number")  # fmt: skip
         for value in zip(*(one.inputs for one in (taken, *others))):
             self.value(value, None)
         for several in zip(*lines):
@@ -187,8 +188,8 @@ class Alignment:
         if len({(value.kind, len(value.shape), value.dtype) for value in values}) > 1:
             raise self.refusal([value.type for value in values], line)
         if first.kind == "constant" and len({(value.shape, value.data.tobytes()) for value in values}) > 1:
-            raise CallTypeError(f"trace: an array that no operator made depends on the size, at {place(first.line)}; make it by "
-                                "an operator, as gs.arange, or leave the size a number")  # fmt: skip
+            raise CallTypeError(f"trace: an array that no operator computed depends on the size, at {place(first.line)}; compute "
+                                "it with an operator, such as gs.arange, or leave the size a number")  # fmt: skip
         return tuple(size[0] if len(set(size)) == 1 else self.size(list(size), line)
                      for size in zip(*(value.shape for value in values)))  # fmt: skip
 
@@ -246,4 +247,5 @@ def held_to(taken: Any, larger: Any) -> None:
         results.append([held(leaf) for leaf in flatten(found)[0]])
     for got, wanted in zip(*results):
         if wanted is not None and not same_bits(got, wanted):
-            raise CallTypeError("trace: the program gives other bits than the call at another size; leave the size a number")
+            raise CallTypeError("trace: at a different size the program's results differ in some bits from the call's; leave the "
+                                "size a number")  # fmt: skip

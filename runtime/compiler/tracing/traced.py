@@ -303,5 +303,5 @@ def compare(taken: Trace, outcome: Any, given: list) -> None:
     for got, wanted in pairs:
         got, wanted = held(got), held(wanted)
         if wanted is not None and not same_bits(got, wanted):
-            raise CallTypeError("trace: the program gives other bits than the call; does the call depend on what it left behind "
-                                "before, or on numbers that other code wrote?")  # fmt: skip
+            raise CallTypeError("trace: the program's results differ in some bits from the call's; does the call depend on the "
+                                "effects of an earlier call, or on numbers that other code wrote?")  # fmt: skip

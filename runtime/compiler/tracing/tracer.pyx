@@ -124,7 +124,7 @@ cdef class Recorder(Listener):
         while call.event is not event:  # ranges may end in a different order than they began
             call = call.host
             if call is None:
-                raise RuntimeError(f"{event.kind} {event.name} ends, and has not begun")
+                raise RuntimeError(f"{event.kind} {event.name} ends but was never begun")
         while True:
             one = self.open
             self.open = one.host
@@ -228,7 +228,7 @@ cdef class Recorder(Listener):
         if not own:
             return
         what = "its truth" if event.name == "bool" else "its numbers" if event.name in ("numpy", "tolist") else "its number"
-        text = f"{place(event.line)}: {event.name}() gave {what} to Python: what was made of that stands here as it was"
+        text = f"{place(event.line)}: {event.name}() gave {what} to Python: values computed from it are constants here"
         if text not in self.notes:
             self.notes.append(text)
 
