@@ -104,8 +104,8 @@ class Recorder:
             return Verdict.UNUSED
         if moved is not None and useless >= MOST:
             way, before, now = moved
-            raise Hopeless(f"{way} differs at each call, {before!r} and then {now!r}; make it an argument, or a tensor of shape () "
-                           "that is written to, such as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
+            raise Hopeless(f"{way} differs at each call, {before!r} and then {now!r}; make it an argument, or a tensor of shape "
+                           "() that is written to, such as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
         found = fingerprint(taken)
         for program in signature.programs:
             if fingerprint(program.taken) == found:

@@ -228,5 +228,5 @@ def test_what_a_compiled_function_returns_is_never_that_of_the_recording():
     for number in range(3):
         assert compiled(W * number).value.tolist() == (2 * W * number).tolist()
         np.testing.assert_allclose(pulled(W * number)[1](gs.ones(3))[0], np.cos(W * number))
-    with pytest.raises(RuntimeError, match="the call returns a Box, and what is inside would be that of the recording"):
+    with pytest.raises(RuntimeError, match="the call returns a Box, which each replay would return with the content of the recorded call"):
         gs.compile(boxed, strict=True)(W)
