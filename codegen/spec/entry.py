@@ -259,7 +259,7 @@ class EntryReader(CallReader):
                 raise SpecError(f"unknown namespace '{namespace}'", text.location, suggestion=near)
             check_name(name, text.location)
             if f"alias {text.value}" in op.places:
-                raise SpecError(f"'{text.value}' stands there twice", text.location)
+                raise SpecError(f"'{text.value}' occurs twice", text.location)
             op.places[f"alias {text.value}"] = text.location
             if dot:
                 elsewhere.append((namespace, name))

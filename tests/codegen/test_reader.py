@@ -138,7 +138,7 @@ def test_further_samples_may_be_the_only_ones():
         ("tested", "tanh:\n  samples:\n  - f(x(3, 4))\n", "3:5: error: tanh: samples: f(x(3, 4)) is there already, by the shape or by "
          "another line: leave it out\n  - f(x(3, 4))\n    ^"),
         ("tested", "tanh:\n  samples:\n  - f(x(5)\n", "3:6: error: tanh: samples: not a Python expression\n  - f(x(5)\n     ^"),
-        ("tested", "tanh:\n  samples:\n  - f(\x07)\n", "3:7: error: the character U+0007 cannot stand in a spec\n  - f(\x07)\n      ^"),
+        ("tested", "tanh:\n  samples:\n  - f(\x07)\n", "3:7: error: the character U+0007 is not allowed in a spec\n  - f(\x07)\n      ^"),
         ("tested", "tanh:\n  examples:\n    f(0.0): 0\n", "3:5: error: tanh: examples: 'f(0.0)' is written twice\n    f(0.0): 0\n    ^"),
         ("tested", "zero:\n  samples: []\ntanh:\n  samples: []\n", "3:1: error: tanh: the order is that of the entries: it belongs above "
          "'zero'\ntanh:\n^"),
