@@ -330,7 +330,7 @@ derivatives.yaml:16:3: error: f: more than one derivative form: dy/dx, vjp
     x: grad * cos(x)
 """,
         """\
-derivatives.yaml:15:3: error: f: 'vjp' stands alone; it needs jvp, linear or multilinear
+derivatives.yaml:15:3: error: f: 'vjp' is not enough alone; it needs jvp, linear or multilinear
   vjp:
   ^""",
     ),
@@ -342,7 +342,7 @@ derivatives.yaml:15:3: error: f: 'vjp' stands alone; it needs jvp, linear or mul
   linear: [x]
 """,
         """\
-derivatives.yaml:15:3: error: f: 'linear' stands alone; it needs vjp
+derivatives.yaml:15:3: error: f: 'linear' is not enough alone; it needs vjp
   linear: [x]
   ^""",
     ),
