@@ -40,7 +40,7 @@ def default_jobs() -> int:
     """The number from the environment, or the number of processors that this process may use: a compiler fills one."""
     if said := os.environ.get(JOBS):
         if not said.isdigit():
-            raise BuildFailed(f"{JOBS} is {said!r}, which is no number")
+            raise BuildFailed(f"{JOBS} is {said!r}, which is not a number")
         return int(said)
     usable = getattr(os, "process_cpu_count", None) or (lambda: len(os.sched_getaffinity(0)))
     try:

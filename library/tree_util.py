@@ -112,7 +112,7 @@ def _in_order(tree: Any, other: Any, place: str) -> list[Any]:
         return [] if tree is None else [other]
     found = None if here is None or there is None else paired(here, there)
     if here is None or there is None or found is None or type(here[0]) is Taken and here[0] != there[0]:
-        raise ValueError(f"tree_map: at tree{place} the first nest has {_kind(tree)}, and another one {_kind(other)}")
+        raise ValueError(f"tree_map: at tree{place} the first pytree has {_kind(tree)}, but a later one {_kind(other)}")
     steps_ = steps(here[1], found)
     return [leaf for step, one, two in zip(steps_, here[2], found) for leaf in _in_order(one, two, place + step)]
 

@@ -147,7 +147,7 @@ class Resolver:
         if name in self.vocabulary.ops or name in self.vocabulary.helpers:
             return self.report(f"'{name}' is a function: call it", node)
         if name in ROOTS:
-            return self.report(f"'{name}' stands in forward and inplace only; formulas call ops", node)
+            return self.report(f"'{name}' is allowed in forward and inplace only; formulas call ops", node)
         return self.report(f"unknown name '{name}'", node, self.names, name)
 
     # Attributes.
@@ -161,7 +161,7 @@ class Resolver:
         if root in ROOTS and self.numpy:
             return self._below_root(root, path, at)
         if root in ROOTS:
-            return self.report(f"'{root}' stands in forward and inplace only; formulas call ops", node)
+            return self.report(f"'{root}' is allowed in forward and inplace only; formulas call ops", node)
         if node.attr.startswith("_") or self.numpy and node.attr not in METHODS and hasattr(np.ndarray, node.attr):
             return self.report(f".{node.attr} is not for formulas: they compute, of arrays", _at_attribute(node))
         if self.numpy and node.attr in {*METADATA, *METHODS}:

@@ -24,7 +24,7 @@ def check_characters(source: str, file: str) -> None:
     if found:
         line = source.count("\n", 0, found.start()) + 1
         column = found.start() - source.rfind("\n", 0, found.start())
-        raise SpecError(f"the character U+{ord(found[0]):04X} cannot stand in a spec", Location(file, line, column))
+        raise SpecError(f"the character U+{ord(found[0]):04X} is not allowed in a spec", Location(file, line, column))
 
 
 def documents(source: str, file: str) -> Iterator[yaml.Node]:
@@ -75,7 +75,7 @@ class _Composed(yaml.composer.Composer):
         elif isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">"):
             problem = "text is continued on indented lines, without '|' or '>'"
         elif isinstance(event, yaml.ScalarEvent) and _REFUSED.search(event.value):
-            problem = "an escape gives a character that cannot stand in a spec"
+            problem = "an escape gives a character that is not allowed in a spec"
         elif self._depth > _DEPTH:
             problem = "nested too deeply"
         if problem:

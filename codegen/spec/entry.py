@@ -121,7 +121,7 @@ class EntryReader(CallReader):
         where = next(self._location(node) for key, (node, _) in own.items() if slot_of(key) == keys[-1])
         if keys in (["vjp"], ["jvp"], ["linear"], ["multilinear"]):
             partner = {"vjp": "jvp, linear or multilinear"}.get(keys[0], "vjp")
-            raise SpecError(f"'{keys[0]}' stands alone; it needs {partner}", where)
+            raise SpecError(f"'{keys[0]}' is not enough alone; it needs {partner}", where)
         raise SpecError(f"more than one derivative form: {', '.join(keys)}", where)
 
     def _field(self, op: Op, key: str, node: yaml.Node, own: bool) -> dict[str, object]:
@@ -260,7 +260,7 @@ class EntryReader(CallReader):
                 raise SpecError(f"unknown namespace '{namespace}'", text.location, suggestion=near)
             check_name(name, text.location)
             if f"alias {text.value}" in op.places:
-                raise SpecError(f"'{text.value}' stands there twice", text.location)
+                raise SpecError(f"'{text.value}' occurs twice", text.location)
             op.places[f"alias {text.value}"] = text.location
             if dot:
                 elsewhere.append((namespace, name))

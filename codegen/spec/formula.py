@@ -57,7 +57,7 @@ def parse_formula(text: Text) -> Formula:
             _relocate(node, text)
         if not isinstance(node, _ALLOWED):
             what = _REFUSED.get(type(node), f"'{type(node).__name__}'")
-            raise SpecError(f"{what} cannot stand in a formula", node if hasattr(node, "lineno") else text.location)
+            raise SpecError(f"{what} is not allowed in a formula", node if hasattr(node, "lineno") else text.location)
     return Formula(text.value, tree, text.location, frozenset(names_in(tree)))
 
 
@@ -123,7 +123,7 @@ def bind_call(call: ast.Call, signature: Signature) -> dict[str, ast.expr]:
     known = [a.name for a in signature.arguments]
     for keyword in call.keywords:
         if keyword.arg is None:
-            raise SpecError("'**' unpacking cannot stand in a formula", keyword)
+            raise SpecError("'**' unpacking is not allowed in a formula", keyword)
         if keyword.arg not in known:
             message, near = f"{name} has no argument '{keyword.arg}'", did_you_mean(keyword.arg, known)
             raise SpecError(message, keyword, suggestion=near)

@@ -32,7 +32,7 @@ def parse_expression(text: Text) -> ast.expr:
     if len(text.value) > LENGTH:
         raise SpecError(f"longer than {LENGTH} characters", text.at(LENGTH))
     if found := _STRANGE.search(text.value):
-        raise SpecError(f"the character {found[0]!r} cannot stand in a formula", text.at(found.start()))
+        raise SpecError(f"the character {found[0]!r} is not allowed in a formula", text.at(found.start()))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # `1if x else 2` and "\d" are not worth a warning here
@@ -47,7 +47,7 @@ def parse_expression(text: Text) -> ast.expr:
         if problem:
             raise SpecError(problem, text.at(node.col_offset))
     if "#" in text.value and text.value.count("#") > sum(n.value.count("#") for n in by_depth(tree) if _is_text(n)):
-        raise SpecError("a comment cannot stand in a formula", text.at(text.value.rindex("#")))
+        raise SpecError("a comment is not allowed in a formula", text.at(text.value.rindex("#")))
     return tree
 
 
@@ -141,7 +141,7 @@ def _problem(node: ast.AST) -> str:
         case ast.Call(keywords=keywords):
             names = [keyword.arg for keyword in keywords]
             if None in names:
-                return "'**' unpacking cannot stand in a formula"
+                return "'**' unpacking is not allowed in a formula"
             if twice := next((name for name in names if names.count(name) > 1), None):
                 return f"'{twice}' is given twice"
     return ""

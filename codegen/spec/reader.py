@@ -56,7 +56,7 @@ def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str,
         reader.offer(offered, file)
         spec = reader.spec(source, file, further, kept, progress)
         if not spec.families and not errors:
-            errors.add("no family of operators stands in this file", Location(file, 1, 1))
+            errors.add("this file has no family of operators", Location(file, 1, 1))
     if given is None:
         errors.raise_if_any()
     return spec

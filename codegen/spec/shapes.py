@@ -97,7 +97,7 @@ def parse_shape(text: Text, signature: Signature) -> Shape:
     bound |= {a.name for a in signature.arguments if a.type.base == "int"} | {"_"}
     for part, pattern in inputs:
         if pattern.function:
-            raise SpecError(f"{pattern.function} can stand in a result only", part.location)
+            raise SpecError(f"{pattern.function} is allowed in a result only", part.location)
     for part, pattern in results:
         for name in (*pattern.dims, *pattern.whole):
             if isinstance(name, str) and _plain(name) not in bound:
@@ -130,7 +130,7 @@ def _pattern(text: Text) -> Pattern:
     parts = [part for part in split(text.part(1, len(text.value) - 1)) if part.value]
     for part in parts[1:]:
         if part.value == "...":
-            raise SpecError("'...' stands at the front only", part.location)
+            raise SpecError("'...' is allowed at the front only", part.location)
     return Pattern(tuple(_dim(part) for part in parts))
 
 

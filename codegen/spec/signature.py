@@ -163,7 +163,7 @@ def _check_hidden(arguments: tuple[Argument, ...], outputs: tuple[Output, ...]) 
         raise SpecError(f"'{outputs[0].name}' is hidden: the first output is one that is returned", outputs[0].location)
     for before, output in zip(outputs, outputs[1:]):
         if before.hidden and not output.hidden:
-            raise SpecError(f"'{output.name}' is returned: it stands before the hidden outputs", output.location)
+            raise SpecError(f"'{output.name}' is returned, so it belongs before the hidden outputs", output.location)
         if output.hidden and output.type.is_list:
             raise SpecError(f"'{output.name}' is a list, which cannot be hidden", output.location)
 

@@ -231,7 +231,7 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
         if dim is None:
             if is_batch:
                 raise CallValueError(head + f"`{_name(func)}` can not return a BatchedTensor when out_dim is None: the "
-                                            "result is another one for each row")  # fmt: skip
+                                            "result differs between rows")  # fmt: skip
             found.append(leaf)
             continue
         if not isinstance(dim, int) or isinstance(dim, bool):

@@ -253,7 +253,7 @@ def run(caller, f, carry, xs, length=None, reverse=False):
         with carry.on_trial(), no_grad(), np.errstate(all="ignore"):
             results.put(0, advance(caller, f, carry, rebuild(form, zeros)))
     if versions(leaves) != before:
-        raise RuntimeError(f"{caller}: f wrote in place to what it was given of {', '.join(names)}, which is the caller's "
+        raise RuntimeError(f"{caller}: f wrote in place to its argument from {', '.join(names)}, which is the caller's "
                            "memory; write x = x + 1 instead of x += 1")  # fmt: skip
     return carry.result(), results.stacked()
 

@@ -62,13 +62,13 @@ def register_nest(
         flatten, unflatten = getattr(cls, "tree_flatten", None), getattr(cls, "tree_unflatten", None)
     if flatten is None or unflatten is None:
         raise CallTypeError(f"register_nest: {cls!r}: give flatten and unflatten, or let the class have the methods tree_flatten "
-                            "and tree_unflatten; a dataclass is a nest as it is")  # fmt: skip
+                            "and tree_unflatten; a dataclass is a pytree already")  # fmt: skip
     taken, made = flatten, unflatten
 
     def apart(nest: Any) -> tuple:
         found = taken(nest)
         if not isinstance(found, (tuple, list)) or len(found) != 2:
-            raise CallTypeError(f"register_nest: flatten of {cls.__name__} must return a pair: the parts, and what else there is")
+            raise CallTypeError(f"register_nest: flatten of {cls.__name__} must return a pair: the parts, and everything else")
         return None, list(found[0]), found[1]
 
     return _registered(cls, apart, lambda rest, keys, items: made(rest, tuple(items)))
@@ -113,12 +113,12 @@ def register_dataclass(
     fields: Iterable[str] = getattr(cls, "__dataclass_fields__", ())
     if data_fields is None and meta_fields is None:
         if not fields:
-            raise CallTypeError(f"register_dataclass: {cls!r} is no dataclass: give data_fields and meta_fields")
+            raise CallTypeError(f"register_dataclass: {cls!r} is not a dataclass: give data_fields and meta_fields")
         return cls
     keys, static = [Attribute(name) for name in data_fields or ()], tuple(meta_fields or ())
     left = set(fields) - {*keys, *static}
     if left:
-        raise CallValueError(f"register_dataclass: {', '.join(sorted(left))} of {cls.__name__} stand neither in data_fields nor "
+        raise CallValueError(f"register_dataclass: {', '.join(sorted(left))} of {cls.__name__} are neither in data_fields nor "
                              "in meta_fields")  # fmt: skip
 
     def apart(nest: Any) -> tuple:

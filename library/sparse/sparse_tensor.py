@@ -374,7 +374,7 @@ def matmul(a: Any, b: Any) -> Any:
         return _sparse_product(a, b)
     sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
     if isinstance(dense, NUMBERS) or dense.ndim == 0:
-        raise ValueError("matmul: a scalar is no operand of @; write * instead")
+        raise ValueError("matmul: a scalar cannot be an operand of @; write * instead")
     if sparse is b:  # x @ A, as the transpose of A.T @ x.T
         sparse, dense = sparse.T, ops.mT(dense) if dense.ndim > 1 else dense
     if dense.shape[-2 if dense.ndim > 1 else -1] != sparse.shape[1]:

@@ -206,7 +206,7 @@ def replay(TensorBase view, TensorBase base):
     Tensor
     """
     if not view.flags & VIEW:
-        raise ValueError("replay: the first tensor is no view")
+        raise ValueError("replay: the first tensor is not a view")
     return replayed(view.extra.steps, None, base)
 
 

@@ -351,7 +351,7 @@ def test_jobs_are_as_many_as_processors_may_be_used(monkeypatch):
     monkeypatch.setenv(build.JOBS, "7")
     assert build.default_jobs() == 7
     monkeypatch.setenv(build.JOBS, "many")
-    with pytest.raises(build.BuildFailed, match="GRADSPEC_JOBS is 'many', which is no number"):
+    with pytest.raises(build.BuildFailed, match="GRADSPEC_JOBS is 'many', which is not a number"):
         build.default_jobs()
 
 

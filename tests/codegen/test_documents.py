@@ -35,7 +35,7 @@ def test_bytes_that_are_no_text(data, line, column, shown):
 @pytest.mark.parametrize("source, line, column, code", [("\x00", 1, 1, "0000"), ("a\nbc\x85", 2, 3, "0085"), ("\n\n \ufeff", 3, 2, "FEFF")])
 def test_characters_that_cannot_stand_in_a_spec(source, line, column, code):
     check_characters("a: é\t😀\n", "x")
-    with pytest.raises(SpecError, match=f"the character U\\+{code} cannot stand in a spec") as caught:
+    with pytest.raises(SpecError, match=f"the character U\\+{code} is not allowed in a spec") as caught:
         check_characters(source, "x")
     assert place(caught.value) == ("x", line, column)
 
@@ -52,7 +52,7 @@ def test_documents_that_say_nothing_are_left_out():
     ("a: !!str 1", 1, 4, "tags have no place in a spec"),
     ("a: |\n  b", 1, 4, "text is continued on indented lines, without '|' or '>'"),
     ("a: >\n  b", 1, 4, "text is continued on indented lines, without '|' or '>'"),
-    ('a: "\\0"', 1, 4, "an escape gives a character that cannot stand in a spec"),
+    ('a: "\\0"', 1, 4, "an escape gives a character that is not allowed in a spec"),
     ("a:\n- " + "[" * 12 + "]" * 12, 2, 12, "nested too deeply"),
 ])  # fmt: skip
 def test_yaml_that_a_spec_has_no_use_for(source, line, column, message):

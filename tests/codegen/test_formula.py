@@ -64,7 +64,7 @@ derivatives.yaml:15:16: error: f: dy/dx: not a Python expression
   dy/dx: (lambda:x)()
 """,
         """\
-derivatives.yaml:15:11: error: f: dy/dx: a lambda cannot stand in a formula
+derivatives.yaml:15:11: error: f: dy/dx: a lambda is not allowed in a formula
   dy/dx: (lambda:x)()
           ^""",
     ),
@@ -76,7 +76,7 @@ derivatives.yaml:15:11: error: f: dy/dx: a lambda cannot stand in a formula
   dy/dx: sum([v for v in x])
 """,
         """\
-derivatives.yaml:15:14: error: f: dy/dx: a comprehension cannot stand in a formula
+derivatives.yaml:15:14: error: f: dy/dx: a comprehension is not allowed in a formula
   dy/dx: sum([v for v in x])
              ^""",
     ),
@@ -88,7 +88,7 @@ derivatives.yaml:15:14: error: f: dy/dx: a comprehension cannot stand in a formu
   dy/dx: cos(*x)
 """,
         """\
-derivatives.yaml:15:14: error: f: dy/dx: '*' unpacking cannot stand in a formula
+derivatives.yaml:15:14: error: f: dy/dx: '*' unpacking is not allowed in a formula
   dy/dx: cos(*x)
              ^""",
     ),
@@ -100,7 +100,7 @@ derivatives.yaml:15:14: error: f: dy/dx: '*' unpacking cannot stand in a formula
   dy/dx: cos(f'x')
 """,
         """\
-derivatives.yaml:15:14: error: f: dy/dx: an f-string cannot stand in a formula
+derivatives.yaml:15:14: error: f: dy/dx: an f-string is not allowed in a formula
   dy/dx: cos(f'x')
              ^""",
     ),
@@ -112,7 +112,7 @@ derivatives.yaml:15:14: error: f: dy/dx: an f-string cannot stand in a formula
   dy/dx: (z := x)
 """,
         """\
-derivatives.yaml:15:11: error: f: dy/dx: ':=' cannot stand in a formula
+derivatives.yaml:15:11: error: f: dy/dx: ':=' is not allowed in a formula
   dy/dx: (z := x)
           ^""",
     ),
@@ -124,7 +124,7 @@ derivatives.yaml:15:11: error: f: dy/dx: ':=' cannot stand in a formula
   dy/dx: x << 2
 """,
         """\
-derivatives.yaml:15:10: error: f: dy/dx: '<<' cannot stand in a formula
+derivatives.yaml:15:10: error: f: dy/dx: '<<' is not allowed in a formula
   dy/dx: x << 2
          ^""",
     ),
@@ -136,7 +136,7 @@ derivatives.yaml:15:10: error: f: dy/dx: '<<' cannot stand in a formula
   dy/dx: cos(x) * π
 """,
         """\
-derivatives.yaml:15:19: error: f: dy/dx: the character 'π' cannot stand in a formula
+derivatives.yaml:15:19: error: f: dy/dx: the character 'π' is not allowed in a formula
   dy/dx: cos(x) * π
                   ^""",
     ),
@@ -149,7 +149,7 @@ derivatives.yaml:15:19: error: f: dy/dx: the character 'π' cannot stand in a fo
     + (lambda:x)()
 """,
         """\
-derivatives.yaml:16:8: error: f: dy/dx: a lambda cannot stand in a formula
+derivatives.yaml:16:8: error: f: dy/dx: a lambda is not allowed in a formula
     + (lambda:x)()
        ^""",
     ),

@@ -132,7 +132,7 @@ HOSTILE = {
     "a file of an array": (changed((FORWARD, "x.tofile('x')")), "9:14: error: gudermann: forward: .tofile is not for formulas"),
     "Python by a class": (changed((FORWARD, "x.__class__.__bases__")), "9:"),
     "Python in a rule": (changed((RULE, "x.__class__")), "10:12: error: gudermann: dy/dx: .__class__ is not for formulas"),
-    "Python by a lambda": (changed((RULE, "(lambda:x)()")), "10:11: error: gudermann: dy/dx: a lambda cannot stand in a formula"),
+    "Python by a lambda": (changed((RULE, "(lambda:x)()")), "10:11: error: gudermann: dy/dx: a lambda is not allowed in a formula"),
     "Python in a sample": (ENTRY + "  samples:\n  - f(open('x'))\n", "12:7: error: gudermann: samples: unknown function 'open'"),
     "a method of Tensor": (changed(("dtype: real,", "dtype: real, variants: [method],")), "5:35: error: gudermann: variants: 'method' would stand on "
                            "gradspec's Tensor"),

@@ -138,7 +138,7 @@ def test_further_samples_may_be_the_only_ones():
         ("tested", "tanh:\n  samples:\n  - f(x(3, 4))\n", "3:5: error: tanh: samples: f(x(3, 4)) is there already, by the shape or by "
          "another line: leave it out\n  - f(x(3, 4))\n    ^"),
         ("tested", "tanh:\n  samples:\n  - f(x(5)\n", "3:6: error: tanh: samples: not a Python expression\n  - f(x(5)\n     ^"),
-        ("tested", "tanh:\n  samples:\n  - f(\x07)\n", "3:7: error: the character U+0007 cannot stand in a spec\n  - f(\x07)\n      ^"),
+        ("tested", "tanh:\n  samples:\n  - f(\x07)\n", "3:7: error: the character U+0007 is not allowed in a spec\n  - f(\x07)\n      ^"),
         ("tested", "tanh:\n  examples:\n    f(0.0): 0\n", "3:5: error: tanh: examples: 'f(0.0)' is written twice\n    f(0.0): 0\n    ^"),
         ("tested", "zero:\n  samples: []\ntanh:\n  samples: []\n", "3:1: error: tanh: the order is that of the entries: it belongs above "
          "'zero'\ntanh:\n^"),
@@ -330,7 +330,7 @@ derivatives.yaml:16:3: error: f: more than one derivative form: dy/dx, vjp
     x: grad * cos(x)
 """,
         """\
-derivatives.yaml:15:3: error: f: 'vjp' stands alone; it needs jvp, linear or multilinear
+derivatives.yaml:15:3: error: f: 'vjp' is not enough alone; it needs jvp, linear or multilinear
   vjp:
   ^""",
     ),
@@ -342,7 +342,7 @@ derivatives.yaml:15:3: error: f: 'vjp' stands alone; it needs jvp, linear or mul
   linear: [x]
 """,
         """\
-derivatives.yaml:15:3: error: f: 'linear' stands alone; it needs vjp
+derivatives.yaml:15:3: error: f: 'linear' is not enough alone; it needs vjp
   linear: [x]
   ^""",
     ),

@@ -171,7 +171,7 @@ derivatives.yaml:15:10: error: f: dy/dx: 'x_t' is a tangent, which only a jvp ha
   samples: one
 """,
         """\
-derivatives.yaml:15:10: error: f: dy/dx: 'np' stands in forward and inplace only; formulas call ops
+derivatives.yaml:15:10: error: f: dy/dx: 'np' is allowed in forward and inplace only; formulas call ops
   dy/dx: np.cos(x)
          ^""",
     ),

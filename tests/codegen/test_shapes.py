@@ -217,7 +217,7 @@ derivatives.yaml:14:11: error: f: shape: 'm*2' is not a dim
   samples: one
 """,
         """\
-derivatives.yaml:14:14: error: f: shape: '...' stands at the front only
+derivatives.yaml:14:14: error: f: shape: '...' is allowed at the front only
   shape: (m, ...) -> (m)
              ^""",
     ),
@@ -245,7 +245,7 @@ derivatives.yaml:14:15: error: f: shape: reduce takes names
   samples: one
 """,
         """\
-derivatives.yaml:14:10: error: f: shape: broadcast can stand in a result only
+derivatives.yaml:14:10: error: f: shape: broadcast is allowed in a result only
   shape: broadcast(x) -> x
          ^""",
     ),

@@ -130,7 +130,7 @@ derivatives.yaml:12:15: error: f: op: '_y' is hidden: the first output is one th
   nondifferentiable: true
 """,
         """\
-derivatives.yaml:12:22: error: f: op: 'z' is returned: it stands before the hidden outputs
+derivatives.yaml:12:22: error: f: op: 'z' is returned, so it belongs before the hidden outputs
 - op: f(x) -> y, _m, z
                      ^""",
     ),

@@ -60,7 +60,7 @@ def test_static_values_keep_the_subscripts_of_python(small):
     ("x[sin(x)]", "15:16: error: f: composite: an index between brackets is static: call an op for an array of places\n"
      "  composite: x[sin(x)]\n               ^"),
     ("x[m:]", "15:16: error: f: composite: unknown name 'm'"),
-    ("x[1:, *n]", "15:20: error: f: composite: '*' unpacking cannot stand in a formula"),
+    ("x[1:, *n]", "15:20: error: f: composite: '*' unpacking is not allowed in a formula"),
 ])  # fmt: skip
 def test_what_is_no_static_index_is_refused(small, formula, message):
     entries = ENTRY.format(formula) + "\n" + GETITEM

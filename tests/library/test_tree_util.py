@@ -38,9 +38,9 @@ def test_leaves_and_structure():
 
 
 @pytest.mark.parametrize(("other", "says"), [
-    ({"w": 1}, r"at tree the first nest has a dictionary of \['w', 'b'\], and another one a dictionary of \['w'\]"),
-    ({"w": [1], "b": 1}, r"at tree\['w'\] the first nest has a list of 2, and another one a list of 1"),
-    ({"w": [1, 2], "b": 1}, r"at tree\['w'\]\[1\] the first nest has NoneType, and another one int"),
+    ({"w": 1}, r"at tree the first pytree has a dictionary of \['w', 'b'\], but a later one a dictionary of \['w'\]"),
+    ({"w": [1], "b": 1}, r"at tree\['w'\] the first pytree has a list of 2, but a later one a list of 1"),
+    ({"w": [1, 2], "b": 1}, r"at tree\['w'\]\[1\] the first pytree has NoneType, but a later one int"),
 ])  # fmt: skip
 def test_nests_that_differ(other, says):
     with pytest.raises(ValueError, match=says):

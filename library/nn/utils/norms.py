@@ -145,7 +145,7 @@ def spectral_norm(
         raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
     weight = module._parameters.get(name)
     if weight is None:
-        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None or is none of the module's")
+        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None or not a parameter of the module")
     hook = _SpectralNorm(name, n_power_iterations, eps, dim)
     hook.put(module)
     delattr(module, name)

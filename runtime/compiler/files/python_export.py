@@ -40,7 +40,7 @@ def text_of(program: Program, numpy: bool) -> str:
     """
     taken, again = program.taken, program.again
     if again is None or program.state is None:
-        raise Unfit("python: a program that was loaded from a file has no text; export it where the function was recorded")
+        raise Unfit("python: a loaded program has no text; export it in the process that recorded it")
     if taken.gradients:
         raise Unfit("python: the call writes a .grad, which arrays do not have; return the gradient")
     for line in taken.lines:

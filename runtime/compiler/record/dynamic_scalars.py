@@ -51,7 +51,7 @@ class Places:
         parameters = [name for name, one in known.items() if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
         for name in wanted:
             if isinstance(name, str) and name not in known and not others:
-                raise ValueError(f"compile: dynamic={name!r} is not a parameter of the function; it has {sorted(known)}")
+                raise ValueError(f"compile: dynamic={name!r} is not a parameter; the parameters are {sorted(known)}")
         self.names = {item for item in wanted if isinstance(item, str)}
         self.numbers = {item for item in wanted if not isinstance(item, str)}
         self.names.update(parameters[n] for n in self.numbers if -len(parameters) <= n < len(parameters))

@@ -86,7 +86,7 @@ def record_result_views(taken: Any, recorder: CallRecorder, given: list[Any], le
         number, message, look = taken.passed.get(n, -1), None, None
         if isinstance(leaf, TensorBase) and number < 0:
             if leaf.requires_grad and (leaf.is_leaf or not nodes) and roots.is_own(leaf):
-                raise Unfit("a result requires grad because of a leaf that is created in the call; create the leaf outside of it")
+                raise Unfit("a result requires grad because of a leaf that the call creates; create it outside of the call")
             message = why_spent(leaf, nodes) if leaf.requires_grad else None
             look = roots.look(leaf) if message is None else (-1, roots.number(leaf), None)
         if message is not None:

@@ -234,7 +234,7 @@ def _plan(length, size, kind, window, step, dtype):
     """The elements of an axis that each element of the result sums, with their weights: starts, places, weights."""
     name, *words = kind.split(" ")
     if name not in _KINDS or not {*words} <= {"smooth", "aligned"} or (len(window) == 5) != (name in _WINDOWED):
-        raise ValueError(f"{kind!r}, window {window}, is no kind of resampling")
+        raise ValueError(f"{kind!r}, window {window}, is not a kind of resampling")
     o = np.arange(size)
     if window or kind == "area":
         if not window:

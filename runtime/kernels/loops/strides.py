@@ -113,7 +113,7 @@ def view_as_complex(x):
     """
     dtype = np.result_type(x.dtype, np.complex64)
     if x.dtype.kind != "f" or dtype.itemsize != 2 * x.itemsize:
-        raise TypeError(f"pairs of {x.dtype} are no complex numbers")
+        raise TypeError(f"pairs of {x.dtype} are not complex numbers")
     if x.shape[-1:] != (2,):
         raise ValueError(f"the last axis has to hold pairs, but the shape is {x.shape}")
     if x.strides[-1] != x.itemsize and x.size:

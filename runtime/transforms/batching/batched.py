@@ -246,8 +246,8 @@ def together(result: Any, level: Level) -> Any:
 def refuse_write(name: str) -> NoReturn:
     """Refuse a write to a tensor that all rows share."""
     raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch would get "
-                       "another value for each of them: it has fewer elements than what is written to it. Use the operator that "
-                       "is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
+                       "a different value for each row: it has fewer elements than the values written to it. Use the operator "
+                       "that is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
 
 
 def refuse_left(method: str) -> NoReturn:
@@ -258,5 +258,5 @@ def refuse_left(method: str) -> NoReturn:
     done = {"bool": "attempting to use a Tensor in some data-dependent control flow, or calling .item() on a Tensor",
             "numpy": "calling .numpy() on a Tensor"}.get(method, "calling .item() on a Tensor")  # fmt: skip
     raise RuntimeError(f"vmap: It looks like you're {done} ({method}); inside of vmap "
-                       "a tensor stands for all rows of a batch, and a single number for none of them. Write "
+                       "a tensor represents all rows of a batch and has no single value. Write "
                        f"{way.get(method, way['item'])}")  # fmt: skip

@@ -308,7 +308,7 @@ def stacked(results: list) -> Any:
     if isinstance(first, Tensor):
         shapes = {result.shape for result in results}
         if len(shapes) > 1:
-            raise RuntimeError("vmap: the shape of the result depends on values, and is another one for each row: "
+            raise RuntimeError("vmap: the shape of the result depends on values and differs between rows: "
                                f"{', '.join(map(str, sorted(shapes)))}. Use where() and sums over masks")  # fmt: skip
         return ops.stack(results)
     if type(first) is tuple or type(first) is list:
@@ -318,7 +318,7 @@ def stacked(results: list) -> Any:
 
 def refused(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """Refuse an operator that looks at memory."""
-    raise RuntimeError(f"vmap: {op.name} looks at memory, and a row of a batch is no memory of its own; use an index, "
+    raise RuntimeError(f"vmap: {op.name} looks at memory, but a row of a batch has no memory of its own; use an index, "
                        "reshape or the like")  # fmt: skip
 
 

@@ -54,7 +54,7 @@ class Mapping(Passes):
                 set_mapping(None)
             return NotImplemented
         if not level.is_open:
-            raise RuntimeError(f"{name}: a tensor of a vmap was used when that vmap had ended: inside it stands for all rows "
+            raise RuntimeError(f"{name}: a tensor of a vmap was used after that vmap had ended: it represents all rows "
                                "of a batch; return it from the function, and use what vmap returns")  # fmt: skip
         if name.endswith("_"):
             return self.written(level, name, wrapper, inputs)
@@ -167,8 +167,8 @@ class _Guard(Mapping):
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
         if innermost(inputs) is None:
             return NotImplemented
-        raise ReadsRow(f"{name}: a row of a vmap is read by what is called for all of them, as the backward of a custom "
-                       "Function, a rule of a primitive, or a solver; make it an argument")  # fmt: skip
+        raise ReadsRow(f"{name}: a row of a vmap is read by code that is called once for all rows, such as the backward of a "
+                       "custom Function, a rule of a primitive, or a solver; make it an argument")  # fmt: skip
 
 
 Mapping.guard = _Guard()

@@ -51,7 +51,7 @@ class Order:
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
         """The result of an operator with a series among its operands."""
         if not self.is_open:
-            raise RuntimeError(f"{name}: a tensor of a jet was used when that jet had ended: inside it stands for a series; "
+            raise RuntimeError(f"{name}: a tensor of a jet was used after that jet had ended: it represents a series; "
                                "return it from the function, and use what jet returns")  # fmt: skip
         if name.endswith("_"):
             return self.written(name, wrapper, inputs)
@@ -292,7 +292,7 @@ class Order:
     # Refusals.
 
     def refuse(self, what: str, way: str) -> NoReturn:
-        raise RuntimeError(f"jet: {what} is not possible, because inside of jet a tensor stands for the coefficients of a "
+        raise RuntimeError(f"jet: {what} is not possible, because inside of jet a tensor represents the coefficients of a "
                            f"series; {way}")  # fmt: skip
 
     def refuse_left(self, method: str) -> NoReturn:

@@ -161,7 +161,7 @@ def test_a_pure_callback_is_not_called_for_nothing():
 
 def test_results_that_are_needed_before_a_guard():
     compiled = gs.compile(lambda x: x * 2 if gs.func.io_callback(lambda: np.float64(3.0), gs.zeros(())) > 2 else x)
-    with pytest.warns(RuntimeWarning, match="io_callback gives something before"):
+    with pytest.warns(RuntimeWarning, match="io_callback returns results before"):
         for _ in range(3):
             assert bits(compiled(np.ones(2))) == bits(np.full(2, 2.0))
 

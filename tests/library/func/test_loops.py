@@ -235,7 +235,7 @@ def test_writes_to_what_is_not_its_own_are_refused():
 
     with pytest.raises(RuntimeError, match="scan: the result of step 0 was written to in place after f had returned it"):
         gs.scan(late, gs.zeros(2), np.arange(4))
-    with pytest.raises(RuntimeError, match="f wrote in place to what it was given of xs, .*write x = x"):
+    with pytest.raises(RuntimeError, match="f wrote in place to its argument from xs, .*write x = x"):
         gs.scan(lambda c, x: (c + x.mul_(2), None), gs.zeros(2), ROWS.copy())
 
 

@@ -175,7 +175,7 @@ def test_a_class_that_computes_keeps_its_method():
 
 
 def test_a_dataclass_whose_other_fields_differ_is_another_nest():
-    with pytest.raises(ValueError, match=r"the first nest has a Frozen of \['w', 'b'\]"):
+    with pytest.raises(ValueError, match=r"the first pytree has a Frozen of \['w', 'b'\]"):
         tree_util.tree_map(lambda a, b: a, Frozen(W, B), Frozen(W, B, "other"))
     calls = []
     compiled = gs.compile(lambda one: calls.append(1) or one.w * len(one.name))
@@ -205,8 +205,8 @@ def test_a_value_without_all_of_its_fields():
     (lambda: gs.func.register_nest(dict, lambda one: ((), None), lambda rest, parts: {}), TypeError, "has a meaning of its own"),
     (lambda: gs.func.register_nest(gs.Tensor, lambda one: ((), None), lambda rest, parts: {}), TypeError, "has a meaning of its own"),
     (lambda: gs.func.register_nest(3, len, len), TypeError, "a class is needed"),
-    (lambda: tree_util.register_dataclass(int), TypeError, "is no dataclass"),
-    (lambda: tree_util.register_dataclass(Slots, ["w"], ["b"]), ValueError, "biased, inner of Slots stand neither in"),
+    (lambda: tree_util.register_dataclass(int), TypeError, "is not a dataclass"),
+    (lambda: tree_util.register_dataclass(Slots, ["w"], ["b"]), ValueError, "biased, inner of Slots are neither in"),
     (lambda: flatten(gs.func.register_nest(type("Wrong", (), {}), lambda one: [1, 2, 3], len)()), TypeError, "must return a pair"),
 ])  # fmt: skip
 def test_what_cannot_be_registered(call, error, message):
@@ -228,5 +228,5 @@ def test_what_a_compiled_function_returns_is_never_that_of_the_recording():
     for number in range(3):
         assert compiled(W * number).value.tolist() == (2 * W * number).tolist()
         np.testing.assert_allclose(pulled(W * number)[1](gs.ones(3))[0], np.cos(W * number))
-    with pytest.raises(RuntimeError, match="the call returns a Box, and what is inside would be that of the recording"):
+    with pytest.raises(RuntimeError, match="the call returns a Box, which each replay would return with the content of the recorded call"):
         gs.compile(boxed, strict=True)(W)

@@ -228,7 +228,7 @@ def test_a_number_that_somebody_else_changes_is_named_and_ends_the_recordings():
     optimizer = gs.optim.SGD([gs.ones(2).requires_grad_()], lr=1.0)
     optimizer.param_groups[0]["params"][0].grad = gs.ones(2)
     step, calls = gs.compile(optimizer.step), 0
-    with pytest.warns(RuntimeWarning, match=r"\.param_groups\[0\]\['lr'\] is another thing at each call, 0\.\d+ and then 0\.\d+; make it an argument, or a "
+    with pytest.warns(RuntimeWarning, match=r"\.param_groups\[0\]\['lr'\] differs at each call, 0\.\d+ and then 0\.\d+; make it an argument, or a "
                                             r"tensor of shape \(\)"):  # fmt: skip
         while not step.shut:
             optimizer.param_groups[0]["lr"] *= 0.99

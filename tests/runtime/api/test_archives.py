@@ -34,8 +34,8 @@ def test_members():
 
 def test_archives_that_are_refused(recwarn):
     data = zipped(("a", bytes(5000))).getvalue()
-    cases = [(io.BytesIO(b"PK"), "no zip archive"), (zipped(("a", b"1"), ("a", b"2")), "a stands in it twice"),
-             (zipped(("a", bytes(10**6)), method=zipfile.ZIP_DEFLATED), "a is compressed"), (io.BytesIO(data[:-30]), "no zip archive")]  # fmt: skip
+    cases = [(io.BytesIO(b"PK"), "not a zip archive"), (zipped(("a", b"1"), ("a", b"2")), "it contains a twice"),
+             (zipped(("a", bytes(10**6)), method=zipfile.ZIP_DEFLATED), "a is compressed"), (io.BytesIO(data[:-30]), "not a zip archive")]  # fmt: skip
     at = data.rindex(b"PK\1\2")
     huge = bytearray(data)
     huge[at + 20 : at + 28] = struct.pack("<II", 10**9, 10**9)
@@ -86,8 +86,8 @@ def test_arrays_are_native_and_their_own():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "no JSON"), (b"\xff", "no JSON"), ('{"a": 1, "a": 2}', "a name twice"), ("NaN", "NaN"), ("[-Infinity]", "Infinity"),
-        ("[" * 10**5, "no JSON"), ("[" * (DEEPEST + 2) + "]" * (DEEPEST + 2), "nested more than"), ("9" * 5000, "no JSON"),
+        ("{", "not valid JSON"), (b"\xff", "not valid JSON"), ('{"a": 1, "a": 2}', "a name twice"), ("NaN", "NaN"), ("[-Infinity]", "Infinity"),
+        ("[" * 10**5, "not valid JSON"), ("[" * (DEEPEST + 2) + "]" * (DEEPEST + 2), "nested more than"), ("9" * 5000, "not valid JSON"),
     ],
 )  # fmt: skip
 def test_json_that_is_refused(text, words):

@@ -125,7 +125,7 @@ def test_segments(word):
 
 
 def test_segments_that_are_refused():
-    with pytest.raises(ValueError, match=r"lengths \[1, 2\] are not those of 6 slices"):
+    with pytest.raises(ValueError, match=r"whose sum is 6, got \[1, 2\]"):
         gs.segment_reduce(np.ones(6), "sum", lengths=[1, 2])
     with pytest.raises(ValueError, match="either lengths or offsets"):
         gs.segment_reduce(np.ones(6), "sum")

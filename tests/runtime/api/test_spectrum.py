@@ -73,7 +73,7 @@ def test_both_in_every_mode():
     (lambda: gs.stft(SIGNAL, 8, window=np.ones(5)), r"window must have shape \(8,\), got \(5,\)"),
     (lambda: gs.stft(SIGNAL, 8, win_length=9), "win_length must be from 1 to n_fft"),
     (lambda: gs.istft(np.ones((4, 3)) + 0j, 8), "wants 8 frequencies"),
-    (lambda: gs.istft(np.ones((5, 3)) + 0j, 8, window=np.zeros(8)), "what was there is lost"),
+    (lambda: gs.istft(np.ones((5, 3)) + 0j, 8, window=np.zeros(8)), "its value is lost"),
 ])  # fmt: skip
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):

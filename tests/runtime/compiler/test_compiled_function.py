@@ -305,14 +305,14 @@ def test_random_programs_of_memory_with_many_names():
     assert outcomes.count("equal") >= 60
     assert refused <= {
         "as it is: an error",  # of an operator, caught at each call
-        "as it is: it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay could not "
-        "take back",
-        "as it is: a write to memory of which the program was given a part, before a guard",
-        "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
-        "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
-        "as it is: the call writes to memory that it was given and whose place decides where a view begins (as_strided)",
-        "as it is: a result is a view of what the call was given and cannot be taken again: a custom Function or as_strided made it, "
-        "or an index of arrays; return a copy of it",
+        "as it is: it may catch an error of an operator after a callback, or after a write to arrays that share memory; a replay could "
+        "not undo these",
+        "as it is: a write before a guard, to memory that the program's input is only a part of",
+        "as it is: the call changes the history, requires_grad or the array of an argument or of a captured tensor",
+        "as it is: the call writes to an array that it also has as a read-only argument or captured array",
+        "as it is: the call writes to memory of its inputs whose address decides where a view begins (as_strided)",
+        "as it is: a result is a view of an input and cannot be built again: it comes from a custom Function, from as_strided or from "
+        "an index of arrays; return a copy of it",
     }
 
 
@@ -581,7 +581,7 @@ def test_a_backward_pass_that_looks_at_values():
     x = gs.tensor(values(), requires_grad=True)
     taken = capture.capture(gs.exp, (x,), {}, [x], CapturedState(gs.exp), Weak(()))
     taken.passes[0].append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
-    with pytest.raises(RuntimeError, match="backward pass looks at values"):
+    with pytest.raises(RuntimeError, match="backward pass reads values in Python"):
         Program(taken)
 
 
@@ -1014,7 +1014,7 @@ def test_nothing_is_read_beyond_what_a_call_is_given():
         return x._base * 2
 
     compiled = gs.compile(function)
-    with pytest.warns(RuntimeWarning, match="beyond the array"):
+    with pytest.warns(RuntimeWarning, match="beyond the given array"):
         compiled(gs.asarray(values(10))[2:4])
     assert compiled(gs.asarray(values(3))[:2]).shape == (3,)
 

@@ -120,7 +120,7 @@ def test_what_has_no_text_is_refused():
     def leaves(x):
         gs.sum(w * x).backward()
 
-    for function, why in ((leaves, r"leaves a \.grad"), (lambda x: gs.nn.dropout(x), "draws random numbers"),
+    for function, why in ((leaves, r"writes a \.grad"), (lambda x: gs.nn.dropout(x), "draws random numbers"),
                           (lambda x: gs.debug.print("{}", x) or x * 2, "calls back")):  # fmt: skip
         compiled = gs.compile(function)
         for _ in range(3):

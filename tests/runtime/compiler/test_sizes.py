@@ -82,8 +82,8 @@ def looped(x):
 
 
 @pytest.mark.parametrize(("f", "shapes", "message"), [
-    (looped, {"x": ("n",)}, "what is called depends on the size"),
-    (lambda x: x * np.arange(float(len(x))), {"x": ("n",)}, "no operator made depends on the size"),
+    (looped, {"x": ("n",)}, "the sequence of operators depends on the size"),
+    (lambda x: x * np.arange(float(len(x))), {"x": ("n",)}, "no operator computed depends on the size"),
     (lambda x: x @ np.ones(3), {"x": ("n",)}, "at n=.* the function fails, ValueError"),
     (lambda x: gs.zeros(x.shape[0] ** 3 % 7), {"x": ("n",)}, "in a way that has no expression"),
     (lambda x: x * x.shape[0] ** 3.5, {"x": ("n",)}, "in a way that has no expression"),
@@ -91,8 +91,8 @@ def looped(x):
     (lambda x: x, {"y": ("n",)}, "no input is called 'y'; there are x"),
     (lambda x: x, {"x": ("n", 2)}, r"x is of shape \(3,\), not"),
     (lambda x: x, {"x": (4,)}, r"x is of shape \(3,\), not"),
-    (lambda x: x, {"x": ("x",)}, "'x' is no name for a size"),
-    (lambda x: x, {"x": ("for",)}, "'for' is no name for a size"),
+    (lambda x: x, {"x": ("x",)}, "'x' cannot name a size"),
+    (lambda x: x, {"x": ("for",)}, "'for' cannot name a size"),
 ])  # fmt: skip
 def test_what_is_refused(f, shapes, message):
     with pytest.raises(TypeError, match=message):

@@ -161,5 +161,5 @@ def test_what_is_given_lies_as_the_program_says(tmp_path):
 def test_members_of_a_program(program):
     path, _ = program
     document, members = opened(path)
-    with pytest.raises(ValueError, match="'x/../../y.npy' is no member of a program"):
+    with pytest.raises(ValueError, match="'x/../../y.npy' does not belong to a program"):
         gs.load_program(packed(path, document, members, **{"x/../../y.npy": b""}))

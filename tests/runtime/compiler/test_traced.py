@@ -165,7 +165,7 @@ def test_a_write_of_numpy_is_refused():
         y.numpy()[0] = 5.0
         return y + 1
 
-    with pytest.raises(TypeError, match="other bits than the call"):
+    with pytest.raises(TypeError, match="results differ in some bits from the call"):
         gs.trace(f, gs.ones(3))
 
 

@@ -55,7 +55,7 @@ def test_an_alias_of_a_view_is_replayed_as_the_view():
 
 
 def test_what_is_no_view_cannot_be_replayed():
-    with pytest.raises(ValueError, match="is no view"):
+    with pytest.raises(ValueError, match="is not a view"):
         replay(gs.ones((2,)), gs.ones((2,)))
 
 
