@@ -155,10 +155,10 @@ def pickled(value, protocol=2):
 
 SYSTEM = pickled(Code(os.system, "touch owned"))
 HOSTILE = {
-    "os.system": (SYSTEM, "names posix.system|names nt.system"),
-    "eval": (pickled(Code(eval, "1/0")), "names (__builtin__|builtins).eval"),
-    "code of protocol 4": (pickle.dumps(Code(os.system, "true"), 4)[2:-1], "names posix.system|names nt.system"),
-    "nested globals": (name("torch._utils._rebuild_tensor_v2.__globals__"), "names torch._utils._rebuild_tensor_v2.__globals__"),
+    "os.system": (SYSTEM, "refers to posix.system|refers to nt.system"),
+    "eval": (pickled(Code(eval, "1/0")), "refers to (__builtin__|builtins).eval"),
+    "code of protocol 4": (pickle.dumps(Code(os.system, "true"), 4)[2:-1], "refers to posix.system|refers to nt.system"),
+    "nested globals": (name("torch._utils._rebuild_tensor_v2.__globals__"), "refers to torch._utils._rebuild_tensor_v2.__globals__"),
     "attributes of a name": (name("torch._utils._rebuild_parameter") + b"}" + text("__code__") + text("x") + b"sb", "sets attributes of a Name"),
     "attributes of a dict": (name("collections.OrderedDict") + b")R}" + text("__class__") + text("x") + b"sb", "sets attributes of a OrderedDict"),
     "a call of a value": (text("os.system") + many(text("true")) + b"R", "calls an object that is not a function"),
@@ -176,7 +176,7 @@ HOSTILE = {
     "negative shape": (rebuilt(shape=(-4,)), r"shape \(-4,\)"),
     "fewer strides": (rebuilt(strides=()), r"strides \(\)"),
     "a wrong dtype": (rebuilt(reference("torch.DoubleStorage")), "storage 0 should have 32 bytes, and has 16"),
-    "an unknown dtype": (rebuilt(reference("torch.QInt8Storage")), "names torch.QInt8Storage"),
+    "an unknown dtype": (rebuilt(reference("torch.QInt8Storage")), "refers to torch.QInt8Storage"),
     "a storage too short": (rebuilt(reference(count=5), shape=(5,)), "storage 0 should have 20 bytes, and has 16"),
     "a negative storage": (rebuilt(reference(count=-4)), "storage 0 should have -16 bytes"),
     "no such storage": (rebuilt(reference(key="7")), "damaged.*data/7"),

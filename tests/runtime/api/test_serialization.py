@@ -109,7 +109,7 @@ def test_save_refuses(path):
     w = gs.tensor([1.0], requires_grad=True)
     with pytest.raises(TypeError, match=r"save: w\.0\.f is a function, but files can only hold tensors, arrays, numbers, text and pytrees of"):
         save(path, {"w": [{"f": load}]})
-    with pytest.raises(TypeError, match=r"what is saved is a Linear, .*; save its state_dict\(\)"):
+    with pytest.raises(TypeError, match=r"the value is a Linear, .*; save its state_dict\(\)"):
         save(path, gs.nn.Linear(2, 2))
     for nest in ({"y": w * 2}, {"y": w * 2, "n": 1}):
         with pytest.raises(ValueError, match=r"save: y is not a leaf and its graph cannot be saved; save its detach\(\)"):
