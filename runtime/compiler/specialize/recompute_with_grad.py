@@ -78,7 +78,7 @@ class Inputs:
         for item, version in zip(self.given, self.versions):
             if isinstance(item, TensorBase) and item._version != version:
                 raise RuntimeError("a backward pass through a compiled call is differentiated by running the function again, but "
-                                   f"a tensor of shape {list(item.shape)} among its arguments or captured tensors has since been "
+                                   f"a tensor of shape {list(item.shape)} among its arguments or captured tensors has been "
                                    "modified by an inplace operation")  # fmt: skip
         return self.given
 
