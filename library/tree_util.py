@@ -44,7 +44,7 @@ class _Structure:
     def unflatten(self, leaves: Any) -> Any:
         leaves = list(leaves)
         if len(leaves) != self.num_leaves:
-            raise ValueError(f"tree_unflatten: the nest has {self.num_leaves} leaves, got {len(leaves)}")
+            raise ValueError(f"tree_unflatten: the tree has {self.num_leaves} leaves, got {len(leaves)}")
         rest = iter(leaves)
         return rebuild(self.form, [next(rest) if present else None for present in self.present])
 

@@ -76,8 +76,8 @@ class UserFunction:
         for place, leaf in zip(places(form), leaves):
             if not isinstance(leaf, taken):
                 where = f"the value at index {place[1:-1]}" if place else f"the given {what}"
-                raise CallTypeError(f"The {what} given to {self.caller} must be either a Tensor or a tuple of Tensors, or a nest "
-                                    f"of tuples, lists and dictionaries of them, but {where} has type {type(leaf)}.")  # fmt: skip
+                raise CallTypeError(f"The {what} given to {self.caller} must be either a Tensor or a tuple of Tensors, or a "
+                                    f"pytree of tuples, lists and dictionaries of them, but {where} has type {type(leaf)}.")  # fmt: skip
         return [leaf if isinstance(leaf, TensorBase) else asarray(leaf) for leaf in leaves], form
 
     def vector(self, v, others, form, name="v"):
@@ -88,7 +88,7 @@ class UserFunction:
         if len(values) != len(others):
             raise RuntimeError(f"{name} is a tuple of invalid length: should be {len(others)} but got {len(values)}.")
         if len(others) > 1 and not alike(v_form, form):
-            raise RuntimeError(f"{name} is a nest of another form. Expected pytree structure with tensors at "
+            raise RuntimeError(f"{name} has a different structure. Expected pytree structure with tensors at "
                                f"{', '.join(places(form))}, got them at {', '.join(places(v_form))}.")  # fmt: skip
         for i, (value, other) in enumerate(zip(values, others)):
             if value.shape != other.shape:

@@ -135,12 +135,12 @@ class Step:
             if broken is None:
                 return [found[start] for start, _ in tasks]
             if self._make is None:
-                raise RuntimeError("distributed.value_and_grad: a worker died and its executor cannot go on; give a function "
-                                   "that makes an executor, and lost shards are done again by a new one") from broken  # fmt: skip
+                raise RuntimeError("distributed.value_and_grad: a worker died and its executor is broken; give a function "
+                                   "that makes an executor, and a new one computes the lost shards") from broken  # fmt: skip
             self.close()
         lost = [start + i for start, shards in tasks if start not in found for i in range(len(shards))]
         raise RuntimeError(f"distributed.value_and_grad: workers died {self.retries + 1} times before shards {lost} were "
-                           "done: see what ends their processes, which is no exception; out of memory?") from broken  # fmt: skip
+                           "done; find out what ends their processes, such as a lack of memory") from broken  # fmt: skip
 
     def _try(self, tasks: list[tuple[int, list[Any]]], parameters: bytes, found: dict[int, list[Block]]) -> BaseException | None:
         """Run the tasks: store results in `found`, and return the error that broke the executor."""

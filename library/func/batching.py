@@ -243,7 +243,7 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
             whole = asarray(leaf)
             whole = ops.copy(ops.broadcast_to(whole, (level.size, *whole.shape)))
         if not -whole.ndim <= dim < whole.ndim:
-            raise IndexError(head + f"Dimension out of range: an output has {whole.ndim} axes with that of the batch, got "
+            raise IndexError(head + f"Dimension out of range: an output has {whole.ndim} axes with the batch axis, got "
                                     f"out_dim {dim}")
         found.append(ops.moveaxis(whole, 0, dim) if dim % whole.ndim else whole)
     return rebuild(form, found)

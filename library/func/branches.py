@@ -116,7 +116,7 @@ def chosen_by_row(caller, conditions, functions, operands):
     found, form = results.pop()
     for condition, (leaves, other) in zip(reversed(conditions), reversed(results), strict=True):
         if not alike(other, form) or [*map(type_key, leaves)] != [*map(type_key, found)]:
-            raise CallTypeError(f"{caller}: rows of a vmap choose for themselves, and the functions return nests of several "
+            raise CallTypeError(f"{caller}: rows of a vmap choose for themselves, and the functions return pytrees of different "
                                 "forms, shapes or dtypes; return the same of all")  # fmt: skip
         found = [leaf if leaf is None else ops.where(condition, leaf, rest) for leaf, rest in zip(leaves, found)]
     return rebuild(form, found)

@@ -140,8 +140,8 @@ class SparsePlan:
                 self._rounding = 2 * largest
                 return
         place = f"{'row' if forward else 'column'} {int(np.argmax(off))} of the {'Hessian' if self.hessian else 'Jacobian'}"
-        raise PatternError(f"sparse plan: the pattern does not hold at these arguments: {place} has an element that is not in "
-                           "it. Make the plan anew with these arguments, or one that holds for all (local=False)")  # fmt: skip
+        raise PatternError(f"sparse plan: the pattern does not hold at these arguments: {place} has an element outside of "
+                           "it. Make a new plan with these arguments, or a plan for all arguments (local=False)")  # fmt: skip
 
     def _products(self, point, groups, forward, vector):
         """Products with the sum of the unit vectors of each group, and with `vector` if it is given."""

@@ -63,8 +63,8 @@ class _Custom:
         result, *kept = function(rebuild(form, given))
         outputs, out_form = flatten(result)
         if any(map(has_derivative, outputs)):
-            raise RuntimeError(f"{self.__name__}: it reads a tensor that requires grad, or has a tangent, and that is none of "
-                               "its variables, so that the derivative by it would be lost; make it an argument, not one of "
+            raise RuntimeError(f"{self.__name__}: it reads a tensor that requires grad, or has a tangent, but is not one of its "
+                               "variables, so the derivative by it would be lost; make it an argument outside of "
                                "nondiff_argnums, or write gs.stop_gradient(...) where the function reads it")  # fmt: skip
         originals = {id(new): old for new, old in zip(given, leaves)}
         outputs = [originals[id(leaf)] if id(leaf) in originals else apart(leaf) for leaf in outputs]
@@ -188,7 +188,7 @@ class custom_vjp(_Custom):
         finally:
             _running().pop()
         if not isinstance(out, (tuple, list)) or len(out) != 2:
-            raise TypeError(f"{self.fun.__name__}: its forward must return a pair: the result and what the backward wants of it")
+            raise TypeError(f"{self.fun.__name__}: its forward must return a pair: the result and the residuals for its backward")
         return tuple(out)
 
     def backward(self, fixed: list, kept: Any, grad: Any, count: int) -> tuple:
@@ -368,7 +368,7 @@ def spread(variable: Any, gradient: Any) -> list:
     count = len(flatten(variable)[0])
     leaves = [None] * count if gradient is None else flatten(gradient)[0]
     if len(leaves) != count:
-        raise TypeError(f"the gradient of an argument must be a nest of its form, or None: expected {count} arrays, got "
+        raise TypeError(f"the gradient of an argument must be a pytree of its structure, or None: expected {count} arrays, got "
                         f"{len(leaves)}")
     return [leaf if leaf is None else asarray(leaf) for leaf in leaves]
 

@@ -234,7 +234,7 @@ def linear_residual(matvec: Any, x: Any, b: Any) -> Any:
     right, right_form = flatten(b)
     product, right = [asarray(leaf) for leaf in product], [asarray(leaf) for leaf in right]
     if not alike(form, right_form) or [leaf.shape for leaf in product] != [leaf.shape for leaf in right]:
-        raise CallTypeError("custom_linear_solve: matvec() output shapes must match b: a linear function of nests of the form "
+        raise CallTypeError("custom_linear_solve: matvec() output shapes must match b: a linear function of pytrees of the form "
                             f"and the shapes of b is needed, and it gives {[leaf.shape for leaf in product]} for "
                             f"{[leaf.shape for leaf in right]}")  # fmt: skip
     return [value - leaf for value, leaf in zip(product, right)]

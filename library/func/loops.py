@@ -213,7 +213,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         found = fn(rebuild(form, restored(first)), rebuild(form, restored(second)))
         found, found_form, _ = tensors_of(found, "associative_scan", "the result of fn")
         if not alike(found_form, form) or [type_of(leaf) for leaf in found] != [type_of(leaf) for leaf in restored(second)]:
-            raise CallTypeError("associative_scan: fn must return a nest of the form, shapes and dtypes of each of its "
+            raise CallTypeError("associative_scan: fn must return a pytree of the structure, shapes and dtypes of each of its "
                                 f"arguments, {', '.join(type_of(leaf) for leaf in restored(second))}; it returned "
                                 f"{', '.join(type_of(leaf) for leaf in found)}")  # fmt: skip
         return [ops.moveaxis(leaf, axis, 0) if axis else leaf for leaf in found if leaf is not None]
@@ -276,7 +276,7 @@ def steps(caller, leaves, names, length):
         if leaf is not None:
             if not leaf.ndim:
                 raise CallValueError(f"{caller}: {name} is a number and has no leading axis to go along; a list of numbers "
-                                     "is a nest of them: write gs.asarray(xs)")  # fmt: skip
+                                     "is a pytree of them: write gs.asarray(xs)")  # fmt: skip
             lengths[name] = leaf.shape[0]
     shown = ", ".join(f"{name} has {count}" for name, count in lengths.items())
     if len(set(lengths.values())) > 1:

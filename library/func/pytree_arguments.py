@@ -91,7 +91,7 @@ class Carry:
         if not alike(form, self.form):
             before, after = (", ".join(names) or "nothing" for names in (self.places, places(form, "init")))
             raise CallTypeError(f"{self.caller}: {self.body} carry input and carry output must have equal types, but they are "
-                                f"nests of different form: it was given {before}, and returned {after}; return the carry "
+                                f"pytrees of different structure: it was given {before}, and returned {after}; return the carry "
                                 "as it came")  # fmt: skip
         found = as_leaves(found, self.caller, self.places)
         for i, (old, new) in enumerate(zip(self.leaves, found)):

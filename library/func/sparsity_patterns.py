@@ -131,8 +131,8 @@ def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
 def refuse_closed(caller, kept, values=()):
     """Refuse results that code outside could differentiate, because they will be plain numbers."""
     if kept or any(isinstance(value, LevelTensor) or value.requires_grad or has_tangent(value) for value in values):
-        raise CallTypeError(f"{caller}: the function closes over a tensor that is being differentiated or mapped, and what is a "
-                            "matrix of SciPy's has no derivative; close over its detach(), or use jacobian, hessian or products "
+        raise CallTypeError(f"{caller}: the function closes over a tensor that is being differentiated or mapped, but a "
+                            "SciPy matrix has no derivative; close over its detach(), or use jacobian, hessian or products "
                             "with vectors")  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def _array(caller, leaf):
     if not isinstance(leaf, TensorBase):
         return np.asarray(leaf)
     if is_grad_enabled() and leaf.requires_grad or has_tangent(leaf):
-        raise CallTypeError(f"{caller}: an argument is being differentiated, and what is a matrix of SciPy's has no derivative; "
+        raise CallTypeError(f"{caller}: an argument is being differentiated, but a SciPy matrix has no derivative; "
                             "pass x.detach(), or use jacobian, hessian or products with vectors")  # fmt: skip
     return leaf.detach().numpy()
 

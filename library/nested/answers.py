@@ -86,8 +86,8 @@ def answer(function: Callable[..., Any], args: tuple, keywords: dict[str, Any]) 
     if way == "along" and rest == [True] and arguments[axes[0]] is None and not arguments.get("keepdims"):
         return function(*[value.values() if is_nested(value) else value for value in given.args], **given.kwargs)
     refused = "it takes an axis that all items share, 2 or more" if axes and way in ALONG else "it takes no nested tensors"
-    raise TypeError(f"{name}: {refused}; write nt.map_values(f) for what treats each row alone, gs.nested.vmap(f)(nt) for a "
-                    "function of an item, nt.values() for all else")  # fmt: skip
+    raise TypeError(f"{name}: {refused}; write nt.map_values(f) if f computes each row alone, gs.nested.vmap(f)(nt) if f is a "
+                    "function of an item, nt.values() otherwise")  # fmt: skip
 
 
 def takes(name: str) -> bool:

@@ -221,13 +221,13 @@ class NestedTensor:
             return lambda *args, **keywords: answers.answer(getattr(ops, name), (self, *args), keywords)
         raise AttributeError(
             f"a nested tensor has no attribute {name!r}; elementwise operators, sum, mean, prod, max, min, softmax, log_softmax "
-            "and @ are there; write nt.map_values(f) for what treats each row alone, or a list of nt.unbind()"
+            "and @ are there; write nt.map_values(f) if f computes each row alone, or use the list nt.unbind()"
         )
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **keywords: Any) -> NestedTensor:
         if method != "__call__" or keywords.get("out") is not None or function.signature is not None:
-            raise TypeError(f"np.{function.__name__}: of a nested tensor universal functions are called as they are; write "
-                            "nt.values() for all else")  # fmt: skip
+            raise TypeError(f"np.{function.__name__}: a nested tensor takes ufuncs only as plain calls without out=; "
+                            "write nt.values() otherwise")  # fmt: skip
         nested = next(value for value in inputs if isinstance(value, NestedTensor))
         return nested.lifted(function.__name__, function, inputs, keywords)
 

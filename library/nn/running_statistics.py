@@ -127,7 +127,7 @@ def _check_running(op: str, mean: object, var: object, shape: tuple[int, ...], w
         raise ValueError(f"{op}: x must have a batch axis and a channel axis, got shape {tuple(shape)}")
     if not written:
         if mean is None or var is None:
-            raise ValueError(f"{op}: running_mean and running_var are needed where the statistics are not those of x")
+            raise ValueError(f"{op}: running_mean and running_var are needed if the statistics are not computed from x")
         return
     for name, buffer in (("running_mean", mean), ("running_var", var)):
         if buffer is None:

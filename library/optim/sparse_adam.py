@@ -56,8 +56,8 @@ class SparseAdam(Optimizer):
         return True
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead. It takes those of "
-                           "gs.nn.Embedding(..., sparse=True) that nobody has read as .grad before the step")  # fmt: skip
+        raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead. It takes gradients "
+                           "of gs.nn.Embedding(..., sparse=True) whose .grad was not read before the step")  # fmt: skip
 
     def update_rows(
         self, param: Tensor, places: np.ndarray, grad: Tensor, state: dict[str, Any], group: dict[str, Any]

@@ -97,7 +97,7 @@ class profile:
         if self.entered and not self._finished:
             raise RuntimeError("Profiler context manager is not reentrant")
         if _profiler_enabled():
-            raise RuntimeError("this thread is profiled already: profiles do not stand inside of each other")
+            raise RuntimeError("this thread is profiled already: profiles cannot be nested")
         before = list(self.function_events) if self.acc_events and self._finished else []
         self.entered, self._finished, self._events, self._before = True, False, None, before
         self._recording = Recording(shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack,

@@ -173,7 +173,7 @@ def generator_for(name: str, random_state: Any) -> Any:
     levels, random = levels_of_one_draw(), numpy_random()
     if levels is None:
         raise RuntimeError(f"vmap: called random operation {name}, which draws once for all rows; say randomness='same', draw "
-                           "before the vmap and map over what was drawn, or take the distributions of gs.random")  # fmt: skip
+                           "before the vmap and map over the numbers, or take the distributions of gs.random")  # fmt: skip
     if isinstance(random_state, (int, np.integer)):
         return random.RandomState(random_state)
     if random_state is None or isinstance(random_state, (Holder, random.Generator)):

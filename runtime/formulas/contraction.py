@@ -115,5 +115,5 @@ def _einsum_terms(subscripts, shapes):
     out = out.replace("...", rest)
     for index in out:
         if out.count(index) > 1 or index not in "".join(terms):
-            raise ValueError(f"einsum: index {index} of the result stands there twice or in no operand")
+            raise ValueError(f"einsum: index {index} of the result occurs twice or in no operand")
     return terms, out

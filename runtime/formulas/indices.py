@@ -147,6 +147,6 @@ def _last_lengths(shape, within):
     """Pairs of the lengths of a source and of its indices, by axis."""
     lengths = list(zip(shape, within[max(len(within) - len(shape), 0) :]))
     if len(shape) > len(within) or any(n < m and n != 1 for n, m in lengths):
-        raise ValueError(f"a source of shape {tuple(shape)} does not go with indices of shape {tuple(within)}: each of its axes "
-                         "is as long as that of the indices, or longer, or 1 long, and there are no more axes")  # fmt: skip
+        raise ValueError(f"a source of shape {tuple(shape)} does not go with indices of shape {tuple(within)}: it must not "
+                         "have more axes, and its axes must be at least as long as theirs, or 1 long")  # fmt: skip
     return lengths

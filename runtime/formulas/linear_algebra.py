@@ -13,7 +13,7 @@ def blocks_shape(shape):
 def chain_split(shapes):
     """The number of leading matrices after which to split a product."""
     if len(shapes) < 2 or any(len(shape) != 2 for shape in shapes[1:-1]) or any(not 0 < len(shape) < 3 for shape in shapes):
-        raise ValueError(f"arrays must be two matrices or more, of which the first and the last may be vectors, not {shapes}")
+        raise ValueError(f"arrays must be two or more matrices; only the first and the last may be vectors; got {shapes}")
     sizes = [1, *shapes[0]] if len(shapes[0]) == 1 else list(shapes[0])
     sizes += [shape[1] if len(shape) == 2 else 1 for shape in shapes[1:]]
     count, cost = len(shapes), {}
@@ -80,7 +80,7 @@ def product_shape(a_shape, b_shape):
 def row_shapes(a_shape, b_shape):
     """The shapes of two stacks of rows with the same leading axes."""
     if a_shape[-1] != b_shape[-1]:
-        raise ValueError(f"cdist: the rows of a have {a_shape[-1]} components and those of b {b_shape[-1]}")
+        raise ValueError(f"cdist: the rows of a have {a_shape[-1]} components and the rows of b {b_shape[-1]}")
     lead = broadcast_shape(a_shape[:-2], b_shape[:-2])
     return (*lead, *a_shape[-2:]), (*lead, *b_shape[-2:])
 

@@ -72,8 +72,8 @@ def grouped_shape(shape, groups):
 def has_probabilities(shape, target, dtype, ignore_index=-100):
     """Whether targets are class probabilities, one for each logit, rather than class indices."""
     if dtype.kind == "f" and ignore_index >= 0:
-        raise ValueError(f"ignore_index={ignore_index} is for classes, and the target holds probabilities: set those of the "
-                         "class to 0")  # fmt: skip
+        raise ValueError(f"ignore_index={ignore_index} is for classes, but the target holds probabilities: set the "
+                         "probabilities of the class to 0")  # fmt: skip
     if dtype.kind == "f" and tuple(target) != tuple(shape):
         raise ValueError(f"probabilities of classes have the shape of the logits, {tuple(shape)}, not {tuple(target)}; classes "
                          "are integers")  # fmt: skip
@@ -215,7 +215,7 @@ def sampled_taps(mode, padding, shape, grid):
 def shared_heads(query, key):
     """The number of queries along axis -3 that share a key."""
     if min(len(query), len(key)) < 3 or key[-3] < 1 or query[-3] % key[-3]:
-        raise ValueError(f"the heads along axis -3 of {tuple(query)} do not share those of {tuple(key)}")
+        raise ValueError(f"the heads of {tuple(query)} along axis -3 must be a multiple of the heads of {tuple(key)}")
     return query[-3] // key[-3]
 
 
@@ -253,7 +253,7 @@ def transposed_shape(shape, weight, stride, padding, output_padding, dilation, g
     """The shape of the result of a transposed convolution."""
     spatial = len(stride)
     if len(weight) != spatial + 2 or len(shape) not in (spatial + 1, spatial + 2) or groups < 1:
-        raise ValueError(f"no {spatial} axes stand behind the channels of {tuple(shape)} and of the weight, {tuple(weight)}")
+        raise ValueError(f"there are not {spatial} axes behind the channels of {tuple(shape)} and of the weight, {tuple(weight)}")
     if any(not 0 <= o < max(s, d) for o, s, d in zip(output_padding, stride, dilation)):
         raise ValueError(f"output_padding {output_padding} must be smaller than the stride, {stride}, or the dilation, "
                          f"{dilation}; `padding` leaves less out")  # fmt: skip

@@ -59,7 +59,7 @@ def let_out(reason):
     line = line_of(users_frame())
     raise RuntimeError(
         f"Can't call numpy() on Tensor that {reason}: an ndarray was asked for{f' by `{line}`' if line else ''}, and it would "
-        "lose the history. x.detach() has the values alone, for what only shows or stores them; x.item() and x.tolist() are "
+        "lose the history. x.detach() has the values alone, to show or store them; x.item() and x.tolist() are "
         "plain numbers; a list of tensors becomes one by gradspec.stack(list), which computes on."
     )
 

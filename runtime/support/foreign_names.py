@@ -75,7 +75,7 @@ NAMES = {
         "numpy_jvps numpy_vspaces"
     ),
     # Pytrees.
-    "write the nest itself: gs.func takes tuples, lists and dictionaries of arrays": (
+    "write the pytree itself: gs.func takes tuples, lists and dictionaries of arrays": (
         "tree_* treedef_* all_leaves is_tree_node Partial "
         "PyTreeDef KeyEntry KeyPath DictKey SequenceKey GetAttrKey FlattenedIndexKey keystr flatten_one_level* default_registry "
         "leaves structure leaves_with_path map_with_path flatten_with_path reduce_associative static builtins"

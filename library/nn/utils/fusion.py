@@ -63,7 +63,7 @@ def _fused(layer: Any, bn: Any, transpose: bool) -> Any:
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:
-        raise ValueError("fusion: a batch norm that tracks no running statistics takes those of each batch, and is no scale")
+        raise ValueError("fusion: a batch norm without running statistics normalises by each batch, so it is not a fixed scale")
     fused = deepcopy(layer)
     fused.weight, fused.bias = fuse_conv_bn_weights(
         fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, transpose

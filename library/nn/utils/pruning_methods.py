@@ -108,7 +108,7 @@ class BasePruningMethod:
         name = self._tensor_name
         parameter = module._parameters.pop(f"{name}_orig")
         if parameter is None:
-            raise ValueError(f"{name}_orig is no parameter of {module}")
+            raise ValueError(f"{name}_orig is not a parameter of {module}")
         with gs.no_grad():
             parameter.mul_(module._buffers[f"{name}_mask"].astype(parameter.dtype))  # type: ignore[union-attr]
         del module._buffers[f"{name}_mask"]

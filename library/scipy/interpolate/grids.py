@@ -185,7 +185,7 @@ class RegularGridInterpolator:
             value = self.corners(places, method)
         elif method == "pchip":
             if nu is not None and any(nu):
-                raise ValueError("RegularGridInterpolator: derivatives nu are those of splines, got method='pchip'")
+                raise ValueError("RegularGridInterpolator: only splines have derivatives nu=, got method='pchip'")
             value = self.monotone(places)
         else:
             value = self.product(places, DEGREES[method], nu or (0,) * len(self.grid))

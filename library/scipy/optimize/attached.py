@@ -66,7 +66,7 @@ def refuse(what: str) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("gradspec."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{what}; what it gives is no solution, so its derivatives are NaN", RuntimeWarning, stacklevel=level)
+    warnings.warn(f"{what}; its result is not a solution, so its derivatives are NaN", RuntimeWarning, stacklevel=level)
 
 
 @custom_jvp

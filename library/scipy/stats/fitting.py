@@ -78,7 +78,7 @@ def _fixed(distribution: Continuous, names: list[str], kwds: dict[str, Any]) -> 
         found[spelled[key]] = float(kwds[key])
     if unknown := kwds.keys() - spelled.keys() - {"loc", "scale"}:
         raise TypeError(f"{distribution.name}.fit() got an unexpected keyword argument '{min(unknown)}'; it maximises the "
-                        "likelihood, from `loc` and `scale` on, with what is fixed by `floc`, `fscale`, `f0`")  # fmt: skip
+                        "likelihood, starting at `loc` and `scale`; `floc`, `fscale` and `f0` fix parameters")  # fmt: skip
     return found
 
 

@@ -181,7 +181,7 @@ def described(form: Any) -> Any:
 def fitting(kind: dict[str, Any], leaves: list[Any], form: Any, held: list[Any]) -> tuple[list[Any], str]:
     """The inputs of a recording for this call, or the reason why the call does not fit."""
     if form != kind["form"] or len(leaves) != len(kind["leaves"]):
-        return [], "the arguments are another nest"
+        return [], "the arguments are a different pytree"
     if is_grad_enabled() != kind["grad"]:
         return [], f"grad was {'enabled' if kind['grad'] else 'disabled'}"
     given: list[Any] = []

@@ -108,7 +108,7 @@ def _together(weight, *rows):
     """Weights of pairs, and the paired rows, with the same leading axes."""
     if any(sum(weight.shape[-2:]) != z.shape[-2] or z.shape[-1] != rows[0].shape[-1] for z in rows):
         shapes = " and ".join(str(z.shape) for z in rows)
-        raise ValueError(f"weights of shape {weight.shape} are not those of pairs of rows in {shapes}")
+        raise ValueError(f"weights of shape {weight.shape} do not fit pairs of rows in {shapes}")
     lead = np.broadcast_shapes(weight.shape[:-2], *(z.shape[:-2] for z in rows))
     weight, *rows = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, *rows))
     return weight, rows, lead

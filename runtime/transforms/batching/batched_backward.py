@@ -209,8 +209,8 @@ class Passes:
         """Refuse a custom forward's result at a level of none of its arguments: it could not have a history."""
         level, known = innermost(outputs), innermost(tensors)
         if level is not None and level.is_open and (known is None or level.number > known.number):
-            raise ReadsRow(f"{cls.__name__}: its forward reads a row of a vmap, or a series of a jet, that is none of its "
-                           "arguments, by which it would have no derivative; make it an argument")  # fmt: skip
+            raise ReadsRow(f"{cls.__name__}: its forward reads a row of a vmap, or a series of a jet, that is not one of its "
+                           "arguments, so its derivative would be lost; make it an argument")  # fmt: skip
 
     def again(self) -> Any:
         """A factory of contexts that reopen the levels that are open now."""

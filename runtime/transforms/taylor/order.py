@@ -226,8 +226,8 @@ class Order:
         targets: list[Any] = []
         for i, value in enumerate(inputs):
             if not is_series(value, self) and not isinstance(value, SeriesEdge):
-                raise RuntimeError(f"jet: input {i} of grad() has no coefficients, and the output has: its gradient would be "
-                                   "that of the last one. Use gs.grad(function), or make it an argument of it")  # fmt: skip
+                raise RuntimeError(f"jet: input {i} of grad() is not a series, but the output is: its gradient would be the "
+                                   "gradient of the last coefficient. Use gs.grad(function), or make it an argument")  # fmt: skip
             if isinstance(value, SeriesEdge):
                 targets += value.edges
             else:

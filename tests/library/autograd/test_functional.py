@@ -419,7 +419,7 @@ def test_v_is_checked_against_the_inputs(one):
         one(function, (A, B), (A, A))
     with pytest.raises(RuntimeError, match="v is a tuple of invalid length: should be 2 but got 3."):
         one(function, (A, B), (A, B, B))
-    with pytest.raises(RuntimeError, match=r"v is a nest of another form. Expected pytree structure .* got them at \['a'\], \['b'\]"):
+    with pytest.raises(RuntimeError, match=r"v has a different structure. Expected pytree structure .* got them at \['a'\], \['b'\]"):
         one(function, (A, B), {"a": A, "b": B})
 
 

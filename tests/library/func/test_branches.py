@@ -85,5 +85,5 @@ def test_rows_of_a_vmap_choose_for_themselves():
 
 def test_rows_that_choose_want_results_of_one_form():
     for other in (lambda x: (x, x), lambda x: gs.stack([x, x]), lambda x: x > 0):
-        with pytest.raises(TypeError, match="cond: rows of a vmap choose for themselves, and the functions return nests of several forms"):
+        with pytest.raises(TypeError, match="cond: rows of a vmap choose for themselves, and the functions return pytrees of different"):
             gs.vmap(lambda x: gs.cond(x > 0, lambda x: x, other, x))(np.ones(2))  # noqa: B023

@@ -374,7 +374,7 @@ REFUSED = {
     "rms_norm over the ragged axis": (lambda: gs.nn.rms_norm(X, (3, 2)), RuntimeError, "rms_norm.*over the ragged dimension"),
     "an ndarray of it": (lambda: np.asarray(X), TypeError, "to_padded_tensor"),
     "a truth value": (lambda: bool(X), RuntimeError, "Boolean value"),
-    "a reduction of a ufunc": (lambda: np.add.reduce(X), TypeError, "called as they are"),
+    "a reduction of a ufunc": (lambda: np.add.reduce(X), TypeError, "only as plain calls"),
     "a function that changes the rows": (lambda: X.map_values(lambda v: v[:2]), ValueError, "of 11 rows"),
     "a product of two": (lambda: X @ X, TypeError, "write a @ b.mT"),
     "a product of other items": (lambda: X.mT @ X[::-1], RuntimeError, "different lengths"),

@@ -102,7 +102,7 @@ REFUSED = [
     (lambda: utils.rnn.pad_packed_sequence(utils.rnn.pack_padded_sequence(ones((3, 1)), [3]), total_length=2), ValueError,
      "total_length 2 is less than 3, the longest length"),
     (lambda: utils.fuse_conv_bn_eval(nn.Conv1d(1, 1, 1).eval(), nn.BatchNorm1d(1, track_running_stats=False).eval()), ValueError,
-     "tracks no running statistics"),
+     "a batch norm without running statistics"),
     (lambda: utils.fuse_linear_bn_eval(LINEAR.eval(), nn.BatchNorm1d(2).eval()), AssertionError, "To fuse, linear.out_features == bn"),
     (lambda: utils.parametrizations.spectral_norm(LINEAR, "scale"), ValueError, "has no parameter or buffer with name 'scale'"),
     (lambda: utils.parametrizations.spectral_norm(nn.Linear(2, 2), dim=2), IndexError, r"expected to be in range of \[-2, 1\] but got"),

@@ -110,7 +110,7 @@ def test_calls_that_were_not_recorded(tmp_path):
     compiled.save(tmp_path / "f.gsp")
     loaded = gs.load_program(tmp_path / "f.gsp")
     for args, words in [((np.ones(3), 3), r"argument 0 was float64\[2\]"), ((np.ones(2, "float32"), 3), "argument 0 was float64"),
-                        ((np.ones(2), 4), "argument 1 was int 3"), ((np.ones(2),), "another nest"),
+                        ((np.ones(2), 4), "argument 1 was int 3"), ((np.ones(2),), "a different pytree"),
                         ((-np.ones(2), 3), "another way"), ((gs.ones(2, requires_grad=True), 3), "requires_grad=False")]:  # fmt: skip
         with pytest.raises(RuntimeError, match=words):
             loaded(*args)

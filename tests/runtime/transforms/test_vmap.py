@@ -344,7 +344,7 @@ def test_places_of_the_batch_axis_in_the_result():
         np.testing.assert_array_equal(gs.vmap(lambda row: 2 * row, out_dims=dim)(x), 2 * expected)
         np.testing.assert_array_equal(gs.vmap(lambda row: x[0], out_dims=dim)(x).shape, expected.shape)
     for dim in (-3, 2):
-        with pytest.raises(IndexError, match=f"an output has 2 axes with that of the batch, got out_dim {dim}"):
+        with pytest.raises(IndexError, match=f"an output has 2 axes with the batch axis, got out_dim {dim}"):
             gs.vmap(lambda row: row, out_dims=dim)(x)
 
 
