@@ -1,6 +1,6 @@
-"""Looking at values while a program runs: `gs.debug.print` and `gs.debug.callback`, under JAX's names.
+"""Look at values while a program runs: `gs.debug.print` and `gs.debug.callback`, under JAX's names.
 
-Owns what is only looked at: it is no guard of a compiled function, which prints and calls back again at each replay.
+A value that is only printed is not a guard of a compiled function.  The function prints, and calls back, at each replay.
 """
 
 import builtins
@@ -17,21 +17,20 @@ __all__ = ["callback", "print"]
 
 
 def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
-    """Call a Python function with the numbers of this moment, also where a compiled function is replayed.
+    """Call a Python function with the current numbers, also when a compiled function is replayed.
 
-    Within `gs.compile`, `losses.append(float(loss))` makes a guard of the loss, for Python may go on by it as it likes.
-    `gs.debug.callback(losses.append, loss)` does not: what leaves this way does not come back.  So a compiled function must not
-    read what its callbacks change.  Where something may still send the call another way (a branch on a value), the callback waits
-    until nothing can.
+    Within `gs.compile`, `losses.append(float(loss))` turns the loss into a guard, because Python may branch on it.
+    `gs.debug.callback(losses.append, loss)` does not, because the callback returns nothing to the call.  So a compiled function
+    must not read anything that its callbacks change.  The callback waits until all guards of the call have been compared.
 
     Parameters
     ----------
     callback : callable
-        Gets copies of the arguments as tensors, which it may keep, and is called under `no_grad`.  What it returns is dropped.
+        Receives copies of the arguments as tensors, which it may keep.  Runs under `no_grad`; its result is ignored.
     *args, **kwargs
-        Nests of tensors, arrays, numbers and strings.
+        Pytrees of tensors, arrays, numbers and strings.
     ordered : bool
-        As of JAX; calls are made in the order of the program in any case.
+        As in JAX; the order of calls is the order of the program in any case.
 
     Examples
     --------
@@ -52,16 +51,16 @@ def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **
 
 
 def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
-    """Print the numbers of this moment, also where a compiled function is replayed.
+    """Print the current numbers, also when a compiled function is replayed.
 
     Parameters
     ----------
     fmt : str
-        As of `str.format`: `"loss {:.3f}, step {n}"`.
+        As for `str.format`: `"loss {:.3f}, step {n}"`.
     *args, **kwargs
-        What stands in its braces: tensors, arrays, numbers.
+        Values for its braces: tensors, arrays, numbers.
     ordered : bool
-        As of JAX; lines are printed in the order of the program in any case.
+        As in JAX; the order of lines is the order of the program in any case.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""HIPS autograd's way to an operator of your own: `primitive`, and rules beside it.
-
-Owns these names, which are those of `func.primitives`.
-"""
+"""Operators of your own, as in HIPS autograd: `primitive`, and functions that define its rules."""
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)

@@ -1,6 +1,6 @@
 """Random numbers under NumPy's names: gradspec.random.
 
-Owns the generator that users hold.  The distributions are operators of the spec.
+Defines the generator of users.  The distributions are operators of the spec.
 """
 
 import functools
@@ -26,30 +26,30 @@ class Generator(Holder):
     Parameters
     ----------
     generator : numpy.random.Generator or numpy.random.BitGenerator, optional
-        Where the numbers come from; it is the attribute `generator`.  Without it a new one, seeded by the operating system.
+        Source of the numbers, which is the attribute `generator`.  By default a new one, seeded by the operating system.
     """
 
     def __init__(self, generator: Any = None) -> None:
         super().__init__(numpy_random().default_rng(generator))
 
     def manual_seed(self, seed: Any) -> "Generator":
-        """Start anew from a seed, as `torch.Generator` does.
+        """Restart from a seed, as `torch.Generator` does.
 
         Parameters
         ----------
         seed : int
-            Whatever `numpy.random.default_rng` takes.
+            As for `numpy.random.default_rng`.
 
         Returns
         -------
         Generator
-            This one.
+            The generator itself.
         """
         self.generator = numpy_random().default_rng(seed)
         return self
 
     def get_state(self) -> dict[str, Any]:
-        """Where the stream of numbers is, for `set_state`.
+        """The position in the stream of numbers, for `set_state`.
 
         Returns
         -------
@@ -59,17 +59,17 @@ class Generator(Holder):
         return self.generator.bit_generator.state
 
     def set_state(self, state: dict[str, Any]) -> "Generator":
-        """Go back to where the stream was.
+        """Restore a position in the stream.
 
         Parameters
         ----------
         state : dict
-            What `get_state` gave.
+            A result of `get_state`.
 
         Returns
         -------
         Generator
-            This one.
+            The generator itself.
         """
         self.generator.bit_generator.state = state
         return self

@@ -1,7 +1,4 @@
-"""Derivatives held to differences: HIPS autograd's and JAX's `check_grads`.
-
-Owns the name; `autograd.gradcheck` compares.
-"""
+"""Compare derivatives with finite differences: `check_grads` of HIPS autograd and JAX, by `autograd.gradcheck`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,24 +33,24 @@ def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: 
     Parameters
     ----------
     f : callable
-        Of arrays, numbers, or nests of them.
+        A function of arrays, numbers, or pytrees of them.
     args : tuple, optional
-        Where the derivatives are compared.  Without it a function of the arguments is returned that does so, as in HIPS autograd,
-        where `modes` is the second parameter.
+        The point at which to compare.  Without it, the result is a function of the arguments that compares, as in HIPS autograd;
+        `modes` is then the second parameter.
     order : int
-        Of the highest derivatives.  From the second on, those by the cotangent of a backward pass are compared as well, or by the
-        tangent where `modes` is forward mode alone.
+        Highest order.  From the second order on, derivatives by the cotangent of a backward pass are compared as well, or by the
+        tangent if `modes` is forward mode alone.
     modes : sequence of {'fwd', 'rev'}
-        What is compared: forward mode, backward passes, or both.
+        Forward mode, backward passes, or both.
     atol, rtol : float
-        How far they may be apart.
+        Tolerances.
     eps : float
         Step of the differences.
 
     Raises
     ------
     GradcheckError
-        Where they differ, an AssertionError as in the two libraries.
+        The derivatives differ; it is an AssertionError, as in the two libraries.
 
     Examples
     --------

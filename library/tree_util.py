@@ -1,7 +1,7 @@
-"""Nests of arrays, as JAX's `tree_util` has them: tuples, lists, dictionaries, dataclasses and registered classes.
+"""Pytrees under the names of JAX's `tree_util`: tuples, lists, dictionaries, dataclasses and registered classes.
 
-Owns these names; `support.pytree` takes nests apart, `func.registered` registers classes.  None is a nest without leaves,
-and a dictionary keeps its own order.
+`support.pytree` flattens them, and `func.pytree_registry` registers classes.  None is a pytree without leaves, and a dictionary
+keeps its own order.
 """
 
 import functools
@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 
 class _Structure:
-    """What is left of a nest without its leaves."""
+    """A pytree without its leaves."""
 
     def __init__(self, form: Any, present: tuple) -> None:
         self.form, self.present = form, present
@@ -75,12 +75,12 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def tree_structure(tree: Any) -> Any:
-    """The structure of a nest."""
+    """The structure of a pytree."""
     return tree_flatten(tree)[1]
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """A nest of what a function makes of each leaf, and of the leaves in the same places of other nests.
+    """Apply a function to each leaf of a pytree, together with the leaves at the same places of other pytrees.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     tree
         Tuples, lists, dictionaries, dataclasses and values of registered classes, of leaves.
     *rest
-        Nests of the same structure.
+        Pytrees of the same structure.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
 
 def _in_order(tree: Any, other: Any, place: str) -> list[Any]:
-    """What `other` has in the places of the leaves of `tree`."""
+    """The parts of `other` at the places of the leaves of `tree`."""
     here, there = parts(tree), parts(other)
     if here is None and (tree is not None or other is None):
         return [] if tree is None else [other]

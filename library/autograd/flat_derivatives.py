@@ -77,7 +77,8 @@ class UserFunction:
             if not isinstance(leaf, taken):
                 where = f"the value at index {place[1:-1]}" if place else f"the given {what}"
                 raise CallTypeError(f"The {what} given to {self.caller} must be either a Tensor or a tuple of Tensors, or a "
-                                    f"pytree of tuples, lists and dictionaries of them, but {where} has type {type(leaf)}.")  # fmt: skip
+                                    "pytree of tuples, lists and dictionaries of them, "
+                                    f"but {where} has type {type(leaf)}.")  # fmt: skip
         return [leaf if isinstance(leaf, TensorBase) else asarray(leaf) for leaf in leaves], form
 
     def vector(self, v, others, form, name="v"):

@@ -12,18 +12,18 @@ from .call_conventions import CAST, is_kernel
 from .elementwise_loops import loop_from, rows_from
 from .reductions import sum_from
 
-# Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
+# Forms of operators whose result shapes depend only on operand shapes, unless operands are indices or masks.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 
 
 def last_call(lines: list[Instruction], given: set[Value]) -> int:
-    """The place of the last call behind a write to what was given; -1 where there is none."""
+    """Position of the last call after a write to an input; -1 without such a call."""
     first = next((n for n, line in enumerate(lines) if line.target is not None and line.target.memory in given), len(lines))
     return next((n for n in range(len(lines) - 1, first, -1) if is_call(lines[n])), -1)
 
 
 def is_call(line: Instruction) -> bool:
-    """Whether an instruction may fail, or run Python: whether it is no loop, sum, kernel or look."""
+    """Whether an instruction may fail or run Python, because it is not a loop, a sum, a kernel or a view."""
     if line.name == GUARD:
         return True
     if is_kernel(line) or sum_from(line) is not None:
@@ -35,7 +35,7 @@ def is_call(line: Instruction) -> bool:
 
 
 def is_steady(line: Instruction) -> bool:
-    """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
+    """Whether an instruction cannot be a guard, and its result shapes do not depend on values."""
     if line.name in (CALLBACK, KEPT, CAST):
         return True
     if line.entry is None:
