@@ -42,6 +42,15 @@ def test_metadata_is_there_before_anything_is_built(tmp_path):
     assert [required.split(";")[0].strip() for required in metadata.get_all("Requires-Dist")] == wanted
 
 
+def test_no_file_is_installed_twice():
+    """A wheel with a name twice is malformed; the folders are copied whole, so none of their files is named beside them."""
+    text = (ROOT / "meson.build").read_text()
+    named = [path for call in re.findall(r"py\.install_sources\((.*?)\)", text, re.DOTALL) for path in re.findall(r"'([\w/.]+/[\w/.]+)'", call)]
+    folders = {"runtime", "library"} | set(re.findall(r"install_subdir\('([\w/]+)'", text))
+    assert named and folders >= {"codegen", "examples/operators"}
+    assert [path for path in named if any(path.startswith(f"{folder}/") for folder in folders)] == []
+
+
 def test_the_version_is_the_same_wherever_it_stands():
     versions = [re.search(pattern, (ROOT / path).read_text(), re.MULTILINE)[1] for path, pattern in (
         ("pyproject.toml", r'^version = "(.*)"'), ("meson.build", r"^  version: '(.*)',"), ("runtime/__init__.py", r'^__version__ = "(.*)"'),

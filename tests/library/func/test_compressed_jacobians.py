@@ -121,7 +121,7 @@ def test_a_plan_that_does_not_hold_is_told():
     here = sparse_plan(f, positive, local=True)
     assert here.pattern.nnz == 5
     here.check(positive)
-    with pytest.raises(ValueError, match="row 1 of the Jacobian.*anew"):
+    with pytest.raises(ValueError, match="row 1 of the Jacobian.*new plan"):
         here.check(mixed)
     always = sparse_jacobian(f, local=True, check="always")
     always(positive)
