@@ -31,6 +31,7 @@ test: build
 
 # The tests of the runtime and of the kernels with AddressSanitizer and UndefinedBehaviorSanitizer, on a build and an install of their own.
 # TESTS=... for others.  The editable install is told to stand back; Python's allocator, which would hide a use after free, too.
+# An allocation that is too large is a MemoryError, as without the sanitizer.
 TESTS ?= tests/runtime tests/library
 SANITIZED := $(CURDIR)/build/sanitize
 sanitize: build
@@ -38,7 +39,7 @@ sanitize: build
 	  --upgrade --target $(SANITIZED)/site \
 	  -Cbuild-dir=$(SANITIZED)/meson -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dsymbols=true .
 	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	  MESONPY_EDITABLE_SKIP=$$($(BIN)/python -c 'import pathlib, codegen.build; print(codegen.build.build_folder(pathlib.Path.cwd()))') \
 	  PYTHONPATH=$(SANITIZED)/site $(BIN)/python -m pytest -q -p no:cacheprovider $(TESTS)
 

@@ -6,6 +6,7 @@ graphs.  Zip, JSON and URLs are imported on use: they would double the import ti
 """
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, BinaryIO
@@ -162,6 +163,9 @@ def members_of(archive: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     if f"{INDEX}.npy" not in archive.names:
         raise Damaged(f"{INDEX}.npy is missing")
     text = archive.array(f"{INDEX}.npy", "U")
+    codes = np.frombuffer(text.tobytes(), np.dtype("u4").newbyteorder(text.dtype.byteorder))
+    if codes.max(initial=0) > sys.maxunicode:  # str would take it, and fail later
+        raise Damaged(f"{INDEX}.npy has a character beyond Unicode")
     try:
         words = text.item()
     except ValueError as error:

@@ -221,6 +221,34 @@ def test_a_hostile_file_is_refused(case):
     assert not os.path.exists("owned")
 
 
+JUNK = {
+    "nothing": b"N", "a number": number(7), "a negative number": number(-7), "text": text("x"), "a tuple": many(number(1), number(2)),
+    "no parts": b")", "a list": b"]", "a dictionary": b"}", "true": b"\x88", "a tensor": rebuilt(), "a storage": reference(),
+    "a function": name("torch._utils._rebuild_parameter"), "a fraction": b"G" + struct.pack(">d", 0.5),
+}  # fmt: skip
+ARGUMENTS = {
+    "torch._utils._rebuild_tensor_v2": [reference(), number(0), many(number(4)), many(number(1)), b"\x89", b"}", b"}"],
+    "torch._utils._rebuild_parameter": [rebuilt(), b"\x88", b"}"],
+    "torch._tensor._rebuild_from_type_v2": [name("torch._utils._rebuild_tensor_v2"), name("torch.Tensor"), b")", b"N"],
+    "collections.OrderedDict": [b"]"],
+}  # fmt: skip
+
+
+@each("junk", list(JUNK))
+def test_any_value_in_the_place_of_any_argument(junk, tmp_path):
+    """It is read, or refused with the name of the file; no other error leaves the reader."""
+    path, read = str(tmp_path / "junk.pt"), 0
+    for function, arguments in ARGUMENTS.items():
+        for place in range(len(arguments)):
+            pack(path, name(function) + many(*arguments[:place], JUNK[junk], *arguments[place + 1 :]) + b"R")
+            try:
+                gs.load(path)
+                read += 1
+            except ValueError as error:
+                assert path in str(error)
+    assert read < sum(map(len, ARGUMENTS.values()))
+
+
 FOLDER = []
 
 

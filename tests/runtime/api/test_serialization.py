@@ -121,6 +121,17 @@ def test_save_refuses(path):
     assert not path.exists()
 
 
+@pytest.mark.parametrize("code", [0x110000, 0x7FFFFFFF, 0xFFFFFFFF])
+@pytest.mark.parametrize("order", "<>")
+def test_text_beyond_unicode_is_refused(path, code, order):
+    """NumPy reads any four bytes as a character, and a str of them fails only when it is used."""
+    index = np.array('{"version": 1, "requires_grad": []}', f"{order}U40")
+    index.reshape(1).view(np.dtype("u4").newbyteorder(order))[3] = code
+    np.savez(path, **{"%gradspec": index})
+    with pytest.raises(ValueError, match=f"load: '{path}'.*beyond Unicode"):
+        load(path)
+
+
 def test_a_nest_comes_back_as_it_was(path):
     """A checkpoint, in NumPy's order of arguments and in PyTorch's, in a file and in memory."""
     model = gs.nn.Sequential(gs.nn.Linear(2, 3), gs.nn.BatchNorm1d(3))
