@@ -161,7 +161,7 @@ def has_history(root):
 
 
 def gradients(outputs, variables, cotangents, create_graph, retain_graph=None):
-    """The gradients by `variables`, None if there is none; `outputs` may be the result of `roots_of`."""
+    """The gradients by `variables`, None for an unused variable; `outputs` may be the result of `roots_of`."""
     kept = [i for i, output in enumerate(outputs) if has_history(output)]
     if not kept:
         return [None] * len(variables)

@@ -256,7 +256,7 @@ def row(table, name, exact=False):
 
 
 def place_of(name):
-    """The place of a name in the library, such as `gs.linalg.inv`; None if there is none."""
+    """The place of a name in the library, such as `gs.linalg.inv`; None for an unknown name."""
     gs = sys.modules["gradspec"]
     if name in dir(gs):
         return f"gs.{name}"

@@ -66,7 +66,7 @@ MEANT = (
 
 
 def meant(op, reason):
-    """The suggestion, as the end of a message; empty if there is none."""
+    """The suggestion, as the end of a message; empty without a suggestion."""
     return next((f"; {answer}" for name, words, answer in MEANT if name == op and words in reason), "")
 
 

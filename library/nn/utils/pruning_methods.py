@@ -311,7 +311,7 @@ class CustomFromMask(BasePruningMethod):
 
 
 def hook_of(module: Module, name: str) -> BasePruningMethod | None:
-    """The pruning hook of a module's parameter; None if there is none."""
+    """The pruning hook of a module's parameter; None if the parameter is not pruned."""
     hooks = [hook for hook in module._hooks.before.values() if isinstance(hook, BasePruningMethod)]
     return next((hook for hook in hooks if hook._tensor_name == name), None)
 

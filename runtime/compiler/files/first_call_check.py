@@ -1,4 +1,4 @@
-"""First-call check: run a recording from a file operator by operator, before an executable is made of it.
+"""First-call check: run a recording from a file operator by operator, before it is lowered to an executable.
 
 Runs on copies of the inputs, and compares each result's dtype, shape, strides and place in memory with the file.  An executable
 relies on these.  A recording made in this process was seen; one from a file is checked by this run.

@@ -290,7 +290,7 @@ def stand_for_series(values: Sequence[Any]) -> bool:
 
 
 def deciding(*groups: Sequence[Any]) -> Any:
-    """The innermost level among the arguments of a pass; None if there is none."""
+    """The innermost level among the arguments of a pass; None if no argument has a level."""
     found: Any = None
     for group in groups:
         for value in group:
@@ -304,7 +304,7 @@ def deciding(*groups: Sequence[Any]) -> Any:
 
 
 def other_level(*groups: Sequence[Any]) -> Any:
-    """The innermost level that is not a vmap level, behind the vmap levels; None if there is none."""
+    """The innermost level that is not a vmap level, behind the vmap levels; None without such a level."""
     found = deciding(*[[*map(behind, group)] for group in groups])
     return found if is_other(found) else None
 

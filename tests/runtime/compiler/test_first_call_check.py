@@ -1,4 +1,4 @@
-"""Proven: a recording whose operators do something else than its file says is refused before a tape is made of it."""
+"""First-call check: a recording whose operators differ from its file is refused before it is lowered to an executable."""
 
 import copy
 
