@@ -23,7 +23,7 @@ BOUNDS: dict[str, int] = {
     "runtime/methods": 2224,
     "runtime/saved": 1620,
     "runtime/support": 2303,
-    "runtime/transforms": 2518,
+    "runtime/transforms": 2516,
     "library/array_api": 642,
     "library/autograd": 2888,
     "library/distributed": 997,

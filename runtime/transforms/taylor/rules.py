@@ -263,10 +263,8 @@ def _plain(value: Any) -> Any:
         return type(value)([_plain(item) for item in value])
     rows = 0
     while isinstance(value, LevelTensor):
-        if type(value) is Batched:
-            value, rows = value.inside, rows + 1
-        else:
-            value = value.known(0)
+        rows += type(value) is Batched
+        value = value.below
     return value.detach()[(0,) * rows] if rows else value
 
 
