@@ -13,10 +13,10 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 16377,
+    "the core of the runtime": 16379,
     "runtime/api": 2305,
     "runtime/compiler": 13215,
-    "runtime/core": 4474,
+    "runtime/core": 4476,
     "runtime/engine": 2827,
     "runtime/formulas": 1174,
     "runtime/kernels": 20246,
@@ -39,7 +39,7 @@ BOUNDS: dict[str, int] = {
     "library/special": 180,
     "library/utils": 44,
     "runtime": 123,
-    "library": 479,
+    "library": 767,
     "codegen": 15646,
 }
 

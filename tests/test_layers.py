@@ -54,6 +54,7 @@ RUNTIME = [
     ["compiler.files"],
     ["compiler"],
     ["gradspec"],
+    ["selftest"],
 ]
 
 CODEGEN = [

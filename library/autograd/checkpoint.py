@@ -98,7 +98,7 @@ def checkpoint(
     Examples
     --------
     >>> x = gs.ones((3,), requires_grad=True)
-    >>> y = checkpoint(lambda x: gs.exp(gs.sin(x)), x, use_reentrant=False)
+    >>> y = gs.utils.checkpoint.checkpoint(lambda x: gs.exp(gs.sin(x)), x, use_reentrant=False)
     >>> y.sum().backward()
     """
     if use_reentrant is None:

@@ -58,8 +58,8 @@ class GraphExecGroup:
     >>> x = gs.ones((3,), requires_grad=True)
     >>> y, z = gs.utils.checkpoint.checkpoint(lambda x: (gs.sin(x), gs.exp(gs.sin(x))), x, use_reentrant=False)
     >>> with gs.utils.checkpoint.GraphExecGroup():
-    ...     (by_y,) = gs.autograd.grad(z, y, gs.ones(3))
-    ...     (by_x,) = gs.autograd.grad(y, x, by_y)
+    ...     (from_y,) = gs.autograd.grad(y.sum(), x, retain_graph=True)
+    ...     (from_z,) = gs.autograd.grad(z.sum(), x)
     """
 
     _thread = threading.local()

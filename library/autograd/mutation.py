@@ -134,7 +134,7 @@ class allow_mutation_on_saved_tensors:
     ...     y = x * 2
     ...     z = (y * y).sum()
     ...     with gs.no_grad():
-    ...         y.zero_()
+    ...         _ = y.zero_()
     ...     z.backward()
     """
 

@@ -64,7 +64,7 @@ def rnn_tanh(
     --------
     >>> y, h = gs.nn.rnn_tanh([[1.0], [0.0]], [[0.0]], [[[1.0]], [[2.0]]], has_biases=False)
     >>> y.tolist(), h.tolist()
-    ([[0.7615941559557649], [0.9095227207913926]], [[0.9095227207913926]])
+    ([[0.7615941559557649], [0.9092516739969425]], [[0.9092516739969425]])
     """
     found = network("rnn_tanh", simple_step(ops.tanh), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
                      batch_first, generator)  # fmt: skip

@@ -121,7 +121,7 @@ def spsolve(A: Any, b: Tensor | npt.ArrayLike) -> Tensor:
     --------
     >>> A = gs.sparse.coo(gs.tensor([2.0, 4.0], requires_grad=True), ([0, 1], [0, 1]), (2, 2))
     >>> gs.sparse.spsolve(A, [2.0, 2.0])
-    tensor([1.0000, 0.5000], grad_fn=<SqueezeBackward>)
+    tensor([1. , 0.5], grad_fn=<SqueezeBackward>)
     """
     A = as_sparse("spsolve", A)
     if isinstance(b, SparseTensor) or type(b).__module__.startswith("scipy.sparse"):

@@ -53,11 +53,13 @@ class detect_anomaly(_Mode):
     Examples
     --------
     >>> x = gs.tensor([0.0], requires_grad=True)
-    >>> with autograd.detect_anomaly():
+    >>> with gs.autograd.detect_anomaly():
     ...     y = gs.sqrt(x) * 0
     ...     y.backward()
     Traceback (most recent call last):
     RuntimeError: Function 'SqrtBackward' returned nan values in its 0th output.
+    The error arose in the backward of SqrtBackward, which was recorded by
+    ...
     """
 
     _mask = ANOMALY | NAN_ALLOWED

@@ -31,7 +31,7 @@ class Function:
 
     Examples
     --------
-    >>> class Exp(Function):
+    >>> class Exp(gs.autograd.Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
     ...         y = x.exp()

@@ -208,7 +208,7 @@ def get_window(window: Any, Nx: int, fftbins: bool = True) -> Any:
     --------
     >>> import gradspec as gs
     >>> gs.grad(lambda std: gs.scipy.signal.get_window(("gaussian", std), 8).sum())(2.0).round(4).item()
-    2.1763
+    1.8283
     """
     import scipy.signal
 
