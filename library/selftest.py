@@ -61,7 +61,8 @@ def examples() -> Iterator[str]:
     runner = doctest.DocTestRunner(_Printed(), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     for name, value in documented():
         said: list[str] = []
-        runner.run(doctest.DocTestParser().get_doctest(value.__doc__, {"gs": gs, "np": np, "__name__": "example"}, name, None, 0), out=said.append)
+        names = {"gs": gs, "np": np, "__name__": "example"}
+        runner.run(doctest.DocTestParser().get_doctest(value.__doc__, names, name, None, 0), out=said.append)
         yield from said
 
 
@@ -87,38 +88,48 @@ def _is_real(value) -> bool:
         return False
 
 
+def _disagreement(function: Callable, arguments: list, named: dict, rng: np.random.Generator) -> str:
+    """The derivatives along one direction, by each mode and compiled, if they differ; "" if they agree or the result has none."""
+    places = [place for place, value in enumerate(arguments) if _is_real(value)]
+
+    def f(*varied):
+        filled = list(arguments)
+        for place, value in zip(places, varied):
+            filled[place] = value
+        return function(*filled, **named)
+
+    while places:
+        primals = [gs.tensor(arguments[place], requires_grad=True) for place in places]
+        try:
+            y = f(*primals)
+            break
+        except (TypeError, ValueError):  # a plain number or a sequence of arrays, which `examples` asks
+            places.pop()
+    if not places or not isinstance(y, gs.Tensor) or y.dtype != np.float64:
+        return ""
+    primals = [primal.detach() for primal in primals]
+    tangents = [gs.tensor(rng.normal(size=primal.shape)) for primal in primals]
+    cotangent = gs.tensor(rng.normal(size=y.shape))
+
+    def pull_back(*varied):
+        return gs.vjp(f, *varied)[1](cotangent)
+
+    compiled = gs.compile(pull_back)
+    gs.manual_seed(0)
+    results = [float((cotangent * gs.jvp(f, tuple(primals), tuple(tangents))[1]).sum())]
+    for slopes_of in (pull_back, compiled, compiled):
+        gs.manual_seed(0)
+        results.append(sum(float((slope * tangent).sum()) for slope, tangent in zip(slopes_of(*primals), tangents)))
+    agree = np.allclose(results, results[0], rtol=1e-8, atol=1e-10, equal_nan=True)
+    return "" if agree else f"forward mode, reverse mode and two compiled calls give {results}"
+
+
 def transformations() -> Iterator[str]:
     """Differentiate each operator's examples forward, in reverse, and compiled; yields a text for each disagreement."""
     rng = np.random.default_rng(0)
     for source, function, arguments, named in _calls():
-        places = [place for place, value in enumerate(arguments) if _is_real(value)]
-
-        def f(*varied):
-            filled = list(arguments)
-            for place, value in zip(places, varied):
-                filled[place] = value
-            return function(*filled, **named)
-
-        while places:
-            primals = [gs.tensor(arguments[place], requires_grad=True) for place in places]
-            try:
-                y = f(*primals)
-                break
-            except (TypeError, ValueError):  # a plain number or a sequence of arrays, which `examples` asks
-                places.pop()
-        if not places or not isinstance(y, gs.Tensor) or y.dtype != np.float64:
-            continue
-        primals = [primal.detach() for primal in primals]
-        tangents = [gs.tensor(rng.normal(size=primal.shape)) for primal in primals]
-        cotangent = gs.tensor(rng.normal(size=y.shape))
-        compiled = gs.compile(lambda *varied: gs.vjp(f, *varied)[1](cotangent))
-        gs.manual_seed(0)
-        results = [float((cotangent * gs.jvp(f, tuple(primals), tuple(tangents))[1]).sum())]
-        for pull_back in (lambda *varied: gs.vjp(f, *varied)[1](cotangent), compiled, compiled):
-            gs.manual_seed(0)
-            results.append(sum(float((slope * tangent).sum()) for slope, tangent in zip(pull_back(*primals), tangents)))
-        if not np.allclose(results, results[0], rtol=1e-8, atol=1e-10, equal_nan=True):
-            yield f"{source}: forward mode, reverse mode and two compiled calls give {results}\n"
+        if said := _disagreement(function, arguments, named, rng):
+            yield f"{source}: {said}\n"
 
 
 def elementary() -> Iterator[str]:
@@ -279,7 +290,8 @@ def main() -> int:
         began = time.perf_counter()
         found = found_by(part)
         wrong += len(found)
-        print(f"{part.__name__:16} {f'{len(found)} wrong' if found else 'right'}, {time.perf_counter() - began:.1f} s", flush=True)
+        verdict = f"{len(found)} wrong" if found else "right"
+        print(f"{part.__name__:16} {verdict}, {time.perf_counter() - began:.1f} s", flush=True)
         print("".join(found), end="")
     return int(wrong > 0)
 
