@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # On CI two workers, whatever the machine says of itself.
 WORKERS ?= $(if $(CI),2,auto)
 
-.PHONY: all setup build test sanitize older lint bench clean
+.PHONY: all setup build test sanitize older lint bench wheels clean
 
 all: setup
 	$(BIN)/python -m codegen
@@ -64,6 +64,10 @@ lint: setup
 	$(BIN)/cython-lint runtime library
 	$(BIN)/python -m tests.budget
 	$(BIN)/python -m tests.prose | tail -1
+
+# The source distribution and a wheel for each Python at hand, built from the last commit and checked, in dist/.
+wheels: setup
+	$(BIN)/python buildtools/wheels.py
 
 bench: build
 	$(BIN)/python -m benchmarks.environments

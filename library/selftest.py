@@ -89,7 +89,7 @@ def _is_real(value) -> bool:
 
 
 def _disagreement(function: Callable, arguments: list, named: dict, rng: np.random.Generator) -> str:
-    """The derivatives along one direction, by each mode and compiled, if they differ; "" if they agree or the result has none."""
+    """Compare the derivatives along one direction, by each mode and compiled: a text if they differ, else the empty one."""
     places = [place for place, value in enumerate(arguments) if _is_real(value)]
 
     def f(*varied):

@@ -104,8 +104,8 @@ def array_from(data: bytes, name: str, kinds: str = NUMBERS) -> np.ndarray:
 
     Returns
     -------
-    In native byte order, and in its own memory.
-        In native byte order, and memory of its own.
+    ndarray
+        In native byte order, and in its own memory.
 
     Raises
     ------

@@ -7,11 +7,13 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 static inline void gradspec_huge_pages(void *p, size_t n) {
 #if defined(MADV_HUGEPAGE)
-    madvise((void *) (((uintptr_t) p + 4095) & ~(uintptr_t) 4095), n & ~(size_t) 4095, MADV_HUGEPAGE);
+    uintptr_t in_page = (uintptr_t) sysconf(_SC_PAGESIZE) - 1;
+    madvise((void *) (((uintptr_t) p + in_page) & ~in_page), n & ~(size_t) in_page, MADV_HUGEPAGE);
 #else
     (void) p, (void) n;
 #endif

@@ -1,0 +1,160 @@
+"""Build, install and test gradspec on other systems: `python -m tests.portability [SYSTEM ...] [--roots FOLDER] [--workers N]`.
+
+Each system of systems.toml becomes a folder of its own by debootstrap.  There the wheel of the last commit is built, installed
+beside NumPy alone where no compiler is found, asked by `gradspec.selftest` with the newest and the oldest NumPy, and tested by
+the suite.  The result is a row of runs.toml, from which `--table` writes the table of docs/portability.md.
+
+It needs root, for chroot and mounts, debootstrap, and for another architecture qemu-user-static and a cross compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from . import ROOT, SYSTEMS, table
+
+#: What pip needs to know of this machine's network, beside its certificates.
+NETWORK = ("http_proxy", "https_proxy", "no_proxy", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_DEFAULT_TIMEOUT")
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+EXTRAS = ("build", "codegen", "test", "examples")
+
+
+class System:
+    """A folder with a system in it: runs commands there, prints each step and how long it took."""
+
+    def __init__(self, name: str, said: dict, roots: Path):
+        self.name, self.said, self.root = name, said, roots / name
+        self.log = roots / f"{name}.log"
+        self.foreign = said.get("architecture")
+
+    def step(self, what: str, *command: str, check: bool = True, **environment: str) -> str:
+        """Run a command in the system; returns the output, all of which goes to the log as well."""
+        print(f"{self.name}: {what} ...", end=" ", flush=True)
+        began = time.monotonic()
+        known = {name: os.environ[name] for name in NETWORK if name in os.environ}
+        known |= {"PATH": "/v/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "PIP_CERT": CERTIFICATES} | environment
+        ran = subprocess.run(["chroot", self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        with self.log.open("a") as log:
+            log.write(f"$ {' '.join(command)}\n{ran.stdout}\n")
+        print(f"{'done' if ran.returncode == 0 else 'FAILED'}, {time.monotonic() - began:.0f} s", flush=True)
+        if check and ran.returncode:
+            sys.exit(f"{self.name}: {what}: see {self.log}\n{ran.stdout[-2000:]}")
+        return ran.stdout
+
+    def make(self) -> None:
+        """Install the system, if it is not there, and mount this machine's devices in it."""
+        if not (self.root / "usr/bin/python3").exists():
+            print(f"{self.name}: debootstrap ...", flush=True)
+            packages = ["python3", "python3-dev", "python3-venv", "git", "make", "ca-certificates", *self.said["packages"]]
+            script = [f"/usr/share/debootstrap/scripts/{self.said['script']}"] if "script" in self.said else []
+            command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
+            if self.foreign:
+                command.append(f"--arch={self.foreign}")
+            if script:  # a suite that debootstrap does not know has keys that it does not know either
+                command += ["--no-check-gpg", "--components=main,universe"]
+            subprocess.run([*command, self.said["suite"], self.root, self.said["mirror"], *script], check=True)
+        shared = ["/proc", "/sys", "/dev"]
+        if self.foreign:
+            shared += self.cross_compiler()
+        for place in shared:
+            inside = self.root / place.lstrip("/")
+            if not os.path.ismount(inside):
+                if Path(place).is_dir():
+                    inside.mkdir(parents=True, exist_ok=True)
+                else:
+                    inside.parent.mkdir(parents=True, exist_ok=True)
+                    inside.touch()
+                subprocess.run(["mount", "--rbind", place, inside], check=True)
+        shutil.copy(CERTIFICATES, self.root / CERTIFICATES.lstrip("/"))
+
+    def cross_compiler(self) -> list[str]:
+        """The files of this machine's cross compiler, which the system sees as well: it runs as fast there as here."""
+        compiler = self.said["compiler"]
+        triple = compiler.rpartition("-")[0]
+        tools = [f"/usr/bin/{triple}-{tool}" for tool in ("gcc", "as", "ld", "ld.bfd", "ar", "gcc-ar", "ranlib", "strip", "nm")]
+        here = subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True, check=True).stdout.strip()
+        loader = "/lib64/ld-linux-x86-64.so.2"
+        return [*(tool for tool in tools if Path(tool).exists()), f"/usr/lib/{here}", f"/usr/lib/gcc-cross/{triple}", f"/usr/{triple}", loader]
+
+    def run(self, workers: int) -> dict:
+        """Build, install, test; returns the row of runs.toml."""
+        self.log.unlink(missing_ok=True)
+        shutil.rmtree(self.root / "src", ignore_errors=True)
+        subprocess.run(["git", "clone", "-q", ROOT, self.root / "src"], check=True)
+        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+        (self.root / "packages.txt").write_text("\n".join(sorted({package for extra in EXTRAS for package in extras[extra]})))
+        self.step("environment", "python3", "-m", "venv", "--clear", "/v")
+        self.step("packages", "/v/bin/pip", "install", "-q", "--prefer-binary", "-r", "/packages.txt")
+        for old in (self.root / "wheels").glob("*.whl"):
+            old.unlink()
+        self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "/wheels", "/src", CC=self.said["compiler"])
+        (wheel,) = (self.root / "wheels").glob("*.whl")
+        for numpy in ("numpy", f"numpy=={self.said['oldest']}"):
+            self.step(f"empty environment, {numpy}", "python3", "-m", "venv", "--clear", "/bare")
+            self.step("install", "/bare/bin/pip", "install", "-q", "--only-binary", ":all:", numpy, f"/wheels/{wheel.name}", CC="false", PATH="/bare/bin")
+            self.step("selftest", "/bare/bin/python", "-m", "gradspec.selftest", PATH="/bare/bin")
+        self.step("install", "/v/bin/pip", "install", "-q", "--no-deps", f"/wheels/{wheel.name}")
+        shutil.rmtree(self.root / "src/build", ignore_errors=True)
+        tests = ["/v/bin/python", "-m", "pytest", "-n", str(workers), "--dist", "worksteal", "-p", "no:cacheprovider", "--junitxml", "/junit.xml"]
+        self.step(f"tests {' '.join(self.said['tests'])}", "sh", "-c", f"cd /src && {' '.join([*tests, *self.said['tests']])}", check=False)
+        return self.row(commit)
+
+    def processor(self) -> str:
+        """The widest vectors of this machine's processor, or its emulator."""
+        if self.foreign:
+            return "by qemu-user"
+        flags = Path("/proc/cpuinfo").read_text().split()
+        return "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "without AVX2"
+
+    def row(self, commit: str) -> dict:
+        """What was run, where, and with which result."""
+        suite = ElementTree.parse(self.root / "junit.xml").getroot()[0]
+        counts = {key: int(suite.get(key)) for key in ("tests", "failures", "errors", "skipped")}
+        asked = "import platform, numpy; print(platform.python_version(), numpy.__version__, platform.machine(), sep='\\n')"
+        python, numpy, machine = self.step("versions", "/v/bin/python", "-c", asked).split()
+        system = dict(line.split("=", 1) for line in (self.root / "etc/os-release").read_text().splitlines() if "=" in line)
+        compiler = self.step("compiler", self.said["compiler"], "--version").splitlines()[0]
+        wrong = counts["failures"] + counts["errors"]
+        return {
+            "date": datetime.date.today(), "commit": commit, "system": system["PRETTY_NAME"].strip('"'), "compiler": compiler, "python": python,
+            "processor": f"{machine}, {self.processor()}", "numpy": numpy, "selftest": [numpy, self.said["oldest"]], "tests": " ".join(self.said["tests"]),
+            "passed": counts["tests"] - wrong - counts["skipped"], "skipped": counts["skipped"], "failed": wrong,
+        }  # fmt: skip
+
+
+def main() -> int:
+    systems = tomllib.loads(SYSTEMS.read_text())
+    parser = argparse.ArgumentParser(prog="python -m tests.portability", description=__doc__.partition("\n")[0])
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"one of {', '.join(systems)}; all of them by default")
+    parser.add_argument("--roots", type=Path, default=ROOT.parent / "gradspec-roots", help="the folder of the systems, 2 GB each")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of pytest")
+    parser.add_argument("--table", action="store_true", help="write the table of docs/portability.md, and run nothing")
+    given = parser.parse_args()
+    if unknown := set(given.systems) - set(systems):
+        parser.error(f"no system has the name {', '.join(sorted(unknown))}; there are {', '.join(systems)}")
+    if not given.table:
+        if os.geteuid():
+            parser.error("chroot and mounts need root: sudo python -m tests.portability")
+        if shutil.which("debootstrap") is None:
+            parser.error("debootstrap is not installed: apt-get install debootstrap qemu-user-static")
+        given.roots.mkdir(parents=True, exist_ok=True)
+        for name in given.systems or systems:
+            system = System(name, systems[name], given.roots)
+            system.make()
+            table.add(system.run(given.workers))
+    table.write()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
