@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.build import build_folder
 from codegen.package import Package
 from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.model import FORMS
@@ -38,6 +39,8 @@ def test_generated_is_up_to_date(files):
 
 def test_every_entry_passes_its_check():
     """All of them, with the kernels that there are: `generate` checks only what is new."""
+    if build_folder(ROOT) is None:
+        pytest.skip("gradspec is not installed editable from this checkout")
     done = subprocess.run([sys.executable, "-m", "codegen", "check", "--built"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

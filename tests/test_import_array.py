@@ -26,9 +26,10 @@ def names_in_the_table():
 def test_who_calls_through_the_table_imports_it():
     table = names_in_the_table()
     assert {"PyArray_CheckExact", "PyArray_EMPTY", "PyArray_SIZE"} <= table and "PyArray_DIMS" not in table
-    files = sorted(build_folder(ROOT).glob("gradspec.*.c"))
-    if not files:
-        pytest.skip("gradspec was not built here: there is no C to look at")
+    folder = build_folder(ROOT)
+    if folder is None:
+        pytest.skip("gradspec is not installed editable from this checkout")
+    files = sorted(folder.glob("gradspec.*.c"))
     texts = {path.name: path.read_text() for path in files}
     assert any(CALL in text for text in texts.values())
     calls = {name: set(CALLED.findall(COMMENT.sub("", text))) & table for name, text in texts.items() if CALL not in text}

@@ -145,10 +145,10 @@ class Rows:
         if len(self.places) > 1:
             self.places, self.values = [np.concatenate(self.places)], [np.concatenate(self.values)]
         places, values = self.places[0], self.values[0]
-        if len(places) and not (places[1:] > places[:-1]).all():
+        if not (np.diff(places) > 0).all():
             order = np.argsort(places, kind="stable")
             ordered = places[order]
-            starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+            starts = np.flatnonzero(np.diff(ordered, prepend=-1))
             places, values = ordered[starts], np.add.reduceat(values[order], starts)
             self.places, self.values = [places], [values]
         return places, values
@@ -157,7 +157,7 @@ class Rows:
         """Add all rows to the leaf's `.grad`, as a dense array."""
         places, values = self.summed()
         cdef tuple shape = (<object> leaf.array).shape
-        if values.shape[1:] != shape[1:] or len(places) and places[-1] >= shape[0]:
+        if values.shape[1:] != shape[1:] or len(places) and places[len(places) - 1] >= shape[0]:
             raise RuntimeError(f"rows of a gradient wait at a leaf whose data was replaced by an array of shape {list(shape)}; "
                                "read .grad before, or set it to None")
         whole = take_backward(values, places, shape, 0)

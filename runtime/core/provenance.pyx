@@ -19,7 +19,7 @@ from .grad_mode cimport ANOMALY, ThreadObjects, ThreadState
 from ..support.named_result import named
 from .node cimport Node
 
-cdef extern from "gradspec/core/provenance.h":
+cdef extern from "gradspec/support/cpython.h":
     PyObject* gradspec_instruction(unsigned int*)
     int PyCode_Check(PyObject*)
     ctypedef struct PyCodeObject

@@ -20,6 +20,9 @@ from ..core.tensor cimport (
 )
 from .modes cimport put_back
 
+cdef extern from "gradspec/support/cpython.h":
+    bint gradspec_is_temporary(object, Py_ssize_t)
+
 cnp.import_array()
 
 
@@ -146,7 +149,7 @@ cdef object assigned(TensorBase target, object value):
         return value
     if memcmp(&view.extra.taken[0], PyArray_BYTES(view.array), PyArray_ITEMSIZE(view.array)) == 0:
         return value
-    if Py_REFCNT(value) > 2:  # beside the interpreter's stack and the name here
+    if not gradspec_is_temporary(value, 1):
         raise RuntimeError("an element was assigned that has been overwritten since it was read, x[i] being a view of it: take "
                            "x[i].clone() for what it was, or x[i] again for what it is")
     array = np.empty((), view.array.dtype)

@@ -129,7 +129,7 @@ class amp:
 class _OfAbsent:
     """`gs.cuda.amp`, with the names of `gs.amp` without a device."""
 
-    autocast, GradScaler = functools.partial(autocast, "cuda"), functools.partial(GradScaler, "cuda")
+    autocast, GradScaler = staticmethod(functools.partial(autocast, "cuda")), staticmethod(functools.partial(GradScaler, "cuda"))
 
 
 vars(cuda)["amp"] = _OfAbsent()

@@ -236,7 +236,8 @@ def test_no_function_of_numpy_is_claimed_twice(operators):
     for op in operators:
         for name in op.numpy:
             owners.setdefault(name, set()).add(op.name)
-            owners.setdefault(operator_of(name), set()).add(op.name)
+            if (function := operator_of(name)) is not None:
+                owners.setdefault(function, set()).add(op.name)
     assert {claim: names for claim, names in owners.items() if len(names) > 1} == {}
 
 
@@ -249,8 +250,14 @@ def test_the_functions_are_those_of_the_oldest_numpy():
 
 
 def test_every_function_of_the_oldest_numpy_that_an_operator_has_is_there_now(operators):
-    assert [name for op in operators for name in op.numpy if not callable(operator_of(name))] == []
+    """A newer NumPy may have dropped the other name of a function, but not the function."""
+    gone = [op.name for op in operators if op.numpy and not any(callable(operator_of(name)) for name in op.numpy)]
+    assert gone == []
 
 
 def operator_of(name):
-    return operator.attrgetter(name)(np)
+    """NumPy's function of a name, or None where this NumPy has dropped the name."""
+    try:
+        return operator.attrgetter(name)(np)
+    except AttributeError:
+        return None

@@ -13,6 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from codegen.build import build_folder  # noqa: E402
 from tests.mutants.changes import mutants  # noqa: E402
 from tests.mutants.tokens import lines  # noqa: E402
 from tests.mutants.trial import HOOK, Compiled  # noqa: E402
@@ -92,6 +93,8 @@ def test_equivalent_mutants_have_one_reason_and_a_module():
 
 
 def test_a_module_in_cython_is_built_with_the_commands_of_the_build_beside_it(tmp_path):
+    if build_folder(ROOT) is None:
+        pytest.skip("gradspec is not installed editable from this checkout")
     module = ROOT / "runtime/kernels/loops/donated_buffer.pyx"
     compiled = Compiled(module)
     assert compiled.extension.parent.name == "kernels"

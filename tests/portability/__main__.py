@@ -93,7 +93,8 @@ class System:
         commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
         (self.root / "packages.txt").write_text("\n".join(sorted({package for extra in EXTRAS for package in extras[extra]})))
-        self.step("environment", "python3", "-m", "venv", "--clear", "/v")
+        if not (self.root / "v/bin/pip").exists():
+            self.step("environment", "python3", "-m", "venv", "/v")
         self.step("packages", "/v/bin/pip", "install", "-q", "--prefer-binary", "-r", "/packages.txt")
         for old in (self.root / "wheels").glob("*.whl"):
             old.unlink()

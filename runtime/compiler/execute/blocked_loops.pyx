@@ -302,8 +302,9 @@ cdef double joined(Sum* sum, npy_intp size, double** partial) noexcept nogil:
     cdef npy_intp first
     cdef double value
     if size <= PIECE:
+        value = partial[0][0]
         partial[0] += 1
-        return partial[0][-1]
+        return value
     first = half(size)
     value = joined(sum, first, partial)
     return both(sum, value, joined(sum, size - first, partial))

@@ -81,9 +81,11 @@ def names_read(code: types.CodeType, but_appended: bool = False) -> frozenset[st
     With `but_appended`, names are left out if the next instruction is a method that only adds to a container (`losses.append`).
     """
     found = {constant for constant in code.co_consts if isinstance(constant, str)}
-    steps = steps_of(code)
+    steps, cells = steps_of(code), {*code.co_cellvars, *code.co_freevars}
     for step, following in zip(steps, [*steps[1:], None]):
         is_read = step.operation.startswith(("LOAD_", "IMPORT_")) and step.operation not in ("LOAD_CLOSURE", "LOAD_CONST")
+        if step.operation.startswith("LOAD_FAST") and step.name in cells:  # LOAD_CLOSURE since 3.13, for an inner function
+            continue
         if is_read and isinstance(step.name, str) and not (but_appended and following is not None and following.name in ADDS):
             found.add(step.name)
     return frozenset(found)

@@ -140,7 +140,7 @@ cdef class Recorder(Listener):
         else:
             call.outputs = self.result(event.outputs, call) if is_tensor(event.outputs) else self.results(event.outputs, call)
             if call.name.endswith("_") and type(call.outputs) is Value and call.outputs is not call.arguments[0]:
-                call.name = call.name[:-1]  # the tensor became a view of its former self: nothing is written
+                call.name = call.name.removesuffix("_")  # the tensor became a view of its former self: nothing is written
 
     def called_back(self, Event event, Call call):
         text = f"{place(event.line)}: {event.name} was called back, and is not called by this program"

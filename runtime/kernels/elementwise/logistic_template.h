@@ -7,7 +7,7 @@ GRADSPEC_WIDE static void TYPED(exponents)(const T *x, T scale, T *e, npy_intp n
         T a;
         memcpy(&b, x + i, sizeof(T));
         b &= ~SIGN;
-        b = (b > THOUSAND) & (b <= INFINITE) ? THOUSAND : b;
+        b = ((b > THOUSAND) & (b <= INFINITE)) ? THOUSAND : b;
         memcpy(&a, &b, sizeof(T));
         e[i] = -scale * a;
     }

@@ -115,8 +115,7 @@ GRADSPEC_INLINE double gradspec_single_angle(double n, double d) {
 }
 
 GRADSPEC_INLINE double gradspec_single_atan(double x) {
-    double size = gradspec_size(x);
-    return gradspec_signed(gradspec_single_angle(size > 0x1p99 ? 0x1p99 : size, 1.0), x);
+    return gradspec_signed(gradspec_single_angle(gradspec_size(x), 1.0), x);
 }
 
 GRADSPEC_INLINE double gradspec_single_asin(double x) {

@@ -282,7 +282,7 @@ cdef ndarray solved(object a, object b):
             if PyArray_DIMS(a_)[i] != PyArray_DIMS(b_)[i]:
                 return None
     longer = a_ if ndim == 2 else b_
-    shape = (<object> longer).shape[:-2] + (job.n, job.columns)
+    shape = (<object> longer).shape[:PyArray_NDIM(longer) - 2] + (job.n, job.columns)
     y = np.empty(shape, (<object> a_).dtype)
     count = y.size // (job.n * job.columns)
     job.y = PyArray_BYTES(y)

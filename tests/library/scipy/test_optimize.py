@@ -139,7 +139,7 @@ CASES = [
     minimized("trust-constr", 1e-11, bounds=[(0.9, 2.0), (None, None)]),
     minimized("L-BFGS-B", box=([-1, -1], [5, 0.4])),
     *(with_constraints("SLSQP", c) for c in (on_a_line, outside_of_a_disc, between, linear_ones, slack_ones)),
-    *(with_constraints("trust-constr", c, 1e-8) for c in (on_a_line, between)),
+    *(with_constraints("trust-constr", c, 1e-10) for c in (on_a_line, between)),
     *(scalars(m, 0.0, 3.0) for m in ("brentq", "brenth", "ridder", "bisect", "toms748")),
     *(scalars("root_scalar", bracket=(0, 3), method=m, attribute="root") for m in (None, "brentq", "bisect", "ridder", "toms748")),
     scalars("root_scalar", x0=1.0, x1=1.2, attribute="root", method="secant"), scalars("newton", 1.0, tol=1e-13),

@@ -13,7 +13,7 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize("reader", READERS)
 def test_changed_files_are_refused_or_read_for_what_they_are(files, reader, tmp_path):
     if reader not in files:
-        pytest.skip("the package safetensors is not there")
+        pytest.skip("reads files of safetensors, and it is not installed")
     counts, wrong = run(reader, 0, range(60), str(tmp_path), files)
     assert not wrong, wrong[0]
     assert counts["refused"] >= 20 and sum(counts.values()) == 60

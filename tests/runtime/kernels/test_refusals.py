@@ -189,6 +189,9 @@ def test_every_refusal_of_a_kernel_is_met():
 def within(file, line):
     """A line of a kernel; a compiled module names its file as its build does, of which the last part is enough."""
     file = Path(file)
+    installed = Path(kernels.__file__).parent
     if file.suffix == ".pyx":
         file = next(FOLDER.rglob(file.name), file)
+    elif installed in file.parents:
+        file = FOLDER / file.relative_to(installed)
     return (file.relative_to(FOLDER), line) if FOLDER in file.parents else None

@@ -1,6 +1,6 @@
-/* The current instruction of a thread's Python code, by the private interface of each version of CPython. */
-#ifndef GRADSPEC_PROVENANCE_H
-#define GRADSPEC_PROVENANCE_H
+/* Private and moving parts of CPython, for each version: frames, and the interpreter's stack. */
+#ifndef GRADSPEC_CPYTHON_H
+#define GRADSPEC_CPYTHON_H
 
 #include <Python.h>
 
@@ -32,6 +32,22 @@ static inline PyObject* gradspec_instruction(unsigned int* offset) {
     *offset = (unsigned int) PyUnstable_InterpreterFrame_GetLasti(frame);
     Py_DECREF(code);  /* the frame keeps it alive */
     return code;
+#endif
+}
+
+/* Whether an argument of a Python call has no name: only the interpreter's stack and `holders` references of ours hold it.  Since
+   3.14 the stack borrows the reference of a local variable, so a count cannot tell a variable from a temporary object. */
+static inline int gradspec_is_temporary(PyObject* value, Py_ssize_t holders) {
+#if PY_VERSION_HEX < 0x030E0000
+    return Py_REFCNT(value) <= 1 + holders;
+#else
+    int answer = 0;
+    if (Py_REFCNT(value) == 1 + holders) {
+        Py_SET_REFCNT(value, 1);
+        answer = PyUnstable_Object_IsUniqueReferencedTemporary(value);
+        Py_SET_REFCNT(value, 1 + holders);
+    }
+    return answer;
 #endif
 }
 
