@@ -42,6 +42,28 @@ def test_metadata_is_there_before_anything_is_built(tmp_path):
     assert [required.split(";")[0].strip() for required in metadata.get_all("Requires-Dist")] == wanted
 
 
+def test_a_build_is_counted_on_the_terminal(tmp_path):
+    """pip hides what a build prints: the counter reads ninja's log."""
+    import io
+    import time
+
+    pytest.importorskip("mesonpy")
+    sys.path.insert(0, str(ROOT / "buildtools"))
+    import build_backend
+
+    began, folder, terminal = time.time() - 1, tmp_path / ".mesonpy-x", io.StringIO()
+    assert build_backend.steps(tmp_path, began) == (0, 0)
+    folder.mkdir()
+    (folder / "build.ninja").write_text("build a.o: c a.c\nbuild b.o: c b.c\nbuild all: phony a.o b.o\n")
+    (folder / ".ninja_log").write_text("# ninja log v5\n0\t5\t0\ta.o\tabc\n")
+    assert build_backend.steps(tmp_path, began) == (1, 2) and build_backend.steps(tmp_path, time.time() + 9) == (0, 0)
+    with build_backend.counted(terminal, tmp_path, every=0.01):
+        time.sleep(0.2)
+    assert "gradspec: 1 of 2 steps, 0:01 min" in terminal.getvalue() and terminal.getvalue().endswith(" \r")
+    with build_backend.counted(None, tmp_path):
+        pass
+
+
 def test_no_file_is_installed_twice():
     """A wheel with a name twice is malformed; the folders are copied whole, so none of their files is named beside them."""
     text = (ROOT / "meson.build").read_text()
@@ -65,6 +87,15 @@ def test_wheels_are_for_the_pythons_that_are_supported():
     assert tested and all((ROOT / path).exists() for path in tested)
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     assert [int(version.removeprefix("3.")) for version in workflow["jobs"]["tests"]["strategy"]["matrix"]["python"]] == found
+
+
+def test_the_conda_recipe_says_what_the_project_says():
+    recipe = yaml.safe_load((ROOT / "buildtools/conda/recipe.yaml").read_text())
+    host, run_ = (set(recipe["requirements"][part]) - {"python", "pip"} for part in ("host", "run"))
+    plain = {re.sub(r"([a-z-]+)(>=.*)?$", lambda m: f"{m[1]} {m[2] or ''}".strip(), word.lower()) for word in PROJECT["build-system"]["requires"]}
+    assert host == plain and run_ == {word.replace(">=", " >=") for word in PROJECT["project"]["dependencies"]}
+    assert recipe["context"]["version"] == PROJECT["project"]["version"]
+    assert recipe["about"]["license"] == PROJECT["project"]["license"] and recipe["about"]["summary"] == PROJECT["project"]["description"]
 
 
 @pytest.mark.slow
