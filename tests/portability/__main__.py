@@ -42,7 +42,7 @@ class System:
         began = time.monotonic()
         known = {name: os.environ[name] for name in NETWORK if name in os.environ}
         known |= {"PATH": "/v/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "PIP_CERT": CERTIFICATES} | environment
-        ran = subprocess.run(["chroot", self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        ran = subprocess.run([shutil.which("chroot"), self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         with self.log.open("a") as log:
             log.write(f"$ {' '.join(command)}\n{ran.stdout}\n")
         print(f"{'done' if ran.returncode == 0 else 'FAILED'}, {time.monotonic() - began:.0f} s", flush=True)
@@ -96,15 +96,15 @@ class System:
         if not (self.root / "v/bin/pip").exists():
             self.step("environment", "python3", "-m", "venv", "/v")
         self.step("packages", "/v/bin/pip", "install", "-q", "--prefer-binary", "-r", "/packages.txt")
-        for old in (self.root / "wheels").glob("*.whl"):
-            old.unlink()
-        self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", "/wheels", "/src", CC=self.said["compiler"])
-        (wheel,) = (self.root / "wheels").glob("*.whl")
+        wheels = self.root / "wheels" / commit  # an interrupted run begins behind its wheel
+        if not list(wheels.glob("*.whl")):
+            self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"/wheels/{commit}", "/src", CC=self.said["compiler"])
+        wheel = f"/{next(wheels.glob('*.whl')).relative_to(self.root)}"
         for numpy in ("numpy", f"numpy=={self.said['oldest']}"):
             self.step(f"empty environment, {numpy}", "python3", "-m", "venv", "--clear", "/bare")
-            self.step("install", "/bare/bin/pip", "install", "-q", "--only-binary", ":all:", numpy, f"/wheels/{wheel.name}", CC="false", PATH="/bare/bin")
+            self.step("install", "/bare/bin/pip", "install", "-q", "--only-binary", ":all:", numpy, wheel, CC="false", PATH="/bare/bin")
             self.step("selftest", "/bare/bin/python", "-m", "gradspec.selftest", PATH="/bare/bin")
-        self.step("install", "/v/bin/pip", "install", "-q", "--no-deps", f"/wheels/{wheel.name}")
+        self.step("install", "/v/bin/pip", "install", "-q", "--no-deps", "--force-reinstall", wheel)
         shutil.rmtree(self.root / "src/build", ignore_errors=True)
         tests = ["/v/bin/python", "-m", "pytest", "-n", str(workers), "--dist", "worksteal", "-p", "no:cacheprovider", "--junitxml", "/junit.xml"]
         self.step(f"tests {' '.join(self.said['tests'])}", "sh", "-c", f"cd /src && {' '.join([*tests, *self.said['tests']])}", check=False)
