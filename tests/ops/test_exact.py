@@ -166,6 +166,12 @@ class TestBothFactorsMove:
             assert forward(function, np.array(0.0), np.array(1.0)) == limit
             assert not np.isfinite(reverse(function, np.array(0.0), 2))
 
+    @pytest.mark.parametrize("function", [lambda t: gs.special.xlogy(t * t, t), lambda t: gs.sqrt(t**2), lambda t: gs.sqrt(t**4)])
+    def test_an_infinite_slope_times_zero(self, function):
+        """Not known: the operator meets the same numbers where the derivative is 0 and where it is infinite."""
+        with np.errstate(all="ignore"):
+            assert np.isnan(reverse(function, np.array(0.0))) and np.isnan(forward(function, np.array(0.0), np.array(1.0)))
+
 
 class TestNorms:
     @pytest.mark.parametrize("ord", [1, 1.5, 2, 3])

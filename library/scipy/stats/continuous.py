@@ -122,37 +122,52 @@ class Continuous(Distribution):
         return ops.where(flat, stop_gradient(value), formula(ops.where(flat, self._inside(ends), y), *shapes))
 
     def _at_ends(self, which: str, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
-        """The density at the ends of the support, where a formula may subtract infinities: the limit, 0 or infinite."""
+        """The density at the ends of the support: its limit if a formula subtracts infinities, with derivatives if that is 0."""
         at = (y == ends[0]) | (y == ends[1])
         lost, flat = ops.isnan(value) & at, (value == 0) & at & (which == "pdf")
         if some(lost):
-            size = ops.where(y == 0, 1e-200, 1e-10 * abs(y))
-            beside = stop_gradient(self._formulas["logpdf"](ops.where(y == ends[0], y + size, y - size), *shapes))
-            limit = ops.where(beside < -100, -math.inf, ops.where(beside > 100, math.inf, math.nan))
+            first, _ = self._power(y, ops.where(y == 0, 1e-50, 1e-6), shapes, ends)
+            second, beside = self._power(y, ops.where(y == 0, 1e-100, 1e-9), shapes, ends)
+            falls = ((first > 1e-3) & (second > first - 1e-3)) | (beside == -math.inf)
+            grows = (first < -1e-3) & (second < first + 1e-3)
+            level = lost & (abs(first) + abs(second) < 1e-4)
+            limit = ops.where(falls, -math.inf, ops.where(grows, math.inf, math.nan))
             limit = limit if which == "logpdf" else ops.exp(limit)
             value, flat = ops.where(lost, limit, value), flat | (lost & (limit == 0))
+            if some(level):
+                near = stop_gradient(self._risen(level, value, y, shapes, ends))
+                value = ops.where(level, ops.log(ops.where(level, near, 1.0)) if which == "logpdf" else near, value)
+            value = value + _zero(ops.where(lost & ~flat, 0.0, math.inf), y + sum(shapes))
         return self._risen(flat, value, y, shapes, ends) if some(flat) else value
+
+    def _power(self, y: Any, near: Any, shapes: list[Any], ends: Any) -> tuple[Any, Any]:
+        """The power as which the density rises from an end y of the support, by the slope of `logpdf` near it, and `logpdf`."""
+        constants = [stop_gradient(shape) for shape in shapes]
+        step = near * self._inward(y, ends)
+        beside, slope = jvp(lambda y: self._formulas["logpdf"](y, *constants), (stop_gradient(y + step),), (ops.ones_like(step),))
+        return slope * step, beside
+
+    def _inward(self, y: Any, ends: Any) -> Any:
+        """The way from an end y of the support to a regular point."""
+        return stop_gradient(ops.where(y == ends[0], 1, -1) * abs(y - self._inside(ends)))
 
     def _risen(self, at: Any, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
         """A density that is 0 at an end of the support, with derivatives: it rises as a power, taken from `logpdf` nearby.
 
         Derivatives of an order below the power are 0.  For the powers 1 and 2 they are extrapolated from three points near the
-        end.  All other derivatives are NaN, and also second derivatives of a family with shape parameters, because the power may
-        depend on them.
+        end, and so is the value for the power 0.  All other derivatives are NaN, and also second derivatives of a family with
+        shape parameters, because the power may depend on them.
         """
         formula, inside = self._formulas["pdf"], self._inside(ends)
-        left = y == ends[0]
-        size = ops.where(left, 1, -1) * 1e-6 * abs(y - inside)
-        constants = [stop_gradient(shape) for shape in shapes]
-        place = stop_gradient(y + size)
-        slope = jvp(lambda y: self._formulas["logpdf"](y, *constants), (place,), (ops.ones_like(place),))[1]
-        power = slope * size
-        over = y - ops.where(left, *ends)
+        power, _ = self._power(y, 1e-6, shapes, ends)
+        size, constants = 1e-6 * self._inward(y, ends), [stop_gradient(shape) for shape in shapes]
+        over = y - ops.where(y == ends[0], *ends)
         whole = at & (abs(power - ops.round(power)) < 1e-4) & (power < 2.5)
         places = [ops.where(whole, stop_gradient(y + k * size) + over, stop_gradient(inside)) for k in (1, 2, 3)]
         near = sum(factor * formula(place, *constants) for factor, place in zip((3, -3, 1), places))
         orders = ops.where(at & ~whole, ops.where(power > 2, 2.0, ops.where(power > 1, 1.0, 0.0)), math.inf)
-        found = ops.where(whole, near - stop_gradient(near), _zero(orders, over))
+        near = near - ops.where(power > 0.5, stop_gradient(near), 0.0)
+        found = ops.where(whole, near, stop_gradient(value) + _zero(orders, over))
         for shape in shapes:
             found = found + _zero(ops.where(whole, 1.0, math.inf), over + shape)
         return ops.where(at, found, formula(ops.where(at, inside, y), *shapes))

@@ -117,6 +117,21 @@ def test_special_functions_where_they_end():
     assert gs.grad(lambda a, p: special.gammaincinv(a, p), (0, 1))(2.5, 0.0)[0].item() == 0
 
 
+@each("name, shapes, x, value, slope", [
+    ("genhalflogistic", (0.25,), 4.0, 0, 0), ("genhalflogistic", (0.5,), 2.0, 0, -1), ("genhalflogistic", (0.7,), 1 / 0.7, 0, np.nan),
+    ("genhalflogistic", (1.0,), 1.0, 2, np.nan), ("genhalflogistic", (2.0,), 0.5, np.inf, np.nan), ("triang", (1.0,), 1.0, 2, np.nan),
+    ("exponweib", (0.5, 2.0), 0.0, 1, np.nan), ("exponweib", (0.5, 3.0), 0.0, 0, np.nan), ("exponweib", (1.0, 2.0), 0.0, 0, 2),
+    ("rdist", (2.0,), 1.0, 0.5, np.nan), ("johnsonsb", (0.5, 0.5), 1.0, 0, 0), ("invweibull", (9.6,), 0.0, 0, 0),
+])  # fmt: skip
+def test_densities_at_an_end_where_the_formula_is_lost(name, shapes, x, value, slope):
+    """By the leading power of each formula: where infinities cancel, the limit, and a slope only where it is known."""
+    family = getattr(stats, name)
+    np.testing.assert_allclose(family.pdf(x, *shapes).item(), value, rtol=1e-12)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(family.logpdf(x, *shapes).item(), np.log(value), rtol=1e-12)
+    np.testing.assert_allclose(gs.grad(lambda x: family.pdf(x, *shapes))(x).item(), slope, rtol=1e-12)
+
+
 def test_tails_by_mpmath():
     """The slope of a noncentral t in its degrees of freedom, from the smaller tail."""
     mpmath.mp.dps = 30
