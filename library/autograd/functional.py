@@ -32,11 +32,8 @@ from .flat_derivatives import (
 
 ROWS_FOR_A_COLUMN = 4  # for small functions, where the default makes a difference
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def vjp(

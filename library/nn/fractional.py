@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 
 def begins(sample: Tensor, length: int, size: int, window: int) -> Tensor:
@@ -207,7 +208,3 @@ def fractional_max_pool3d(
     """
     found = pooled("fractional_max_pool3d", 3, x, kernel_size, output_size, output_ratio, _random_samples, generator)
     return found if return_indices else found[0]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

@@ -24,6 +24,9 @@ from ..transforms.batching.level_tensor import whole_of
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["batch_norm", "instance_norm"]
+__dir__ = __all__.copy
+
 @answering
 def batch_norm(
     x: Tensor | npt.ArrayLike,
@@ -172,7 +175,3 @@ def _check_mapped(op: str, name: str, held: Tensor, value: Tensor) -> None:
     if level is not None and not is_other(level) and not is_row(held, level):
         raise RuntimeError(f"{op}: inside of vmap each row has statistics of its own, and {name} is the same for all of them. "
                            "Map over the running statistics as well, or keep none (track_running_stats=False)")  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return ["batch_norm", "instance_norm"]

@@ -28,13 +28,10 @@ __all__ = [
     "get_swa_multi_avg_fn",
     "update_bn",
 ]
+__dir__ = __all__.copy
 answer(__name__)
 
 Average = Callable[[Any, Any, Any], Any]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def get_swa_avg_fn() -> Average:
