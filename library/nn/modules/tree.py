@@ -239,13 +239,7 @@ class Tree:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set `requires_grad` of all parameters.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Set `requires_grad` of all parameters, and return this module."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
