@@ -80,17 +80,7 @@ def get_swa_multi_avg_fn() -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place.
-
-    Parameters
-    ----------
-    decay : float
-        How much of the average is kept.
-
-    Returns
-    -------
-    callable
-    """
+    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place."""
     return _of_lists(get_ema_avg_fn(decay))
 
 
