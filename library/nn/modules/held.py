@@ -157,7 +157,7 @@ class ParameterDict(_Held):
         return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter with this name; if there is none, it is set to `default` first."""
+        """The parameter with this name; a missing one is set to `default` first."""
         if key not in self._keys:
             self[key] = default
         return self[key]
