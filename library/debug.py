@@ -14,6 +14,7 @@ from .func.callbacks import Callback, called_back
 from .support.lazy_import import answer
 
 __all__ = ["callback", "print"]
+__dir__ = __all__.copy
 
 
 def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
@@ -76,7 +77,3 @@ def _print(fmt: str, *args: Any, **kwargs: Any) -> None:
 
 
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -16,6 +16,7 @@ from .support.generator import manual_seed as manual_seed
 from .support.lazy_import import answer
 
 __all__ = sorted(["Generator", "default_rng", "manual_seed", "seed", *_random.__all__])
+__dir__ = __all__.copy
 answer(__name__)
 seed = manual_seed
 
@@ -99,7 +100,3 @@ def default_rng(seed: Any = None) -> Generator:
     Generator
     """
     return Generator(numpy_random().default_rng(seed.generator if isinstance(seed, Holder) else seed))
-
-
-def __dir__() -> list[str]:
-    return [*__all__]

@@ -19,11 +19,8 @@ from .support.lazy_import import answer
 from .support.pytree import flatten
 
 __all__ = ["check_grads"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: Sequence[str] = ("fwd", "rev"),

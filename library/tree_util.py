@@ -26,11 +26,8 @@ __all__ = [
     "ravel_pytree", "register_dataclass", "register_pytree_node", "register_pytree_node_class", "register_static", "tree_all",
     "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class _Structure:

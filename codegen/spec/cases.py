@@ -47,7 +47,7 @@ def case_of(node: ast.AST) -> str:
 
 
 def case_at(tree: ast.expr, at: Location) -> str:
-    """The case whose condition or formula contains a place; empty if there is none."""
+    """The case whose condition or formula contains a place, or an empty string."""
     while case := case_of(tree):
         if _holds(tree.body, at) or _holds(tree.test, at):
             return case

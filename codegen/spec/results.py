@@ -32,7 +32,7 @@ _COUNTERPART = re.compile(r"(real|complex)\((\w+)\)$", re.ASCII)
 
 
 def parse_dtype(text: Text, signature: Signature) -> tuple[str, tuple[str | None, ...]]:
-    """The input dtypes, and the stated result dtypes, one for each visible output; an empty tuple if none is stated."""
+    """The input dtypes, and the stated result dtypes, one for each visible output, or an empty tuple."""
     arrow = text.value.find("->")
     taken = text.part(0, arrow if arrow >= 0 else len(text.value))
     if taken.value not in DTYPES:

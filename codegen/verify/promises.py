@@ -83,7 +83,7 @@ def _calls(op: Op, dtype: type) -> Iterator[BoundCall]:
 
 
 def _widened(value: Any, dtype: type) -> Any:
-    """The array, or the first array of a list, in the wider dtype; None if there is none."""
+    """The array, or the first array of a list, in the wider dtype, or None."""
     if isinstance(value, list):
         return [_widened(value[0], dtype), *value[1:]] if len(value) > 1 and isinstance(value[0], np.ndarray) else None
     return value.astype(_WIDER.get(dtype)) if isinstance(value, np.ndarray) and value.dtype == dtype else None

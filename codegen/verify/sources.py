@@ -51,9 +51,10 @@ class Sources:
     def unbuilt(self, paths: Iterable[Path]) -> bool:
         """Whether the compiled form of some files is older than they are."""
         compiled = [path for path in paths if path.suffix in COMPILED]
-        translated = min((self._translated(path) for path in compiled if path.suffix == ".pyx"), default=0)
+        times = {path: self._translated(path) for path in compiled if path.suffix == ".pyx"}
+        oldest = min(times.values(), default=0)  # of the modules that may cimport a .pxd
         return any(
-            path.stat().st_mtime_ns > max(self._built(path.parent), translated if path.suffix in TRANSLATED else 0)
+            path.stat().st_mtime_ns > max(self._built(path.parent), times.get(path, oldest) if path.suffix in TRANSLATED else 0)
             for path in compiled
         )
 

@@ -124,7 +124,7 @@ class _StatedCase(Case):
                 raise Stop
 
     def _slope(self, name: str, direction: np.ndarray) -> float:
-        """The derivative of the sum of the outputs from one side, NaN if there is none."""
+        """The derivative of the sum of the outputs from one side, or NaN."""
         start = self._total(self.at({}))
 
         def slope(step: float) -> float:

@@ -21,7 +21,7 @@ WIDTH, LINES = 120, 6  # limits of an example
 
 
 def example(op: Bindings, alias: str = "gs") -> list[str]:
-    """The lines of the first example that is short and consists of literals; empty if there is none."""
+    """The lines of the first example that is short and consists of literals, or no lines."""
     for stated in op.op.examples:
         try:
             lines = list(_session(op, stated, alias))

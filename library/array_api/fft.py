@@ -19,7 +19,4 @@ def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
 
 __all__ = ["fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
            "rfftfreq", "rfftn"]  # fmt: skip
-
-
-def __dir__():
-    return __all__
+__dir__ = __all__.copy

@@ -118,7 +118,4 @@ __all__ = [
     "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot",
     "vector_norm",
 ]  # fmt: skip
-
-
-def __dir__():
-    return __all__
+__dir__ = __all__.copy

@@ -34,6 +34,7 @@ from .mutation import SavedValues, watching
 
 __all__ = ["CheckpointError", "GraphExecGroup", "checkpoint", "checkpoint_sequential", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
 
 CHECKS = ("default", "none")
@@ -41,10 +42,6 @@ NO_CHOICE = (
     "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; without it the "
     "default is use_reentrant=True, as in PyTorch."
 )
-
-
-def __dir__():
-    return __all__
 
 
 class CheckpointError(RuntimeError):

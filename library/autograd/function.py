@@ -9,7 +9,4 @@ from ..engine.intermediate_values import once_differentiable
 from . import follower  # noqa: F401 (follows what a forward keeps)
 
 __all__ = ["Function", "once_differentiable"]
-
-
-def __dir__():
-    return __all__
+__dir__ = __all__.copy

@@ -32,11 +32,8 @@ from .flat_derivatives import (
 
 ROWS_FOR_A_COLUMN = 4  # for small functions, where the default makes a difference
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def vjp(
@@ -240,21 +237,12 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The product of the Hessian of a function with a vector, by forward mode over a backward pass.
-
-    Parameters
-    ----------
-    func, inputs, create_graph, strict
-        As for `vjp`; `func` returns a single element.
-    v : Tensor, ndarray, or a nest of them, optional
-        Has the structure and the shapes of `inputs`; optional if that is a single element.
+    """The product of the Hessian of a function with a vector, by forward mode over a backward pass; parameters as for `vhp`.
 
     Returns
     -------
-    output
-        The result of `func`.
-    hvp
-        Has the structure of `inputs`.
+    output, hvp
+        The result of `func`; and the product, with the structure of `inputs`.
 
     Notes
     -----

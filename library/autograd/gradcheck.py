@@ -14,10 +14,7 @@ from ..support.generator import numpy_random
 from .differences import as_tuple, is_checked
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-
-
-def __dir__():
-    return __all__
+__dir__ = __all__.copy
 
 
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,

@@ -39,6 +39,7 @@ __all__ = [
     "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "make_dot", "register_multi_grad_hook",
     "save_on_cpu", "save_to_disk", "saved_memory", "saved_tensors_hooks", "set_mutation_on_saved_tensors",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
 
 
@@ -67,10 +68,6 @@ _current_graph_task_id = current_graph_task_id
 _current_graph_task_execution_order = current_graph_task_execution_order
 _get_current_graph_task_keep_graph = current_graph_task_keep_graph
 _will_engine_execute_node = will_engine_execute_node
-
-
-def __dir__():
-    return __all__
 
 
 # Saved tensors.

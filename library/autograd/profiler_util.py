@@ -8,8 +8,5 @@ from ..profiler.function_event import FormattedTimesMixin, FunctionEvent, Functi
 from ..support.lazy_import import answer
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -9,10 +9,7 @@ from ..core.tensor import TensorBase
 from ..engine.engine import queue_callback
 
 __all__ = ["Variable"]
-
-
-def __dir__():
-    return __all__
+__dir__ = __all__.copy
 
 
 class _Engine:

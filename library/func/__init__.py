@@ -53,7 +53,4 @@ __all__ = [
     "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state",
     "stop_gradient", "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -71,12 +71,7 @@ def value_and_grad(
     *,
     argnum: int | tuple[int, ...] | None = None,
 ) -> Callable[..., Any]:
-    """The value of a function and its gradient, as a function of the same arguments.
-
-    Parameters
-    ----------
-    func, argnums, has_aux, argnum
-        As for `grad`.
+    """The value of a function and its gradient, as a function of the same arguments; parameters as for `grad`.
 
     Returns
     -------

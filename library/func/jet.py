@@ -145,12 +145,7 @@ def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def value_and_laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The value of a function and its Laplacian, at the cost of the Laplacian.
-
-    Parameters
-    ----------
-    func, argnum
-        As for `laplacian`.
+    """The value of a function and its Laplacian, at the cost of the Laplacian; parameters as for `laplacian`.
 
     Returns
     -------

@@ -15,6 +15,9 @@ import gradspec as gs
 
 from ..nn import Module
 
+__all__ = ["functional_call", "stack_module_state"]
+__dir__ = __all__.copy
+
 State = Mapping[str, Any]
 _in_use: WeakKeyDictionary[Module, threading.RLock] = WeakKeyDictionary()  # one thread at a time may replace a module's tensors
 
@@ -135,7 +138,3 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, gs.Tensor], 
     for name, _ in models[0].named_buffers():
         buffers[name] = gs.stack([model.get_buffer(name).detach() for model in models])
     return params, buffers
-
-
-def __dir__() -> list[str]:
-    return ["functional_call", "stack_module_state"]

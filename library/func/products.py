@@ -123,12 +123,7 @@ def jvp(
 
 
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """Call a function; return its output and the linear function that is its derivative at this point.
-
-    Parameters
-    ----------
-    func, *primals, has_aux
-        As for `vjp`.
+    """Call a function; return its output and the linear function that is its derivative at this point; parameters as for `vjp`.
 
     Returns
     -------

@@ -17,6 +17,9 @@ from ..support.error_hints import answering
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["multi_head_attention_forward"]
+__dir__ = __all__.copy
+
 
 @answering
 def multi_head_attention_forward(
@@ -168,7 +171,3 @@ def _joined(one: Tensor, other: Tensor, dtype: Any) -> Tensor:
 def _summand(mask: Tensor, dtype: Any) -> Tensor:
     """The numbers that a mask adds to the scores: -inf if it is true."""
     return ops.where(mask, -math.inf, ops.zeros((), dtype=dtype)) if mask.dtype.kind == "b" else mask
-
-
-def __dir__() -> list[str]:
-    return ["multi_head_attention_forward"]

@@ -20,6 +20,9 @@ from .lookup import embedding
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["embedding_bag", "triplet_margin_with_distance_loss"]
+__dir__ = __all__.copy
+
 
 @answering
 def embedding_bag(
@@ -143,7 +146,3 @@ def triplet_margin_with_distance_loss(
         far = ops.minimum(far, distance(positive, negative))
     loss = ops.clip(near - far + margin, 0)
     return ops.mean(loss) if reduction == "mean" else ops.sum(loss) if reduction == "sum" else loss
-
-
-def __dir__() -> list[str]:
-    return ["embedding_bag", "triplet_margin_with_distance_loss"]

@@ -16,6 +16,9 @@ from ..generated.tensor import Tensor
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["ctc_loss"]
+__dir__ = __all__.copy
+
 
 def ctc_loss(
     log_probs: Tensor | npt.ArrayLike,
@@ -132,7 +135,3 @@ def _padded_targets(
     if real.size and not (0 <= real.min() <= real.max() < classes and (real != blank).all()):
         raise ValueError(f"ctc_loss: targets must be classes from 0 to {classes - 1}, and not the blank {blank}")
     return rows.astype(np.intp), lengths
-
-
-def __dir__() -> list[str]:
-    return ["ctc_loss"]

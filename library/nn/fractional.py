@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 
 def begins(sample: Tensor, length: int, size: int, window: int) -> Tensor:
@@ -105,19 +106,7 @@ def fractional_max_pool2d_with_indices(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = True,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`fractional_max_pool2d`, and the indices of the elements, counted through each channel of an example.
-
-    Parameters
-    ----------
-    x, kernel_size, output_size, output_ratio, _random_samples, generator
-        As for `fractional_max_pool2d`.
-    return_indices : bool
-        Without effect: the indices are always returned.
-
-    Returns
-    -------
-    (Tensor, Tensor of int)
-    """
+    """`fractional_max_pool2d` that always returns the indices, too; `return_indices` has no effect."""
     return pooled("fractional_max_pool2d", 2, x, kernel_size, output_size, output_ratio, _random_samples, generator)
 
 
@@ -140,7 +129,7 @@ def fractional_max_pool2d(
     output_ratio : float or sequence of float, optional
         Ratio of the result's lengths to the lengths of `x`, from 0 to 1.
     return_indices : bool
-        Whether the indices are returned, too.
+        Whether to return the indices of the elements, too, counted through each channel of an example.
     _random_samples : array_like, optional
         (batch, channels, 2), numbers from 0 to 1 that replace the random ones; PyTorch computes the same windows from them.
     generator : numpy.random.Generator or int, optional
@@ -160,19 +149,7 @@ def fractional_max_pool3d_with_indices(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = True,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`fractional_max_pool3d`, and the indices of the elements, counted through each channel of an example.
-
-    Parameters
-    ----------
-    x, kernel_size, output_size, output_ratio, _random_samples, generator
-        As for `fractional_max_pool3d`.
-    return_indices : bool
-        Without effect: the indices are always returned.
-
-    Returns
-    -------
-    (Tensor, Tensor of int)
-    """
+    """`fractional_max_pool3d` that always returns the indices, too; `return_indices` has no effect."""
     return pooled("fractional_max_pool3d", 3, x, kernel_size, output_size, output_ratio, _random_samples, generator)
 
 
@@ -182,32 +159,9 @@ def fractional_max_pool3d(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> Any:  # fmt: skip
-    """The largest element of each window of volumes, with random distances between windows for a result of given size.
+    """`fractional_max_pool2d` of volumes, (batch, channels, depth, height, width) or without the batch.
 
-    Parameters
-    ----------
-    x : array_like
-        (batch, channels, depth, height, width), or without the batch.
-    kernel_size : int or sequence of int
-        Size of the windows.
-    output_size : int or sequence of int, optional
-        Size of the result; either this or `output_ratio` is given.
-    output_ratio : float or sequence of float, optional
-        Ratio of the result's lengths to the lengths of `x`, from 0 to 1.
-    return_indices : bool
-        Whether the indices are returned, too.
-    _random_samples : array_like, optional
-        (batch, channels, 3), numbers from 0 to 1 that replace the random ones; PyTorch computes the same windows from them.
-    generator : numpy.random.Generator or int, optional
-        Source of the random numbers, or a seed.
-
-    Returns
-    -------
-    Tensor, or (Tensor, Tensor of int)
+    Parameters and results are the same; `_random_samples` has the shape (batch, channels, 3).
     """
     found = pooled("fractional_max_pool3d", 3, x, kernel_size, output_size, output_ratio, _random_samples, generator)
     return found if return_indices else found[0]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

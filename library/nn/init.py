@@ -20,13 +20,10 @@ __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
     "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
 
 Generator = Any  # numpy.random.Generator, or a seed
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -75,14 +72,9 @@ def uniform_(tensor: gs.Tensor, a: float = 0.0, b: float = 1.0, generator: Gener
     Parameters
     ----------
     tensor : Tensor
-        Filled in place.
+        Filled in place, and returned.
     a, b : float
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     return tensor.uniform_(a, b, generator=generator)
 
@@ -94,14 +86,9 @@ def normal_(tensor: gs.Tensor, mean: float = 0.0, std: float = 1.0, generator: G
     Parameters
     ----------
     tensor : Tensor
-        Filled in place.
+        Filled in place, and returned.
     mean, std : float
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     return tensor.normal_(mean, std, generator=generator)
 
@@ -115,15 +102,10 @@ def trunc_normal_(
     Parameters
     ----------
     tensor : Tensor
-        Filled in place.
+        Filled in place, and returned.
     mean, std : float
     a, b : float
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution may be incorrect.",
@@ -135,68 +117,23 @@ def trunc_normal_(
 
 @gs.no_grad()
 def constant_(tensor: gs.Tensor, val: float) -> gs.Tensor:
-    """Fill with one number.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Filled in place.
-    val : float
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
-    """
+    """Fill a tensor with one number in place, and return it."""
     return tensor.fill_(val)
 
 
 def ones_(tensor: gs.Tensor) -> gs.Tensor:
-    """Fill with ones.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Filled in place.
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
-    """
+    """Fill a tensor with ones in place, and return it."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: gs.Tensor) -> gs.Tensor:
-    """Fill with zeros.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Filled in place.
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
-    """
+    """Fill a tensor with zeros in place, and return it."""
     return constant_(tensor, 0.0)
 
 
 @gs.no_grad()
 def eye_(tensor: gs.Tensor) -> gs.Tensor:
-    """Fill with the identity matrix.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        2-d, filled in place.
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
-    """
+    """Fill a 2-d tensor with the identity matrix in place, and return it."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return tensor.zero_().fill_diagonal_(1)
@@ -209,13 +146,8 @@ def dirac_(tensor: gs.Tensor, groups: int = 1) -> gs.Tensor:
     Parameters
     ----------
     tensor : Tensor
-        Of 3 to 5 axes, filled in place.
+        Of 3 to 5 axes, filled in place, and returned.
     groups : int
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -236,34 +168,16 @@ def xavier_uniform_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator =
     Parameters
     ----------
     tensor : Tensor
-        Filled in place.
+        Filled in place, and returned.
     gain : float
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     bound = gain * math.sqrt(6 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator = None) -> gs.Tensor:
-    """Fill with normal numbers whose scale preserves the variance of values and gradients (Glorot and Bengio, 2010).
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Filled in place.
-    gain : float
-    generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
-    """
+    """`xavier_uniform_` with normal numbers, of the same variance (Glorot and Bengio, 2010)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))), generator)
 
 
@@ -281,18 +195,13 @@ def kaiming_uniform_(
     Parameters
     ----------
     tensor : Tensor
-        Filled in place.
+        Filled in place, and returned.
     a : float
         The slope of leaky_relu.
     mode : {'fan_in', 'fan_out'}
         Whether the variance of values is preserved, or that of gradients.
     nonlinearity : str
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -304,24 +213,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: gs.Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator = None
 ) -> gs.Tensor:
-    """Fill with normal numbers whose scale preserves the variance if a rectifier follows (He and others, 2015).
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Filled in place.
-    a : float
-        The slope of leaky_relu.
-    mode : {'fan_in', 'fan_out'}
-        Whether the variance of values is preserved, or that of gradients.
-    nonlinearity : str
-    generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
-    """
+    """`kaiming_uniform_` with normal numbers, of the same variance (He and others, 2015)."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -335,14 +227,9 @@ def orthogonal_(tensor: gs.Tensor, gain: float = 1, generator: Generator = None)
     Parameters
     ----------
     tensor : Tensor
-        Filled in place; all axes but the first count as one.
+        Filled in place, and returned; all axes but the first count as one.
     gain : float
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
@@ -362,16 +249,11 @@ def sparse_(tensor: gs.Tensor, sparsity: float, std: float = 0.01, generator: Ge
     Parameters
     ----------
     tensor : Tensor
-        2-d, filled in place.
+        2-d, filled in place, and returned.
     sparsity : float
         The fraction of zeros in each column.
     std : float
     generator : numpy.random.Generator or int, optional
-
-    Returns
-    -------
-    Tensor
-        `tensor`.
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

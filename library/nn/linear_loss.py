@@ -20,6 +20,9 @@ from ..support.error_hints import answering
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["linear_cross_entropy"]
+__dir__ = __all__.copy
+
 
 @answering
 def linear_cross_entropy(
@@ -109,7 +112,3 @@ def _counted(target: Any, weight: Any, ignored: int, dtype: Any) -> Any:
     known = target != ignored
     rates = 1.0 if weight is None else ops.astype(ops.take(asarray(weight), ops.where(known, target, 0)), dtype)
     return ops.sum(ops.where(known, rates, ops.astype(ops.zeros_like(target), dtype)))
-
-
-def __dir__() -> list[str]:
-    return ["linear_cross_entropy"]

@@ -23,6 +23,9 @@ from ..transforms.batching.level_tensor import LevelTensor
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["embedding"]
+__dir__ = __all__.copy
+
 
 class _Weighed(Function):
     """The identity; its gradient is multiplied by factors, and is 0 where a factor is 0."""
@@ -142,7 +145,3 @@ def _shorten(weight: Tensor, places: np.ndarray, longest: float, order: float) -
         rows = weight[places]
         norms = ops.vector_norm(rows, order, -1, True)
         weight[places] = ops.where(norms > longest, rows * (longest / (norms + 1e-7)), rows)
-
-
-def __dir__() -> list[str]:
-    return ["embedding"]

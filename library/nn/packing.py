@@ -17,6 +17,9 @@ from ..support.error_hints import answering
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["PackedSequence", "pack_padded_sequence", "pad_packed_sequence"]
+__dir__ = __all__.copy
+
 
 class PackedSequence(NamedTuple):
     """The elements of sequences, step by step.
@@ -116,7 +119,3 @@ def pad_packed_sequence(
     steps, columns = np.nonzero(held)
     y = ops.index_put(empty, (steps, columns), data[places[steps, columns]])
     return ops.swapaxes(y, 0, 1) if batch_first else y, asarray(lengths if order is None else lengths[order])
-
-
-def __dir__() -> list[str]:
-    return ["PackedSequence", "pack_padded_sequence", "pad_packed_sequence"]

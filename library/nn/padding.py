@@ -16,6 +16,9 @@ from ..support.error_hints import answering
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["pad"]
+__dir__ = __all__.copy
+
 MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
@@ -57,7 +60,3 @@ def pad(x: Tensor | npt.ArrayLike, pad: Sequence[int], mode: str = "constant", v
         if (first, last) != (0, x.shape[axis]):
             x = ops.narrow(x, axis, first, last - first)
     return ops.pad(x, [(max(before, 0), max(after, 0)) for before, after in pairs], MODES[mode], constant_values=value or 0)
-
-
-def __dir__() -> list[str]:
-    return ["pad"]

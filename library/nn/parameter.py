@@ -16,11 +16,8 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 class Parameter(gs.Tensor):

@@ -16,6 +16,9 @@ from ..generated.tensor import Tensor
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh"]
+__dir__ = __all__.copy
+
 # (input times its weights, states, weights of the states, their bias) -> new states
 Step = Callable[[Tensor, list[Tensor], Tensor, "Tensor | None"], list[Tensor]]
 
@@ -295,7 +298,3 @@ def network(
         if dropout and train and layer < num_layers - 1:
             x = _nn.dropout(x, dropout, generator=generator)
     return [ops.swapaxes(x, 0, 1) if swapped else x, *(ops.stack(found) for found in behind)]
-
-
-def __dir__() -> list[str]:
-    return ["gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh"]

@@ -24,6 +24,10 @@ from ..transforms.batching.level_tensor import whole_of
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["batch_norm", "instance_norm"]
+__dir__ = __all__.copy
+
+
 @answering
 def batch_norm(
     x: Tensor | npt.ArrayLike,
@@ -84,26 +88,9 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
 ) -> Tensor:
-    """Each channel of an example minus its mean, divided by the root of its variance plus eps.
+    """Each channel of an example minus its mean, divided by the root of its variance plus eps; parameters as for `batch_norm`.
 
-    Parameters
-    ----------
-    x : array_like
-        The array, channels along axis 1.
-    running_mean, running_var : Tensor or ndarray or None
-        Mean and variance of each channel, used unless `use_input_stats`.  Otherwise the statistics of each example are used, and
-        the running ones move towards their averages in place, without being recorded; variances are then sample variances.
-    weight, bias : array_like or None
-        Factor and summand of each channel.
-    use_input_stats : bool
-    momentum : float
-        The weight of the batch in the running statistics: 0 keeps them, 1 replaces them.
-    eps : float
-        Added to the variance.
-
-    Returns
-    -------
-    Tensor
+    With `use_input_stats` the statistics of each example are used, and the running ones move towards their averages.
 
     Examples
     --------
@@ -172,7 +159,3 @@ def _check_mapped(op: str, name: str, held: Tensor, value: Tensor) -> None:
     if level is not None and not is_other(level) and not is_row(held, level):
         raise RuntimeError(f"{op}: inside of vmap each row has statistics of its own, and {name} is the same for all of them. "
                            "Map over the running statistics as well, or keep none (track_running_stats=False)")  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return ["batch_norm", "instance_norm"]

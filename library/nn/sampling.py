@@ -15,6 +15,9 @@ from ..support.error_hints import answering
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
+__all__ = ["gumbel_softmax"]
+__dir__ = __all__.copy
+
 
 @answering
 def gumbel_softmax(
@@ -53,7 +56,3 @@ def gumbel_softmax(
     drawn = ops.arange(flat.shape[axis]) == ops.expand_dims(ops.argmax(flat, axis), -1)
     # The summand is exactly 0, but has the derivative.
     return ops.moveaxis(ops.astype(drawn, soft.dtype), -1, axis) + (soft - flat)
-
-
-def __dir__() -> list[str]:
-    return ["gumbel_softmax"]

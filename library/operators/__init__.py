@@ -16,8 +16,5 @@ from .text import operator
 
 __all__ = ["Argument", "FORMAT", "Facts", "Operator", "REQUIRED", "compiled", "define", "dtype_of", "in_place", "minus", "module",
            "ndim_of", "operator", "ops", "plus", "shape_of", "size_of"]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

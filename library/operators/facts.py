@@ -13,7 +13,7 @@ FORMAT = 1  # of generated modules; a module with a different format does not wo
 
 
 class Argument(NamedTuple):
-    """An argument: `type` as in the spec, such as `int[]?`; `default` is its value, `REQUIRED` if there is none."""
+    """An argument: `type` as in the spec, such as `int[]?`; `default` is its value, or else `REQUIRED`."""
 
     name: str
     type: str
@@ -22,7 +22,7 @@ class Argument(NamedTuple):
 
 
 class Required:
-    """Replaces a default if there is none."""
+    """Stands for the default of an argument that has to be given."""
 
     def __repr__(self) -> str:
         return "REQUIRED"

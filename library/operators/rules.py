@@ -45,30 +45,12 @@ def shape_of(value: Any) -> Any:
 
 
 def ndim_of(value: Any) -> int:
-    """The number of axes of an operand.
-
-    Parameters
-    ----------
-    value : array_like or sequence of array_like
-
-    Returns
-    -------
-    int
-    """
+    """The number of axes of an operand: the length of `shape_of(value)`."""
     return len(shape_of(value))
 
 
 def size_of(value: Any) -> int:
-    """The number of elements of an operand.
-
-    Parameters
-    ----------
-    value : array_like or sequence of array_like
-
-    Returns
-    -------
-    int
-    """
+    """The number of elements of an operand: the product of `shape_of(value)`."""
     return math.prod(shape_of(value))
 
 

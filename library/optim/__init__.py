@@ -24,7 +24,4 @@ __all__ = [
     "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
     "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -352,20 +352,10 @@ def check_betas(group: dict[str, Any]) -> None:
 
 
 def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` before each step of any optimiser.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(optimizer, args, kwargs)` before each step of any optimiser."""
     return RemovableHandle(EVERYWHERE[0], hook)
 
 
 def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(optimizer, args, kwargs)` after each step of any optimiser.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(optimizer, args, kwargs)` after each step of any optimiser."""
     return RemovableHandle(EVERYWHERE[1], hook)

@@ -28,13 +28,10 @@ __all__ = [
     "get_swa_multi_avg_fn",
     "update_bn",
 ]
+__dir__ = __all__.copy
 answer(__name__)
 
 Average = Callable[[Any, Any, Any], Any]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def get_swa_avg_fn() -> Average:
@@ -83,17 +80,7 @@ def get_swa_multi_avg_fn() -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place.
-
-    Parameters
-    ----------
-    decay : float
-        How much of the average is kept.
-
-    Returns
-    -------
-    callable
-    """
+    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place."""
     return _of_lists(get_ema_avg_fn(decay))
 
 

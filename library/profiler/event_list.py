@@ -201,12 +201,7 @@ class EventList(list):
         )  # fmt: skip
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum of all events, under the name "Total".
-
-        Returns
-        -------
-        FunctionEventAvg
-        """
+        """The sum of all events, under the name "Total"."""
         total = FunctionEventAvg()
         for event in itertools.chain(self, self._between):
             total += event

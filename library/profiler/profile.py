@@ -33,12 +33,7 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that `profile` can record: only the CPU.
-
-    Returns
-    -------
-    set of ProfilerActivity
-    """
+    """The activities that `profile` can record: only the CPU."""
     return {ProfilerActivity.CPU}
 
 

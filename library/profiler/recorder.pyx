@@ -30,7 +30,7 @@ cdef extern from "gradspec/profiler/stack.h":
 
 cdef struct Row:
     int64_t start, end      # nanoseconds of the clock; `end` is -1 while the event is open
-    int64_t sequence_nr     # of the node that the operator created or that runs; -1 if there is none
+    int64_t sequence_nr     # of the node that the operator created or that runs, or -1
     uint64_t origin         # the user's line, as provenance numbers it
     uint64_t thread         # the thread of the program, also while a deep pass runs on another thread's stack
     int64_t bytes           # allocated in it by the library, minus bytes freed; for a worker's part, its number of elements

@@ -40,7 +40,4 @@ else:
     __getattr__ = later(__name__, {"": _modules})
 
 __all__ = ["Objective", "objective", *_modules]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

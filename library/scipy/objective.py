@@ -30,7 +30,7 @@ class Objective:
     Attributes
     ----------
     x0 : ndarray
-        The initial parameters as a vector; None if there are none.
+        The initial parameters as a vector, or None.
     sparse : bool
         Whether Jacobians of vectors, and Hessians, are `scipy.sparse.csr_array`.
     """

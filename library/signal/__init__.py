@@ -12,7 +12,4 @@ else:
     __getattr__ = later(__name__, {"": ("windows",)})
 
 __all__ = ["windows"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -31,8 +31,5 @@ _POLYNOMIALS = (
     "shifted_chebyshev_polynomial_w",
 )  # fmt: skip
 __all__ = sorted([*_POLYNOMIALS, *_operators])
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

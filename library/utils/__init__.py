@@ -15,7 +15,4 @@ else:
     __getattr__ = later(__name__, {"": ("checkpoint",)})
 
 __all__ = ["checkpoint"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -107,7 +107,7 @@ cdef object bit_of(tuple inputs, int i):
 
 
 cdef Kept kept_by(cls, Node node, object follower, tuple inputs, tuple outputs, object to_save, object for_forward):
-    """The intermediate values that a forward has kept; None if there are none."""
+    """The intermediate values that a forward has kept, or None."""
     cdef list attributes = [], saved = [], every, found
     cdef Kept kept
     cdef int i, number

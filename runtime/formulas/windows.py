@@ -16,7 +16,7 @@ def affine_shape(theta, size):
 
 
 def attention_scale(shape):
-    """One over the square root of the number of components; 1 if there are none."""
+    """One over the square root of the number of components, or 1 for an empty axis."""
     return max(_length(shape, -1), 1) ** -0.5
 
 

@@ -251,7 +251,7 @@ cdef TensorBase laid_out_as(TensorBase tangent, TensorBase primal):
 
 
 def unpack_dual(tensor, *, level=None):
-    """Primal and tangent of a tensor at a level; the tangent is None if there is none.
+    """Primal and tangent of a tensor at a level; a constant has the tangent None.
 
     Parameters
     ----------

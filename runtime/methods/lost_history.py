@@ -25,7 +25,7 @@ SHOWING = frozenset(("matplotlib", "seaborn", "plotly", "bokeh", "h5py", "zarr")
 
 
 def users_frame():
-    """The innermost frame with user code; the outermost frame if there is none, as in a thread of a library."""
+    """The innermost frame with user code, or else the outermost frame, as in a thread of a library."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(installed()):
         frame = frame.f_back

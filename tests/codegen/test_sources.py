@@ -128,3 +128,22 @@ def test_a_source_that_gives_the_same_c_is_built(sources):
     (header,) = (path for path in softmax if path.name == "rows.h")  # which the C includes
     os.utime(header, (50, 50))
     assert Sources(sources.package).unbuilt(softmax)
+
+
+def test_a_module_is_as_new_as_its_own_translation(sources):
+    """One of two modules was edited and translated to the same C; the other one was not touched."""
+    folder = sources.package.path("build") / "cp3"
+    built = [folder / part / f"modules{EXTENSION_SUFFIXES[0]}" for part in ("runtime/kernels", "runtime")]
+    made = [folder / f"gradspec.kernels.{module}{suffix}" for module in ("rows.softmax", "loops.span") for suffix in (".c", ".dep")]
+    for path in (*built, *made):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        os.utime(path, (40 if path in built else 30,) * 2)
+    softmax = sources.of_kernel("softmax")
+    for path in softmax:
+        os.utime(path, (20, 20))
+    (edited,) = (path for path in softmax if path.name == "softmax.pyx")
+    os.utime(edited, (50, 50))
+    assert Sources(sources.package).unbuilt(softmax)
+    os.utime(made[1], (60, 60))
+    assert not Sources(sources.package).unbuilt(softmax)

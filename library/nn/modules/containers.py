@@ -66,24 +66,12 @@ class _Numbered(Module):
         self._fill(self._modules.values())
 
     def append(self, module: Module) -> Self:
-        """Append a module.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Append a module, and return the container."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Append several modules.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Append several modules, and return the container."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}")
         for module in list(modules):
@@ -91,13 +79,7 @@ class _Numbered(Module):
         return self
 
     def insert(self, index: int, module: Module) -> Self:
-        """Insert a module before the one at `index`.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Insert a module before the one at `index`, and return the container."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         modules = list(self._modules.values())
@@ -108,12 +90,7 @@ class _Numbered(Module):
         return self
 
     def pop(self, index: int) -> Module:
-        """Remove a module and return it.
-
-        Returns
-        -------
-        Module
-        """
+        """Remove a module and return it."""
         found = self[index]
         del self[index]
         return found
@@ -240,12 +217,7 @@ class ModuleDict(Module):
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Remove a module and return it.
-
-        Returns
-        -------
-        Module
-        """
+        """Remove a module and return it."""
         return self._modules.pop(key)  # type: ignore[return-value]
 
     def keys(self) -> Iterable[str]:

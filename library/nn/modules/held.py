@@ -70,25 +70,13 @@ class ParameterList(_Held):
         self._put(str(place(index, self._size)), value)
 
     def append(self, value: Any) -> Self:
-        """Append a value.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Append a value, and return the list."""
         self._put(str(self._size), value)
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> Self:
-        """Append several values.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Append several values, and return the list."""
         if not isinstance(values, Iterable) or isinstance(values, gs.Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in list(values):
@@ -169,29 +157,19 @@ class ParameterDict(_Held):
         return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter with this name; if there is none, it is set to `default` first."""
+        """The parameter with this name; a missing one is set to `default` first."""
         if key not in self._keys:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Remove a parameter and return it.
-
-        Returns
-        -------
-        Parameter
-        """
+        """Remove a parameter and return it."""
         found = self[key]
         del self[key]
         return found
 
     def popitem(self) -> tuple[str, Any]:
-        """Remove the last parameter and return it.
-
-        Returns
-        -------
-        tuple of str and Parameter
-        """
+        """Remove the last parameter and return it."""
         key = next(reversed(self._keys))
         return key, self.pop(key)
 

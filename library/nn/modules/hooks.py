@@ -299,70 +299,35 @@ def register(hooks: dict[int, Hook], hook: Hook, prepend: bool = False) -> Remov
 
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, args)` before the forward of each module; a result replaces the arguments.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, args)` before the forward of each module; a result replaces the arguments."""
     return register(EVERYWHERE.before, hook)
 
 
 def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
-    """Call `hook(module, args, result)` after the forward of each module; a result replaces the module's result.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, args, result)` after the forward of each module; a result replaces the module's result."""
     return register(EVERYWHERE.after, Flagged(hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, grad_output)` when a backward pass enters any module.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, grad_output)` when a backward pass enters any module."""
     return register(EVERYWHERE.backward_before, hook)
 
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` when a backward pass leaves any module.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, grad_input, grad_output)` when a backward pass leaves any module."""
     return register(EVERYWHERE.backward, hook)
 
 
 def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, name, buffer)` when a module registers a buffer; a result replaces the buffer.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, name, buffer)` when a module registers a buffer; a result replaces the buffer."""
     return register(REGISTRATIONS.buffer, hook)
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, name, parameter)` when a module registers a parameter; a result replaces the parameter.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, name, parameter)` when a module registers a parameter; a result replaces the parameter."""
     return register(REGISTRATIONS.parameter, hook)
 
 
 def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
-    """Call `hook(module, name, child)` when a module registers a submodule; a result replaces the submodule.
-
-    Returns
-    -------
-    RemovableHandle
-    """
+    """Call `hook(module, name, child)` when a module registers a submodule; a result replaces the submodule."""
     return register(REGISTRATIONS.module, hook)

@@ -188,7 +188,7 @@ def wait(module: Module, names: tuple[str, ...], device: Any, dtype: Any) -> Non
 
 
 def shape(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Materialize and initialise the uninitialized tensors; if there are none, values loaded from a state are kept."""
+    """Materialize and initialise the uninitialized tensors; without any, values loaded from a state are kept."""
     waiting = [(own[name], shapes[name]) for own in (module._parameters, module._buffers) for name in own if is_lazy(own[name])]
     for value, wanted in waiting:
         value.materialize(wanted)

@@ -264,22 +264,13 @@ class Module(Stateful):
         return hooked.register(self._hooks.after, flagged, prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when a backward pass enters the module; a result replaces the gradients.
-
-        Returns
-        -------
-        RemovableHandle
-        """
+        """Call `hook(module, grad_output)` when a backward pass enters the module; a result replaces the gradients."""
         return hooked.register(self._hooks.backward_before, hook, prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when a backward pass leaves the module.
 
         A result replaces the gradients of the arguments.
-
-        Returns
-        -------
-        RemovableHandle
         """
         return hooked.register(self._hooks.backward, hook, prepend)
 

@@ -175,14 +175,14 @@ class Tree:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a path; AttributeError if there is none."""
+        """The parameter at a path, or AttributeError."""
         found = self._member(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> gs.Tensor:
-        """The buffer at a path; AttributeError if there is none."""
+        """The buffer at a path, or AttributeError."""
         path, _, name = target.rpartition(".")
         found = self._member(target)
         if name not in self.get_submodule(path)._buffers:
@@ -239,13 +239,7 @@ class Tree:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set `requires_grad` of all parameters.
-
-        Returns
-        -------
-        Module
-            This module.
-        """
+        """Set `requires_grad` of all parameters, and return this module."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self

@@ -15,11 +15,8 @@ from ..parameter import Parameter
 from .parametrizations import norm_except, rows_first
 
 __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 class _Hook:

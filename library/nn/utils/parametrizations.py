@@ -16,11 +16,8 @@ from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from . import parametrize
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def norm_except(v: gs.Tensor, dim: int | None) -> gs.Tensor:

@@ -20,11 +20,8 @@ __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
     "type_before_parametrizations",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 _open = 0  # open contexts of `cached`

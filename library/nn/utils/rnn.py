@@ -14,11 +14,8 @@ __all__ = [
     "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
     "unpack_sequence",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:

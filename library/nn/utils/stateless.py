@@ -11,11 +11,8 @@ from ...support.lazy_import import answer
 from ..modules import Module
 
 __all__ = ["functional_call"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def functional_call(

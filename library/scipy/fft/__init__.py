@@ -14,9 +14,6 @@ from ..values import in_given_precision
 from ...support.lazy_import import answer
 
 __all__ = sorted([*_operators.__all__, *cosine_sine.__all__, *hankel.__all__])
+__dir__ = __all__.copy
 in_given_precision(globals(), ["fht", "ifht"])
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

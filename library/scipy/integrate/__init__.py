@@ -15,8 +15,5 @@ __all__ = [
     "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "odeint", "quad", "quad_vec", "romb",
     "simpson", "solve_bvp", "solve_ivp", "tplquad", "trapezoid",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -367,18 +367,7 @@ def tplquad(
 ) -> tuple:  # fmt: skip
     """The integral of func(z, y, x) over x from a to b, y from gfun(x) to hfun(x) and z from qfun(x, y) to rfun(x, y).
 
-    Parameters
-    ----------
-    func : callable
-    a, b : float or Tensor
-    gfun, hfun, qfun, rfun : callable, float or Tensor
-    args : tuple
-    epsabs, epsrel : float
-
-    Returns
-    -------
-    y : Tensor, shape ()
-    abserr : float
+    Parameters and results as for `dblquad`; `qfun` and `rfun` are functions, floats or Tensors, too.
     """
     ranges = [_between(qfun, rfun, len(args)), _between(gfun, hfun, len(args)), (a, b)]
     return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})

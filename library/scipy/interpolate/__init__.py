@@ -17,8 +17,5 @@ __all__ = [
     "PPoly", "PchipInterpolator", "RBFInterpolator", "RegularGridInterpolator", "griddata", "interp1d", "interpn",
     "make_interp_spline", "make_smoothing_spline",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -20,7 +20,7 @@ class _Cubic(PPoly):
 
     least = 2
 
-    def __init__(self, x: Any, y: Any, axis: int, extrapolate: Any) -> None:
+    def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
         caller = type(self).__name__
         x, y = floats(x), floats(y)
         refuse_unsorted(caller, x)
@@ -91,9 +91,6 @@ class PchipInterpolator(_Cubic):
     Slopes are weighted harmonic means of the adjacent differences (Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5, 1984),
     or 0 if the differences have different signs; the derivative by values follows the active case.
     """
-
-    def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
-        super().__init__(x, y, axis, extrapolate)
 
     def slopes(self, x: Any, y: Any, h: Any, m: Any) -> Any:
         if len(m) == 1:

@@ -13,8 +13,5 @@ from .special_matrices import *  # noqa: F403
 from ...support.lazy_import import answer
 
 __all__ = sorted(name for part in (equations, factorizations, matrix_functions, special_matrices) for name in part.__all__)
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

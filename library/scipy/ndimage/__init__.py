@@ -26,6 +26,7 @@ __all__ = [
     "percentile_filter", "prewitt", "rank_filter", "rotate", "shift", "sobel", "spline_filter", "spline_filter1d",
     "uniform_filter", "uniform_filter1d", "zoom",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 _WITHOUT = (
     "binary_closing", "binary_dilation", "binary_erosion", "binary_fill_holes", "binary_hit_or_miss", "binary_opening",
@@ -48,7 +49,3 @@ for _name in _WITHOUT:
     globals()[_name] = _refusing(_name)
 in_given_precision(globals(), __all__)
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

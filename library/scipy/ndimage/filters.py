@@ -50,17 +50,7 @@ def correlate1d(
 def convolve1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
-    """The convolution of an image with weights along an axis.
-
-    Parameters
-    ----------
-    input, weights, axis, output, mode, cval, origin
-        As for `correlate1d`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The convolution of an image with weights along an axis; parameters and result as for `correlate1d`."""
     weights = ops.flip(floats("convolve1d", weights))
     return correlate1d(input, weights, axis, output, mode, cval, -origin - (weights.size % 2 == 0))
 
@@ -68,14 +58,7 @@ def convolve1d(
 def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
     """The correlation of an image with weights of as many axes.
 
-    Parameters
-    ----------
-    input, weights, output, mode, cval, origin
-        As for `correlate1d`; `origin` may be given for each axis.
-
-    Returns
-    -------
-    Tensor
+    Parameters and result as for `correlate1d`; `origin` may be given for each axis.
     """
     x, weights = floats("correlate", input), floats("correlate", weights)
     no_output("correlate", output)
@@ -86,17 +69,7 @@ def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect
 
 
 def convolve(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
-    """The convolution of an image with weights of as many axes.
-
-    Parameters
-    ----------
-    input, weights, output, mode, cval, origin
-        As for `correlate`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The convolution of an image with weights of as many axes; parameters and result as for `correlate`."""
     weights = ops.flip(floats("convolve", weights))
     origins = each_axis("convolve", origin, weights.ndim)
     return correlate(input, weights, output, mode, cval, [-o - (size % 2 == 0) for o, size in zip(origins, weights.shape)])
@@ -219,30 +192,13 @@ def uniform_filter(
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     """Sobel's filter: a difference along `axis` after smoothing along the other axes.
 
-    Parameters
-    ----------
-    input, axis, output, mode, cval
-        As for `correlate1d`; `mode` may be given for each axis.
-
-    Returns
-    -------
-    Tensor
+    Parameters and result as for `correlate1d`; `mode` may be given for each axis.
     """
     return _edges("sobel", input, axis, output, mode, cval, [1.0, 2.0, 1.0])
 
 
 def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
-    """Prewitt's filter: `sobel` with means.
-
-    Parameters
-    ----------
-    input, axis, output, mode, cval
-        As for `sobel`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """Prewitt's filter: `sobel` with means; parameters and result as for `sobel`."""
     return _edges("prewitt", input, axis, output, mode, cval, [1.0, 1.0, 1.0])
 
 
@@ -286,17 +242,7 @@ def generic_laplace(
 
 
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
-    """Laplace's filter: second differences along all axes.
-
-    Parameters
-    ----------
-    input, output, mode, cval, axes
-        As for `generic_laplace`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """Laplace's filter: second differences along all axes; parameters and result as for `generic_laplace`."""
     return generic_laplace(
         input, lambda x, axis, *rest: correlate1d(x, [1.0, -2.0, 1.0], axis, *rest), output, mode, cval, axes=axes
     )
@@ -327,14 +273,7 @@ def generic_gradient_magnitude(
 ) -> Any:  # fmt: skip
     """The length of the gradient, by a function that computes the derivative along an axis.
 
-    Parameters
-    ----------
-    input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
-        As for `generic_laplace`.
-
-    Returns
-    -------
-    Tensor
+    Parameters and result as for `generic_laplace`.
     """
     x = floats("generic_gradient_magnitude", input)
 
@@ -348,17 +287,7 @@ def generic_gradient_magnitude(
 def gaussian_gradient_magnitude(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **kwargs: Any
 ) -> Any:
-    """The length of the gradient by derivatives of Gaussians.
-
-    Parameters
-    ----------
-    input, sigma, output, mode, cval, axes, **kwargs
-        As for `gaussian_laplace`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The length of the gradient by derivatives of Gaussians; parameters and result as for `gaussian_laplace`."""
     return generic_gradient_magnitude(input, _derivative(sigma, 1, axes, input, kwargs), output, mode, cval, axes=axes)
 
 

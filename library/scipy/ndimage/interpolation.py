@@ -82,18 +82,7 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
 
 
 def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:
-    """The coefficients of the spline through an image.
-
-    Parameters
-    ----------
-    input, order, output, mode
-        As for `spline_filter1d`.
-
-    Returns
-    -------
-    Tensor
-        Has the shape of `input`.
-    """
+    """The coefficients of the spline through an image; parameters and result as for `spline_filter1d`."""
     if not 2 <= order <= 5:
         raise RuntimeError(f"spline_filter: order must be from 2 to 5, got {order}")
     x = floats("spline_filter", input)

@@ -17,17 +17,7 @@ from .windows import along, no_output, windows
 def maximum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
-    """The greatest element of windows along an axis.
-
-    Parameters
-    ----------
-    input, size, axis, output, mode, cval, origin
-        As for `uniform_filter1d`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The greatest element of windows along an axis; parameters and result as for `uniform_filter1d`."""
     sizes, origins = along(input, size, 1, axis), along(input, origin, 0, axis)
     return _ordered("maximum_filter1d", input, sizes, None, output, mode, cval, origins, ops.max)
 
@@ -35,17 +25,7 @@ def maximum_filter1d(
 def minimum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
-    """The least element of windows along an axis.
-
-    Parameters
-    ----------
-    input, size, axis, output, mode, cval, origin
-        As for `uniform_filter1d`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The least element of windows along an axis; parameters and result as for `uniform_filter1d`."""
     sizes, origins = along(input, size, 1, axis), along(input, origin, 0, axis)
     return _ordered("minimum_filter1d", input, sizes, None, output, mode, cval, origins, ops.min)
 
@@ -86,17 +66,7 @@ def minimum_filter(
     cval: Any = 0.0,
     origin: Any = 0,
 ) -> Any:
-    """The least element of windows; equal ones share the gradient.
-
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The least element of windows; equal ones share the gradient; parameters and result as for `maximum_filter`."""
     return _ordered("minimum_filter", input, size, footprint, output, mode, cval, origin, ops.min)
 
 
@@ -138,14 +108,7 @@ def median_filter(
 ) -> Any:
     """The median of windows; for an even number of elements, the greater one of the two in the middle.
 
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
-
-    Returns
-    -------
-    Tensor
+    Parameters and result as for `maximum_filter`.
     """
     pick = lambda windows, axis: ops.sort(windows, axis)[windows.shape[0] // 2]  # noqa: E731
     return _ordered("median_filter", input, size, footprint, output, mode, cval, origin, pick)

@@ -17,8 +17,5 @@ __all__ = [
     "fsolve", "least_squares", "linear_sum_assignment", "linprog", "lsq_linear", "minimize", "minimize_scalar", "newton",
     "nnls", "ridder", "root", "root_scalar", "shgo", "toms748",
 ]  # fmt: skip
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -22,9 +22,6 @@ __all__ = [
     "lsim", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt", "sosfilt_zi",
     "sosfiltfilt", "spectrogram", "stft", "upfirdn", "welch", "wiener", "windows",
 ]  # fmt: skip
+__dir__ = __all__.copy
 in_given_precision(globals(), __all__)
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -57,14 +57,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """`fftconvolve` under the name of SciPy's overlap-add method; here it is computed without blocks.
 
-    Parameters
-    ----------
-    in1, in2, mode, axes
-        As for `fftconvolve`.
-
-    Returns
-    -------
-    Tensor
+    Parameters and result as for `fftconvolve`.
     """
     return fftconvolve(in1, in2, mode, axes)
 
@@ -110,17 +103,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", *, ax
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
-    """The cross-correlation of two arrays along all axes.
-
-    Parameters
-    ----------
-    in1, in2, mode, method
-        As for `convolve`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The cross-correlation of two arrays along all axes; parameters and result as for `convolve`."""
     a, b = _pair("correlate", in1, in2, mode)
     if not a.ndim:
         return a * ops.conj(b)
@@ -171,17 +154,7 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
 
 
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
-    """The cross-correlation of two matrices.
-
-    Parameters
-    ----------
-    in1, in2, mode, boundary, fillvalue
-        As for `convolve2d`.
-
-    Returns
-    -------
-    Tensor
-    """
+    """The cross-correlation of two matrices; parameters and result as for `convolve2d`."""
     a, b = _pair("correlate2d", in1, in2, mode)
     if mode == "valid" and any(x < y for x, y in zip(a.shape, b.shape)):
         return correlate(a, b, mode)

@@ -144,19 +144,7 @@ def welch(
     nfft: int | None = None, detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density", axis: int = -1,
     average: str = "mean",
 ) -> tuple:  # fmt: skip
-    """The power spectrum of a signal by Welch's method.
-
-    Parameters
-    ----------
-    x : array_like or Tensor
-    fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
-        As for `csd`.
-
-    Returns
-    -------
-    f : ndarray
-    Pxx : Tensor
-    """
+    """The power spectrum of a signal by Welch's method: `csd` of the signal with itself; parameters and results as there."""
     return csd(x, x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
 
@@ -164,19 +152,7 @@ def periodogram(
     x: Any, fs: float = 1.0, window: Any = "boxcar", nfft: int | None = None, detrend: Any = "constant",
     return_onesided: bool = True, scaling: str = "density", axis: int = -1,
 ) -> tuple:  # fmt: skip
-    """The power spectrum of a whole signal.
-
-    Parameters
-    ----------
-    x : array_like or Tensor
-    fs, window, nfft, detrend, return_onesided, scaling, axis
-        As for `csd`.
-
-    Returns
-    -------
-    f : ndarray
-    Pxx : Tensor
-    """
+    """The power spectrum of a signal, from all of it at once; parameters and results as for `csd`."""
     count = asarray(x).shape[axis]
     if nfft is not None and nfft < count:
         x, count = ops.moveaxis(ops.moveaxis(asarray(x), axis, -1)[..., :nfft], -1, axis), nfft

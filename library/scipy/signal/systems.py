@@ -96,22 +96,12 @@ def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple:
 
 
 def bode(system: Any, w: Any = None, n: int = 100) -> tuple:
-    """Magnitude and phase of the frequency response of a system of continuous time.
-
-    Parameters
-    ----------
-    system, w, n
-        As for `freqresp`.
+    """Magnitude and phase of the frequency response of a system of continuous time; parameters and errors as for `freqresp`.
 
     Returns
     -------
     w, mag, phase : Tensor
         Frequencies, 20 log10 of the modulus of the response, and its angle in degrees without jumps.
-
-    Raises
-    ------
-    ValueError
-        As for `freqresp`.
 
     Examples
     --------

@@ -12,7 +12,4 @@ else:
     __getattr__ = later(__name__, {"": ("linalg",)})
 
 __all__ = ["linalg"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

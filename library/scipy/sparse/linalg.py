@@ -27,11 +27,8 @@ from ..optimize.attached import gated, number, numbers, refuse
 from ..values import in_given_precision
 
 __all__ = ["bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr", "minres", "spsolve"]
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class _Product(Function):

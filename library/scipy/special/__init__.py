@@ -20,8 +20,5 @@ from ...support.lazy_import import answer
 
 _parts = (compositions, elliptic, orthogonal, parameters, scaled, smooth_functions)
 __all__ = sorted({"round", "wright_bessel", *_operators.__all__, *(name for part in _parts for name in part.__all__)})
+__dir__ = __all__.copy
 answer(__name__)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

@@ -57,10 +57,7 @@ __all__ = [
 ]  # fmt: skip
 globals().update(absent)
 __all__ = sorted([*__all__, *absent])
+__dir__ = __all__.copy
 answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.
 sys.modules.update({f"{__name__}.{name}": globals()[name] for name in __all__ if {"logpdf", "logpmf"} & {*dir(globals()[name])}})
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from ...support.generator import numpy_random
-from .captured_state import CapturedState, Unfit, hides_state, is_installed, is_library, is_library_name
+from .captured_state import CapturedState, Unfit
 from .code_names import handles_errors, names_read, steps_of
+from .trusted_classes import hides_state, is_installed, is_library, is_library_name
 
 EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # it passes an error to the generator, whose code is checked
 IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}

@@ -68,7 +68,7 @@ def is_default(value: Any, default: str) -> bool:
 
 
 def target_text(outputs: Any) -> str:
-    """The names that the results of a call are bound to; empty if there are none."""
+    """The names that the results of a call are bound to, or an empty result."""
     if isinstance(outputs, Value):
         return outputs.name
     if isinstance(outputs, (tuple, list)) and outputs:

@@ -19,7 +19,7 @@ cdef class Deferred:
 
 
 cdef Deferred deferred_among(tuple operands):
-    """The first deferred operand; None if there is none."""
+    """The first deferred operand, or None."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(operands)):
         if isinstance(<object> PyTuple_GET_ITEM(operands, i), Deferred):

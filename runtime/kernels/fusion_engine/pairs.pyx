@@ -25,7 +25,7 @@ cdef int offer_pair(Ufunc first, Ufunc second, int slot, PyUFuncGenericFunction 
 
 
 cdef PyUFuncGenericFunction pair_of(str first, str second, int slot) noexcept:
-    """The pair of two operators' loops; NULL if there is none."""
+    """The pair of two operators' loops, or NULL."""
     return <PyUFuncGenericFunction> <uintptr_t> _pairs.get(key_of(offered(first), offered(second), slot), 0)
 
 

@@ -114,7 +114,7 @@ cdef void exp_less(const float* x, float most, float* y, npy_intp n) noexcept no
 
 
 cdef object vectorised(object function):
-    """The function with our loops; the function itself if there are none."""
+    """The function with our loops, or the function itself."""
     cdef int place
     if not _enabled or not isinstance(function, np.ufunc) or getattr(np, function.__name__, None) is not function:
         return function

@@ -55,7 +55,7 @@ def index_put(x, index, value, bint accumulate=False):
 
 
 cdef bint span(ndarray array, char** low, char** high) noexcept:
-    """Find the addresses of the first and past the last byte of an array's elements; False if there are none."""
+    """Find the addresses of the first and past the last byte of an array's elements; False for an empty array."""
     cdef int i
     cdef npy_intp step
     low[0], high[0] = PyArray_BYTES(array), PyArray_BYTES(array) + PyArray_ITEMSIZE(array)

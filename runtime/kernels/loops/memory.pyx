@@ -184,7 +184,7 @@ cdef inline Header* header_of(void* data) noexcept nogil:
 
 
 cdef void* obtain(size_t nbytes) noexcept:
-    """Memory for `nbytes`, from the pool or from the system; NULL if there is none."""
+    """Memory for `nbytes`, from the pool or else from the system, or NULL."""
     global large_bytes, large_count
     cdef int number = class_of(nbytes)
     cdef Header* header = pool[number]

@@ -208,7 +208,7 @@ def _span(shape, strides, first):
 
 
 def _places(x_shape, layout, shape, strides, offset):
-    """For each element of the view, the index of the array's element, in C order; refused if there is none at its position."""
+    """For each element of the view, the index of the array's element, in C order; refused if no element is at its position."""
     *steps, first = np.asarray(layout).tolist()
     if len(steps) != len(x_shape):
         raise ValueError(f"layout {layout} is not one of {len(x_shape)} axes")

@@ -35,7 +35,7 @@ cdef void watch_parts(bint on, uint64_t* place) noexcept:
 
 
 cdef bint next_part(uint64_t* place, uint64_t* lost, Part* part) noexcept:
-    """The next recorded part of a loop that this thread called; False if there is none left."""
+    """The next recorded part of a loop that this thread called; False after the last one."""
     cdef gradspec_part found
     if not gradspec_next_part(<unsigned long long*> place, <unsigned long long*> lost, &found):
         return False

@@ -157,7 +157,7 @@ cdef object solve_in_place(ndarray a, ndarray y, bint lower, bint unit_diagonal)
 
 
 cdef npy_intp first_zero(ndarray a, bint lower) noexcept:
-    """The first zero on the diagonal that a substitution meets, from the end where it starts; -1 if there is none."""
+    """The first zero on the diagonal that a substitution meets, from the end where it starts, or -1."""
     cdef npy_intp n = PyArray_DIMS(a)[0], step = PyArray_STRIDES(a)[0] + PyArray_STRIDES(a)[1], i, place
     cdef int slot = slot_of(PyArray_TYPE(a))
     cdef char* item

@@ -56,7 +56,7 @@ cdef struct Job:
     bint raised         # a floating-point flag was raised, or a square was too small, in some part
     double eps
     char* x             # or the cotangent
-    char* scale         # of one row; NULL if there is none
+    char* scale         # of one row, or NULL
     char* shift
     char* y             # standardized
     char* rate          # of each row
