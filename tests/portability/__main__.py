@@ -138,6 +138,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.portability", description=__doc__.partition("\n")[0])
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"one of {', '.join(systems)}; all of them by default")
     parser.add_argument("--roots", type=Path, default=ROOT.parent / "gradspec-roots", help="the folder of the systems, 2 GB each")
+    parser.add_argument("--tests", type=str.split, help='arguments of pytest in the place of those in systems.toml: --tests="-m quick"')
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of pytest")
     parser.add_argument("--table", action="store_true", help="write the table of docs/portability.md, and run nothing")
     given = parser.parse_args()
@@ -150,7 +151,7 @@ def main() -> int:
             parser.error("debootstrap is not installed: apt-get install debootstrap qemu-user-static")
         given.roots.mkdir(parents=True, exist_ok=True)
         for name in given.systems or systems:
-            system = System(name, systems[name], given.roots)
+            system = System(name, systems[name] | ({"tests": given.tests} if given.tests else {}), given.roots)
             system.make()
             table.add(system.run(given.workers))
     table.write()
