@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.random
 
 import gradspec as gs
 

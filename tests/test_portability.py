@@ -18,7 +18,7 @@ def test_each_python_that_is_claimed_ran_the_whole_suite():
     claimed = {tuple(map(int, found)) for text in PROJECT["classifiers"] for found in re.findall(r":: (3)\.(\d+)$", text)}
     assert claimed == ran
     low, high = (tuple(map(int, found)) for found in re.findall(r"(3)\.(\d+)", PROJECT["requires-python"]))
-    assert claimed == {(3, minor) for minor in range(low[1], high[1])}
+    assert (low, high) == (min(ran), (3, max(ran)[1] + 1))  # one between them may be missing: the table says so
 
 
 def test_each_system_says_what_the_command_reads():

@@ -59,7 +59,8 @@ def _cell(run: dict | None) -> str:
     if run is None:
         return "not run"
     failed = f", **{run['failed']} failed**" if run["failed"] else ""
-    return f"{run['date']}, NumPy {run['numpy']}: {run['passed']} passed, {run['skipped']} skipped{failed} (`{run['tests']}`)"
+    note = f"; {run['note']}" if "note" in run else ""
+    return f"{run['date']}, NumPy {run['numpy']}: {run['passed']} passed, {run['skipped']} skipped{failed} (`{run['tests']}`){note}"
 
 
 def write() -> None:

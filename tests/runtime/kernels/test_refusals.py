@@ -25,7 +25,7 @@ from gradspec.kernels.reductions import scans, sorting
 from gradspec.kernels.row_wise import class_losses, distances, losses, normalisers, softmax
 from gradspec.kernels.special_functions import gamma_beta, ratios, scipy_backed, zeta
 
-FOLDER = Path(kernels.__file__).parent
+FOLDER = Path(__file__).parents[3] / "runtime/kernels"
 ELSEWHERE = {  # what an error says -> where it is met
     "needs SciPy": "test_foreign_names.py", "MemoryError": "where no memory is left", "_Unplanned": "inside of a plan: test_program.py",
     "raise explain(": "NumPy's errors: tests/runtime/support/test_errors.py", "Overwritten": "inside of a replay: tests/ops/test_over.py",
