@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +92,8 @@ class System:
         shutil.rmtree(self.root / "src", ignore_errors=True)
         subprocess.run(["git", "clone", "-q", ROOT, self.root / "src"], check=True)
         commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        project = self.root / "src/pyproject.toml"  # a Python is tried before it is claimed
+        project.write_text(re.sub(r'^requires-python = ".*?"', 'requires-python = ">=3.11"', project.read_text(), flags=re.MULTILINE))
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
         (self.root / "packages.txt").write_text("\n".join(sorted({package for extra in EXTRAS for package in extras[extra]})))
         if not (self.root / "v/bin/pip").exists():
