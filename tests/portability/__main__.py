@@ -102,6 +102,7 @@ class System:
         wheels = self.root / "wheels" / commit  # an interrupted run begins behind its wheel
         if not list(wheels.glob("*.whl")):
             self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"/wheels/{commit}", "/src", CC=self.said["compiler"])
+        subprocess.run(["git", "checkout", "-q", "pyproject.toml"], cwd=self.root / "src", check=True)
         wheel = f"/{next(wheels.glob('*.whl')).relative_to(self.root)}"
         for numpy in ("numpy", f"numpy=={self.said['oldest']}"):
             self.step(f"empty environment, {numpy}", "python3", "-m", "venv", "--clear", "/bare")
