@@ -9,6 +9,9 @@ from datetime import date
 from . import ROOT, RUNS
 
 PAGE = ROOT / "docs/portability.md"
+# Cells that the table has, run or not.
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PROCESSORS = ("x86_64, AVX2", "x86_64, AVX-512", "x86_64, without AVX2", "aarch64, by qemu-user")
 BEGIN, END = "<!-- written by python -m tests.portability --table -->\n", "<!-- end -->\n"
 
 
@@ -29,7 +32,7 @@ def add(run: dict) -> None:
 
 
 def _compiler(text: str) -> str:
-    """`gcc 14` of what a compiler says of itself."""
+    """The name and the major version in the first line of a compiler's `--version`: `gcc 14`."""
     major = re.search(r"(\d+)\.\d+", text)
     assert major is not None, text
     return f"{'clang' if 'clang' in text else 'gcc'} {major[1]}"
@@ -46,11 +49,10 @@ def _number(text: str) -> list[int]:
 def rendered() -> str:
     """A row for each compiler and Python, a column for each processor; a cell says what was run, or `not run`."""
     latest = {(_compiler(run["compiler"]), _python(run["python"]), run["processor"]): run for run in runs()}
-    processors = sorted({processor for _, _, processor in latest}, reverse=True)
-    lines = ["| compiler | Python | " + " | ".join(processors) + " |", "|:--|:--|" + ":--|" * len(processors)]
+    lines = ["| compiler | Python | " + " | ".join(PROCESSORS) + " |", "|:--|:--|" + ":--|" * len(PROCESSORS)]
     for compiler in sorted({key[0] for key in latest}, key=lambda text: (text.split()[0] != "gcc", _number(text))):
-        for python in sorted({key[1] for key in latest}, key=_number):
-            cells = [_cell(latest.get((compiler, python, processor))) for processor in processors]
+        for python in PYTHONS:
+            cells = [_cell(latest.get((compiler, python, processor))) for processor in PROCESSORS]
             lines.append(f"| {compiler} | {python} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
