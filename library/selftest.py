@@ -182,10 +182,6 @@ def _likelihood(scale):
     return np.sin(x) @ gs.linalg.solve(covariance, np.sin(x)) + gs.linalg.slogdet(covariance)[1]
 
 
-def _central(f, x: float, h: float = 1e-5) -> float:
-    return float((f(gs.tensor(x + h)) - f(gs.tensor(x - h))) / (2 * h))
-
-
 def _network_learns() -> bool:
     gs.manual_seed(0)
     inputs = np.random.default_rng(0).normal(size=(200, 2))
@@ -238,9 +234,10 @@ def _layouts_agree() -> bool:
 
 
 PROGRAMS: dict[str, Callable[[], bool]] = {
-    "a pendulum's slope is that of finite differences": lambda: np.isclose(gs.grad(_pendulum)(1.0), _central(_pendulum, 1.0)),
-    "a Gaussian process's slope is that of finite differences": lambda: np.isclose(
-        gs.grad(_likelihood)(0.7), _central(_likelihood, 0.7), rtol=1e-4),
+    "a pendulum's slope is that of finite differences": lambda: gs.autograd.gradcheck(
+        _pendulum, gs.tensor(1.0, requires_grad=True), raise_exception=False),
+    "a Gaussian process's slope is that of finite differences": lambda: gs.autograd.gradcheck(
+        _likelihood, gs.tensor(0.7, requires_grad=True), raise_exception=False),
     "the third derivative of sin is -cos": lambda: np.isclose(gs.grad(gs.grad(gs.grad(gs.sin)))(0.5), -np.cos(0.5)),
     "the Hessian of x0 x1**2 is exact": lambda: np.allclose(
         gs.hessian(lambda x: x[0] * x[1] ** 2)(np.array([2.0, 3.0])), [[0, 6], [6, 4]]),

@@ -39,7 +39,7 @@ BOUNDS: dict[str, int] = {
     "library/special": 177,
     "library/utils": 38,
     "runtime": 123,
-    "library": 774,
+    "library": 771,
     "codegen": 15647,
 }
 
