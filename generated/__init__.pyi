@@ -165,7 +165,7 @@ class Tensor(ArrayTensor):
     def acosh(self) -> Tensor:
         """Inverse hyperbolic cosine."""
     arccosh = acosh
-    def angle(self, *, deg: Any = None) -> Tensor:
+    def angle(self, deg: Any = None) -> Tensor:
         """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
     def asin(self) -> Tensor:
         """Inverse sine."""
@@ -230,7 +230,7 @@ class Tensor(ArrayTensor):
         """Logarithm to base 2."""
     def logit(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid."""
-    def nan_to_num(self, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, copy: Any = None) -> Tensor:
+    def nan_to_num(self, copy: Any = None, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
     def negative(self) -> Tensor:
         """-x."""
@@ -242,7 +242,7 @@ class Tensor(ArrayTensor):
     degrees = rad2deg
     def reciprocal(self) -> Tensor:
         """1 / x."""
-    def round(self, decimals: _int = 0, *, out: Any = None) -> Tensor:
+    def round(self, decimals: _int = 0, out: Any = None) -> Tensor:
         """Nearest number with the given decimals; a tie goes to the even digit."""
     around = round
     def rsqrt(self) -> Tensor:
@@ -267,7 +267,7 @@ class Tensor(ArrayTensor):
         """Tangent."""
     def tanh(self) -> Tensor:
         """Hyperbolic tangent."""
-    def trunc(self, *, out: Any = None) -> Tensor:
+    def trunc(self, out: Any = None) -> Tensor:
         """Integer part of x, rounded toward 0."""
     fix = trunc
     def add(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
@@ -283,7 +283,7 @@ class Tensor(ArrayTensor):
         """minimum(x, max); at the bound the gradient goes to `x`."""
     def clamp_min(self, min: Operand) -> Tensor:
         """maximum(x, min); at the bound the gradient goes to `x`."""
-    def clip(self, min: Operand | None = None, max: Operand | None = None, *, out: Any = None) -> Tensor:
+    def clip(self, min: Operand | None = None, max: Operand | None = None, out: Any = None) -> Tensor:
         """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound."""
     clamp = clip
     def copysign(self, b: Operand) -> Tensor:
@@ -366,9 +366,9 @@ class Tensor(ArrayTensor):
         """Whether x is infinite."""
     def isnan(self) -> Tensor:
         """Whether x is NaN."""
-    def isneginf(self, *, out: Any = None) -> Tensor:
+    def isneginf(self, out: Any = None) -> Tensor:
         """Whether x is -inf."""
-    def isposinf(self, *, out: Any = None) -> Tensor:
+    def isposinf(self, out: Any = None) -> Tensor:
         """Whether x is inf."""
     def isreal(self) -> Tensor:
         """Whether the imaginary part is 0."""
@@ -393,39 +393,39 @@ class Tensor(ArrayTensor):
     ne = not_equal
     def signbit(self) -> Tensor:
         """Whether the sign bit is set, also of -0.0."""
-    def all(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, where: Any = None) -> Tensor:
+    def all(self, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
         """Whether all elements are nonzero."""
-    def amax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def amax(self, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Largest element; max under PyTorch's name for the values without the indices."""
-    def amin(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def amin(self, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Smallest element; min under PyTorch's name for the values without the indices."""
-    def any(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, where: Any = None) -> Tensor:
+    def any(self, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
         """Whether any element is nonzero."""
     def count_nonzero(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """Number of elements that are not 0."""
     def logsumexp(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
         """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are -inf, and elements equal to inf share it."""
-    def max(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def max(self, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
-    def mean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
+    def mean(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
         """Arithmetic mean."""
-    def min(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def min(self, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
-    def nanmean(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
+    def nanmean(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
         """Arithmetic mean of the elements that are not NaN."""
-    def nansum(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def nansum(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Sum of the elements that are not NaN."""
     def norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """Vector norm of all elements, or along `axis`; linalg has the norms of matrices."""
-    def prod(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def prod(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact at zeros, too."""
-    def std(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
+    def std(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
         """Square root of var; the derivative at 0 is 0."""
-    def sum(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+    def sum(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
         """Sum."""
     def sum_to_size(self, *size: _int | Sequence[_int]) -> Tensor:
         """Sum to the given shape over the axes that broadcasting would repeat."""
-    def var(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
+    def var(self, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
         """Mean squared distance from the mean; the divisor is the count minus `correction`."""
     def vector_norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """sum(abs(x)**ord)**(1/ord); the largest or smallest modulus for inf or -inf, the number of nonzero elements for 0. The derivative at 0 is 0."""
@@ -433,29 +433,29 @@ class Tensor(ArrayTensor):
         """Smallest and largest element; ties share the gradient equally."""
     def corrcoef(self, y: Operand | None = None, rowvar: _bool = True, *, dtype: Any = None) -> Tensor:
         """Correlation coefficients of the variables in the rows of `x` and `y`."""
-    def cov(self, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: _float | None = None, *, fweights: Operand | None = None, aweights: Operand | None = None, dtype: Any = None) -> Tensor:
+    def cov(self, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: _float | None = None, fweights: Operand | None = None, aweights: Operand | None = None, *, dtype: Any = None) -> Tensor:
         """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
     def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
         """Number of elements in each of `bins` bins of equal width between `min` and `max`, or between the least and the greatest element if `min` and `max` are equal."""
-    def median(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
+    def median(self, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, keepdims: _bool = False) -> Tensor:
         """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort decides which of several equal elements gets the gradient."""
-    def nanmedian(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
+    def nanmedian(self, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, keepdims: _bool = False) -> Tensor:
         """Median of the elements that are not NaN."""
-    def nanquantile(self, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+    def nanquantile(self, q: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, method: str = 'linear', keepdims: _bool = False, *, weights: Any = None) -> Tensor:
         """quantile of the elements that are not NaN; NaN if all elements are NaN."""
-    def quantile(self, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+    def quantile(self, q: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, method: str = 'linear', keepdims: _bool = False, *, weights: Any = None) -> Tensor:
         """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
     def cummax(self, axis: _int) -> _results.CummaxResult:
         """Largest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
     def cummin(self, axis: _int) -> _results.CumminResult:
         """Smallest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
-    def cumprod(self, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Any = None) -> Tensor:
+    def cumprod(self, axis: _int | None = None, dtype: Any = None, out: Any = None, *, reverse: _bool = False) -> Tensor:
         """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every derivative is exact at zeros, too."""
     cumulative_prod = cumprod
-    def cumsum(self, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Any = None) -> Tensor:
+    def cumsum(self, axis: _int | None = None, dtype: Any = None, out: Any = None, *, reverse: _bool = False) -> Tensor:
         """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
     cumulative_sum = cumsum
-    def diff(self, n: _int = 1, axis: _int = -1, *, prepend: Any = None, append: Any = None) -> Tensor:
+    def diff(self, n: _int = 1, axis: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
         """Each element minus its predecessor, `n` times."""
     def logcumsumexp(self, axis: _int) -> Tensor:
         """log(cumsum(exp(x))) along `axis`, without overflow."""
@@ -469,11 +469,11 @@ class Tensor(ArrayTensor):
         """beta * x + alpha * outer(a, b) of vectors."""
     def baddbmm(self, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
         """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`."""
-    def cross(self, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
+    def cross(self, b: Operand, axisa: Any = None, axisb: Any = None, axisc: Any = None, axis: _int = -1) -> Tensor:
         """Cross product of vectors of length 3 along `axis`."""
     def dist(self, b: Operand, p: _float = 2.0) -> Tensor:
         """The p-norm of a - b, taken over all elements as one vector."""
-    def dot(self, b: Operand, *, out: Any = None) -> Tensor:
+    def dot(self, b: Operand, out: Any = None) -> Tensor:
         """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
     def inner(self, b: Operand) -> Tensor:
         """Sum over the last axis of both operands; 0-d operands multiply."""
@@ -484,12 +484,12 @@ class Tensor(ArrayTensor):
     mm = matmul
     bmm = matmul
     mv = matmul
-    def outer(self, b: Operand, *, out: Any = None) -> Tensor:
+    def outer(self, b: Operand, out: Any = None) -> Tensor:
         """y[i, j] = a[i] * b[j], with both operands flattened."""
     ger = outer
     def renorm(self, p: _float, axis: _int, maxnorm: _float) -> Tensor:
         """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7."""
-    def trace(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dtype: Any = None, out: Any = None) -> Tensor:
+    def trace(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, dtype: Any = None, out: Any = None) -> Tensor:
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
     def triangular_solve(self, a: Operand, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> _results.TriangularSolveResult:
         """Solution of a @ x = b, from one triangle of `a`, and a copy of `a`."""
@@ -541,7 +541,7 @@ class Tensor(ArrayTensor):
         """Axes in the given order, reversed when `axes` is None."""
     permute = permute_dims
     t = permute_dims
-    def ravel(self, *, order: Any = None) -> Tensor:
+    def ravel(self, order: Any = None) -> Tensor:
         """All elements along one axis, in C order."""
     def reshape(self, *shape: _int | Sequence[_int]) -> Tensor:
         """The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the view."""
@@ -614,7 +614,7 @@ class Tensor(ArrayTensor):
         """A copy of `x` with one slice along `axis` replaced by `source`."""
     def slice_scatter(self, source: Operand, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
-    def take(self, indices: Index, axis: _int | None = None, *, out: Any = None, mode: Any = None) -> Tensor:
+    def take(self, indices: Index, axis: _int | None = None, out: Any = None, mode: Any = None) -> Tensor:
         """Elements of `x` in C order, or slices along `axis`."""
     def take_along_axis(self, indices: Index, axis: _int | None = -1) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
@@ -644,13 +644,13 @@ class Tensor(ArrayTensor):
     unbind = unstack
     def vsplit(self, sections: Index) -> list[Tensor]:
         """Views of parts along the first axis, of equal length or between the given indices."""
-    def argmax(self, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
+    def argmax(self, axis: _int | None = None, out: Any = None, *, keepdims: _bool = False) -> Tensor:
         """Index of the first largest element along `axis`, or in C order when it is None."""
-    def argmin(self, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
+    def argmin(self, axis: _int | None = None, out: Any = None, *, keepdims: _bool = False) -> Tensor:
         """Index of the first smallest element along `axis`, or in C order when it is None."""
-    def argpartition(self, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
+    def argpartition(self, kth: _int, axis: _int = -1, kind: Any = None, order: Any = None) -> Tensor:
         """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger elements after it."""
-    def argsort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
+    def argsort(self, axis: _int = -1, kind: Any = None, order: Any = None, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Indices that sort `x` along `axis`; equal elements keep their order."""
     def bincount(self, weights: Operand | None = None, minlength: _int = 0) -> Tensor:
         """Number of occurrences of each integer, or the sum of its weights."""
@@ -660,13 +660,13 @@ class Tensor(ArrayTensor):
         """Most frequent element along `axis`, the smallest of several, and the index of its last occurrence."""
     def msort(self) -> Tensor:
         """Elements sorted along the first axis."""
-    def partition(self, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
+    def partition(self, kth: _int, axis: _int = -1, kind: Any = None, order: Any = None) -> Tensor:
         """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
-    def sort(self, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
+    def sort(self, axis: _int = -1, kind: Any = None, order: Any = None, *, descending: _bool = False, stable: _bool = True) -> Tensor:
         """Elements sorted along `axis`; equal elements keep their order."""
     def topk(self, k: _int, axis: _int = -1, *, largest: _bool = True) -> _results.TopkResult:
         """The `k` largest or smallest elements along `axis`, in order, and their indices."""
-    def unique(self, *, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, equal_nan: Any = None, sorted: Any = None) -> Tensor:
+    def unique(self, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, *, equal_nan: Any = None, sorted: Any = None) -> Tensor:
         """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
     unique_values = unique
     def relu(self) -> Tensor:
@@ -679,7 +679,7 @@ class Tensor(ArrayTensor):
         """Each slice of `x` along `axis` scaled to the norm `g`; all of `x` as one slice when it is None."""
     def astype(self, dtype: npt.DTypeLike, *, copy: Any = None) -> Tensor:
         """A copy of `x` with another dtype."""
-    def copy(self, *, order: Any = None) -> Tensor:
+    def copy(self, order: Any = None) -> Tensor:
         """A copy of `x`."""
     clone = copy
     def new_empty(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
@@ -758,7 +758,7 @@ class Tensor(ArrayTensor):
         """Logarithm to base 2. In place."""
     def logit_(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
-    def nan_to_num_(self, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, copy: Any = None) -> Tensor:
+    def nan_to_num_(self, copy: Any = None, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus. In place."""
     def negative_(self) -> Tensor:
         """-x. In place."""
@@ -768,7 +768,7 @@ class Tensor(ArrayTensor):
     degrees_ = rad2deg_
     def reciprocal_(self) -> Tensor:
         """1 / x. In place."""
-    def round_(self, decimals: _int = 0, *, out: Any = None) -> Tensor:
+    def round_(self, decimals: _int = 0, out: Any = None) -> Tensor:
         """Nearest number with the given decimals; a tie goes to the even digit. In place."""
     around_ = round_
     def rsqrt_(self) -> Tensor:
@@ -793,7 +793,7 @@ class Tensor(ArrayTensor):
         """Tangent. In place."""
     def tanh_(self) -> Tensor:
         """Hyperbolic tangent. In place."""
-    def trunc_(self, *, out: Any = None) -> Tensor:
+    def trunc_(self, out: Any = None) -> Tensor:
         """Integer part of x, rounded toward 0. In place."""
     fix_ = trunc_
     def add_(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
@@ -809,7 +809,7 @@ class Tensor(ArrayTensor):
         """minimum(x, max); at the bound the gradient goes to `x`. In place."""
     def clamp_min_(self, min: Operand) -> Tensor:
         """maximum(x, min); at the bound the gradient goes to `x`. In place."""
-    def clip_(self, min: Operand | None = None, max: Operand | None = None, *, out: Any = None) -> Tensor:
+    def clip_(self, min: Operand | None = None, max: Operand | None = None, out: Any = None) -> Tensor:
         """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound. In place."""
     clamp_ = clip_
     def copysign_(self, b: Operand) -> Tensor:
@@ -1134,7 +1134,7 @@ def acos(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse cosine."""
 def acosh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
-def angle(x: Operand, *, deg: Any = None) -> Tensor:
+def angle(x: Operand, deg: Any = None) -> Tensor:
     """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
 def asin(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Inverse sine."""
@@ -1198,7 +1198,7 @@ def logit(x: Operand, eps: _float | None = None, *, out: Tensor | None = None) -
     """log(x / (1 - x)), the inverse of sigmoid."""
 def modf(x: Operand) -> _results.ModfResult:
     """Fractional part and integer part, both with the sign of x."""
-def nan_to_num(x: Operand, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, copy: Any = None, out: Tensor | None = None) -> Tensor:
+def nan_to_num(x: Operand, copy: Any = None, nan: _float = 0.0, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
 def negative(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """-x."""
@@ -1212,7 +1212,7 @@ def real(x: Operand) -> Tensor:
     """Real part; `x` itself for a real array."""
 def reciprocal(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / x."""
-def round(x: Operand, decimals: _int = 0, *, out: Tensor | None = None) -> Tensor:
+def round(x: Operand, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """Nearest number with the given decimals; a tie goes to the even digit."""
 def rsqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(x)."""
@@ -1234,7 +1234,7 @@ def tan(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Tangent."""
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
-def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
+def trunc(x: Operand, out: Tensor | None = None) -> Tensor:
     """Integer part of x, rounded toward 0."""
 def add(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tensor | None = None) -> Tensor:
     """a + b."""
@@ -1248,7 +1248,7 @@ def clamp_max(x: Operand, max: Operand) -> Tensor:
     """minimum(x, max); at the bound the gradient goes to `x`."""
 def clamp_min(x: Operand, min: Operand) -> Tensor:
     """maximum(x, min); at the bound the gradient goes to `x`."""
-def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
+def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, out: Tensor | None = None) -> Tensor:
     """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that bound."""
 def complex(a: Operand, b: Operand) -> Tensor:
     """Complex numbers with real parts `a` and imaginary parts `b`."""
@@ -1330,9 +1330,9 @@ def isinf(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x is infinite."""
 def isnan(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x is NaN."""
-def isneginf(x: Operand, *, out: Any = None) -> Tensor:
+def isneginf(x: Operand, out: Any = None) -> Tensor:
     """Whether x is -inf."""
-def isposinf(x: Operand, *, out: Any = None) -> Tensor:
+def isposinf(x: Operand, out: Any = None) -> Tensor:
     """Whether x is inf."""
 def isreal(x: Operand) -> Tensor:
     """Whether the imaginary part is 0."""
@@ -1354,13 +1354,13 @@ def not_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a != b."""
 def signbit(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether the sign bit is set, also of -0.0."""
-def all(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, where: Any = None, out: Tensor | None = None) -> Tensor:
+def all(x: Operand, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
     """Whether all elements are nonzero."""
-def amax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def amax(x: Operand, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Largest element; max under PyTorch's name for the values without the indices."""
-def amin(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def amin(x: Operand, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Smallest element; min under PyTorch's name for the values without the indices."""
-def any(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, where: Any = None, out: Tensor | None = None) -> Tensor:
+def any(x: Operand, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
     """Whether any element is nonzero."""
 def count_nonzero(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """Number of elements that are not 0."""
@@ -1368,87 +1368,87 @@ def logmeanexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: 
     """log(mean(exp(x))) without overflow."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(sum(exp(x))) without overflow; the principal value for complex numbers. The derivative is 0 if all elements are -inf, and elements equal to inf share it."""
-def max(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def max(x: Operand, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
-def mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def mean(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Tensor | None = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
     """Arithmetic mean."""
-def min(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def min(x: Operand, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the gradient equally."""
-def nanmean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
+def nanmean(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, *, where: Any = None) -> Tensor:
     """Arithmetic mean of the elements that are not NaN."""
-def nansum(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+def nansum(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Sum of the elements that are not NaN."""
 def norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Vector norm of all elements, or along `axis`; linalg has the norms of matrices."""
-def prod(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def prod(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact at zeros, too."""
-def std(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
+def std(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
     """Square root of var; the derivative at 0 is 0."""
 def std_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0) -> _results.StdMeanResult:
     """Standard deviation and arithmetic mean."""
-def sum(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+def sum(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Sum."""
 def sum_to_size(x: Operand, *size: _int | _int | Sequence[_int]) -> Tensor:
     """Sum to the given shape over the axes that broadcasting would repeat."""
-def var(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
+def var(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
     """Mean squared distance from the mean; the divisor is the count minus `correction`."""
 def var_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0) -> _results.VarMeanResult:
     """Variance and arithmetic mean."""
 def aminmax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
     """Smallest and largest element; ties share the gradient equally."""
-def average(x: Operand, axis: _int | Sequence[_int] | None = None, weights: Operand | None = None, *, keepdims: _bool = False, returned: Any = None) -> Tensor:
+def average(x: Operand, axis: _int | Sequence[_int] | None = None, weights: Operand | None = None, returned: Any = None, *, keepdims: _bool = False) -> Tensor:
     """Mean with a weight for each element."""
 def corrcoef(x: Operand, y: Operand | None = None, rowvar: _bool = True, *, dtype: Any = None) -> Tensor:
     """Correlation coefficients of the variables in the rows of `x` and `y`."""
-def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: _float | None = None, *, fweights: Operand | None = None, aweights: Operand | None = None, dtype: Any = None) -> Tensor:
+def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: _float | None = None, fweights: Operand | None = None, aweights: Operand | None = None, *, dtype: Any = None) -> Tensor:
     """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
 def histc(x: Operand, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
     """Number of elements in each of `bins` bins of equal width between `min` and `max`, or between the least and the greatest element if `min` and `max` are equal."""
-def histogram(x: Operand, bins: _int = 10, range: _float | Sequence[_float] | None = None, weights: Operand | None = None, density: _bool = False) -> _results.HistogramResult:
+def histogram(x: Operand, bins: _int = 10, range: _float | Sequence[_float] | None = None, density: _bool | None = None, weights: Operand | None = None) -> _results.HistogramResult:
     """Number of elements, or sum of their weights, in each of `bins` bins of equal width, and the edges of the bins."""
-def median(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
+def median(x: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, keepdims: _bool = False) -> Tensor:
     """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort decides which of several equal elements gets the gradient."""
-def nanmax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+def nanmax(x: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Largest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally."""
-def nanmedian(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
+def nanmedian(x: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, keepdims: _bool = False) -> Tensor:
     """Median of the elements that are not NaN."""
-def nanmin(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+def nanmin(x: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Smallest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally."""
-def nanpercentile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+def nanpercentile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, method: str = 'linear', keepdims: _bool = False, *, weights: Any = None) -> Tensor:
     """nanquantile with percentages."""
-def nanprod(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+def nanprod(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Product of the elements that are not NaN."""
-def nanquantile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+def nanquantile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, method: str = 'linear', keepdims: _bool = False, *, weights: Any = None) -> Tensor:
     """quantile of the elements that are not NaN; NaN if all elements are NaN."""
-def nanstd(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
+def nanstd(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
     """Standard deviation of the elements that are not NaN; the derivative at 0 is 0."""
-def nanvar(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
+def nanvar(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
     """Variance of the elements that are not NaN."""
-def percentile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+def percentile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, method: str = 'linear', keepdims: _bool = False, *, weights: Any = None) -> Tensor:
     """quantile with percentages."""
-def ptp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
+def ptp(x: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, keepdims: _bool = False) -> Tensor:
     """Largest element minus the smallest element; ties share the gradient equally."""
-def quantile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+def quantile(x: Operand, q: Operand, axis: _int | Sequence[_int] | None = None, out: Any = None, overwrite_input: Any = None, method: str = 'linear', keepdims: _bool = False, *, weights: Any = None) -> Tensor:
     """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
 def cummax(x: Operand, axis: _int) -> _results.CummaxResult:
     """Largest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
 def cummin(x: Operand, axis: _int) -> _results.CumminResult:
     """Smallest element up to and including each element, and its index; NaN from the first NaN on. Among equal elements the last index is returned."""
-def cumprod(x: Operand, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def cumprod(x: Operand, axis: _int | None = None, dtype: Any = None, out: Tensor | None = None, *, reverse: _bool = False) -> Tensor:
     """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every derivative is exact at zeros, too."""
-def cumsum(x: Operand, axis: _int | None = None, *, reverse: _bool = False, dtype: Any = None, out: Tensor | None = None) -> Tensor:
+def cumsum(x: Operand, axis: _int | None = None, dtype: Any = None, out: Tensor | None = None, *, reverse: _bool = False) -> Tensor:
     """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
 def cumulative_trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: _int = -1) -> Tensor:
     """Integral along `axis` by the trapezoidal rule, up to each sample but the first. The samples are at `x`, or `dx` apart."""
-def diff(x: Operand, n: _int = 1, axis: _int = -1, *, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(x: Operand, n: _int = 1, axis: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Each element minus its predecessor, `n` times."""
-def ediff1d(x: Operand, *, to_end: Any = None, to_begin: Any = None) -> Tensor:
+def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> Tensor:
     """Each element minus its predecessor, in C order."""
 def logcumsumexp(x: Operand, axis: _int, *, out: Tensor | None = None) -> Tensor:
     """log(cumsum(exp(x))) along `axis`, without overflow."""
-def nancumprod(x: Operand, axis: _int | None = None, *, dtype: Any = None, out: Any = None) -> Tensor:
+def nancumprod(x: Operand, axis: _int | None = None, dtype: Any = None, out: Any = None) -> Tensor:
     """cumprod with NaN replaced by 1."""
-def nancumsum(x: Operand, axis: _int | None = None, *, dtype: Any = None, out: Any = None) -> Tensor:
+def nancumsum(x: Operand, axis: _int | None = None, dtype: Any = None, out: Any = None) -> Tensor:
     """cumsum with NaN replaced by 0."""
 def trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: _int = -1) -> Tensor:
     """Integral along `axis` by the trapezoidal rule; the samples are at `x`, or `dx` apart if `x` is None."""
@@ -1458,7 +1458,7 @@ def convolve(a: Operand, b: Operand, mode: str = 'full') -> Tensor:
     """Convolution of two vectors."""
 def correlate(a: Operand, b: Operand, mode: str = 'valid') -> Tensor:
     """Cross-correlation of two vectors, with the conjugate of the second."""
-def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None, *, period: _float | None = None) -> Tensor:
+def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None, period: _float | None = None) -> Tensor:
     """Values at `x` of the function that is linear between known positions, in any order, and constant beyond the last, or periodic."""
 def poly(x: Operand) -> Tensor:
     """Coefficients, highest power first, of the polynomial with the roots `x`, or of the characteristic polynomial of a matrix."""
@@ -1468,7 +1468,7 @@ def polyder(p: Operand, m: _int = 1) -> Tensor:
     """Coefficients, highest power first, of a derivative of a polynomial."""
 def polydiv(u: Operand, v: Operand) -> _results.PolydivResult:
     """Quotient and remainder of a division of polynomials; coefficients have the highest power first, and leading zeros of the remainder are kept."""
-def polyfit(x: Operand, y: Operand, deg: _int, *, w: Operand | None = None, rcond: Any = None, full: Any = None, cov: Any = None) -> Tensor:
+def polyfit(x: Operand, y: Operand, deg: _int, rcond: Any = None, full: Any = None, w: Operand | None = None, cov: Any = None) -> Tensor:
     """Coefficients, highest power first, of the polynomial of degree `deg` that fits the points best in the sense of least squares."""
 def polyint(p: Operand, m: _int = 1, k: Operand = 0.0) -> Tensor:
     """Coefficients, highest power first, of an integral of a polynomial."""
@@ -1500,11 +1500,11 @@ def cholesky_solve(b: Operand, l: Operand, *, upper: _bool = False) -> Tensor:
     """Solution y of l @ mH(l) @ y = b, or of mH(l) @ l @ y = b if `upper`, where `l` is a factor returned by cholesky."""
 def coo_matmul(values: Operand, rows: Index, columns: Index, x: Operand, m: _int) -> Tensor:
     """Product of a sparse matrix with `m` rows and a dense matrix; `values` are the elements of the sparse matrix at `rows` and `columns`, and duplicates are added."""
-def cross(a: Operand, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
+def cross(a: Operand, b: Operand, axisa: Any = None, axisb: Any = None, axisc: Any = None, axis: _int = -1) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def dist(a: Operand, b: Operand, p: _float = 2.0) -> Tensor:
     """The p-norm of a - b, taken over all elements as one vector."""
-def dot(a: Operand, b: Operand, *, out: Any = None) -> Tensor:
+def dot(a: Operand, b: Operand, out: Any = None) -> Tensor:
     """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
 def inner(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of both operands; 0-d operands multiply."""
@@ -1520,13 +1520,13 @@ def matvec(a: Operand, b: Operand) -> Tensor:
     """Products of matrices, in the last two axes, with vectors, in the last axis; leading axes broadcast."""
 def nuclear_norm(x: Operand) -> Tensor:
     """Sum of the singular values."""
-def outer(a: Operand, b: Operand, *, out: Any = None) -> Tensor:
+def outer(a: Operand, b: Operand, out: Any = None) -> Tensor:
     """y[i, j] = a[i] * b[j], with both operands flattened."""
 def renorm(x: Operand, p: _float, axis: _int, maxnorm: _float) -> Tensor:
     """Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7."""
 def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
     """Sum over the last `axes` axes of `a` and the first `axes` axes of `b`, or over two given lists of axes."""
-def trace(x: Operand, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dtype: Any = None, out: Any = None) -> Tensor:
+def trace(x: Operand, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, dtype: Any = None, out: Any = None) -> Tensor:
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
 def triangular_solve(b: Operand, a: Operand, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> _results.TriangularSolveResult:
     """Solution of a @ x = b, from one triangle of `a`, and a copy of `a`."""
@@ -1586,9 +1586,9 @@ def moveaxis(x: Operand, source: _int | Sequence[_int], destination: _int | Sequ
     """Axes `source` moved to `destination`; the other axes keep their order."""
 def permute_dims(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Axes in the given order, reversed when `axes` is None."""
-def ravel(x: Operand, *, order: Any = None) -> Tensor:
+def ravel(x: Operand, order: Any = None) -> Tensor:
     """All elements along one axis, in C order."""
-def reshape(x: Operand, shape: _int | Sequence[_int]) -> Tensor:
+def reshape(x: Operand, shape: _int | Sequence[_int], order: Any = None, *, copy: Any = None) -> Tensor:
     """The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the view."""
 def reshape_as(x: Operand, other: Operand) -> Tensor:
     """The same elements in C order with the shape of `other`."""
@@ -1612,7 +1612,7 @@ def view_as_real(x: Operand) -> Tensor:
     """View of the real and imaginary parts, along a new last axis."""
 def argwhere(x: Operand) -> Tensor:
     """Indices of the nonzero elements, one row for each element."""
-def compress(condition: Operand, x: Operand, axis: _int | None = None, *, out: Any = None) -> Tensor:
+def compress(condition: Operand, x: Operand, axis: _int | None = None, out: Any = None) -> Tensor:
     """Slices of `x` along `axis` whose condition is true."""
 def delete(x: Operand, index: Index, axis: _int | None = None) -> Tensor:
     """`x` without the slices at `index` along `axis`."""
@@ -1662,7 +1662,7 @@ def select_scatter(x: Operand, source: Operand, axis: _int, index: _int) -> Tens
     """A copy of `x` with one slice along `axis` replaced by `source`."""
 def slice_scatter(x: Operand, source: Operand, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
     """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
-def take(x: Operand, indices: Index, axis: _int | None = None, *, out: Any = None, mode: Any = None) -> Tensor:
+def take(x: Operand, indices: Index, axis: _int | None = None, out: Any = None, mode: Any = None) -> Tensor:
     """Elements of `x` in C order, or slices along `axis`."""
 def take_along_axis(x: Operand, indices: Index, axis: _int | None = -1) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
@@ -1684,7 +1684,7 @@ def column_stack(arrays: Sequence[Operand]) -> Tensor:
     """Vectors as the columns of a matrix, matrices side by side."""
 def combinations(x: Operand, r: _int = 2, with_replacement: _bool = False) -> Tensor:
     """All combinations of `r` elements of a vector, one row for each, in the order of their indices."""
-def concat(arrays: Sequence[Operand], axis: _int | None = 0, *, out: Any = None, dtype: Any = None) -> Tensor:
+def concat(arrays: Sequence[Operand], axis: _int | None = 0, out: Any = None, *, dtype: Any = None) -> Tensor:
     """Arrays joined along `axis`; they are flattened first when it is None."""
 def constant_pad_nd(x: Operand, pad: _int | Sequence[_int], value: complex = 0) -> Tensor:
     """Constants added before and after the last axes; a negative length removes elements."""
@@ -1708,7 +1708,7 @@ def split(x: Operand, sections: Index, axis: _int = 0) -> list[Tensor]:
     """Views of parts along `axis`, of equal length or between the given indices."""
 def split_with_sizes(x: Operand, sizes: _int | Sequence[_int], axis: _int = 0) -> list[Tensor]:
     """Views of parts of the given lengths along `axis`; the lengths add up to the length of the axis."""
-def stack(arrays: Sequence[Operand], axis: _int = 0, *, out: Any = None, dtype: Any = None) -> Tensor:
+def stack(arrays: Sequence[Operand], axis: _int = 0, out: Any = None, *, dtype: Any = None) -> Tensor:
     """Arrays of one shape along a new axis."""
 def tile(x: Operand, reps: _int | Sequence[_int]) -> Tensor:
     """The whole of `x` repeated along its axes."""
@@ -1722,13 +1722,13 @@ def vsplit(x: Operand, sections: Index) -> list[Tensor]:
     """Views of parts along the first axis, of equal length or between the given indices."""
 def vstack(arrays: Sequence[Operand], *, dtype: Any = None) -> Tensor:
     """Vectors as the rows of a matrix, other arrays joined along the first axis."""
-def argmax(x: Operand, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
+def argmax(x: Operand, axis: _int | None = None, out: Any = None, *, keepdims: _bool = False) -> Tensor:
     """Index of the first largest element along `axis`, or in C order when it is None."""
-def argmin(x: Operand, axis: _int | None = None, keepdims: _bool = False, *, out: Any = None) -> Tensor:
+def argmin(x: Operand, axis: _int | None = None, out: Any = None, *, keepdims: _bool = False) -> Tensor:
     """Index of the first smallest element along `axis`, or in C order when it is None."""
-def argpartition(x: Operand, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
+def argpartition(x: Operand, kth: _int, axis: _int = -1, kind: Any = None, order: Any = None) -> Tensor:
     """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger elements after it."""
-def argsort(x: Operand, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
+def argsort(x: Operand, axis: _int = -1, kind: Any = None, order: Any = None, *, descending: _bool = False, stable: _bool = True) -> Tensor:
     """Indices that sort `x` along `axis`; equal elements keep their order."""
 def bincount(x: Index, weights: Operand | None = None, minlength: _int = 0) -> Tensor:
     """Number of occurrences of each integer, or the sum of its weights."""
@@ -1736,7 +1736,7 @@ def bucketize(x: Operand, boundaries: Operand, *, right: _bool = False) -> Tenso
     """Index of the interval between ascending boundaries that contains each number; 0 below the first boundary."""
 def digitize(x: Operand, bins: Operand, right: _bool = False) -> Tensor:
     """Index of the bin of each number, counted from 1; 0 before the first edge."""
-def isin(x: Operand, test: Operand, *, assume_unique: Any = None, invert: Any = None, kind: Any = None) -> Tensor:
+def isin(x: Operand, test: Operand, assume_unique: Any = None, invert: Any = None, *, kind: Any = None) -> Tensor:
     """Whether each element is an element of `test`."""
 def kthvalue(x: Operand, k: _int, axis: _int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
     """The `k`-th smallest element along `axis`, counted from 1, and its index."""
@@ -1744,15 +1744,15 @@ def mode(x: Operand, axis: _int = -1, keepdims: _bool = False) -> _results.ModeR
     """Most frequent element along `axis`, the smallest of several, and the index of its last occurrence."""
 def msort(x: Operand) -> Tensor:
     """Elements sorted along the first axis."""
-def partition(x: Operand, kth: _int, axis: _int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
+def partition(x: Operand, kth: _int, axis: _int = -1, kind: Any = None, order: Any = None) -> Tensor:
     """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
-def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left', *, sorter: Any = None) -> Tensor:
+def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left', sorter: Any = None) -> Tensor:
     """Indices of insertion that keep the sorted sequence sorted; with rows of sequences, the values of each row go into its own sequence."""
-def sort(x: Operand, axis: _int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
+def sort(x: Operand, axis: _int = -1, kind: Any = None, order: Any = None, *, descending: _bool = False, stable: _bool = True) -> Tensor:
     """Elements sorted along `axis`; equal elements keep their order."""
 def topk(x: Operand, k: _int, axis: _int = -1, *, largest: _bool = True) -> _results.TopkResult:
     """The `k` largest or smallest elements along `axis`, in order, and their indices."""
-def unique(x: Operand, *, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, equal_nan: Any = None, sorted: Any = None) -> Tensor:
+def unique(x: Operand, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, *, equal_nan: Any = None, sorted: Any = None) -> Tensor:
     """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
 def unique_all(x: Operand) -> _results.UniqueAllResult:
     """Distinct elements, index in C order of the first occurrence of each, index of each element among them, and number of occurrences of each."""
@@ -1762,21 +1762,21 @@ def unique_inverse(x: Operand) -> _results.UniqueInverseResult:
     """Distinct elements, and for each element its index among them."""
 def astype(x: Operand, dtype: npt.DTypeLike, *, copy: Any = None) -> Tensor:
     """A copy of `x` with another dtype."""
-def copy(x: Operand, *, order: Any = None) -> Tensor:
+def copy(x: Operand, order: Any = None) -> Tensor:
     """A copy of `x`."""
 def empty(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Uninitialised array."""
-def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
+def empty_like(x: Operand, dtype: npt.DTypeLike | None = None, order: Any = None, *, shape: Any = None, requires_grad: _bool = False) -> Tensor:
     """Uninitialised array with the shape and dtype of `x`."""
-def eye(n_rows: _int, n_cols: _int | None = None, *, k: _int = 0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
+def eye(n_rows: _int, n_cols: _int | None = None, k: _int = 0, dtype: npt.DTypeLike | None = None, *, requires_grad: _bool = False) -> Tensor:
     """Ones on diagonal `k`, zeros elsewhere."""
 def ones(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones."""
-def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
+def ones_like(x: Operand, dtype: npt.DTypeLike | None = None, order: Any = None, *, shape: Any = None, requires_grad: _bool = False) -> Tensor:
     """Ones with the shape and dtype of `x`."""
 def zeros(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Zeros."""
-def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
+def zeros_like(x: Operand, dtype: npt.DTypeLike | None = None, order: Any = None, *, shape: Any = None, requires_grad: _bool = False) -> Tensor:
     """Zeros with the shape and dtype of `x`."""
 def bernoulli(p: Operand, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """1 with probability `p`, else 0."""

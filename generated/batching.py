@@ -180,7 +180,7 @@ BATCHING = {
     "_variables": ('parts', 'a.'),
     "_flat_index": ('rows', 'a'),
     "histc": ('rows', 'a...'),
-    "histogram": ('parts', 'a..a.'),
+    "histogram": ('parts', 'a...a'),
     "_binned": ('parts', 'aa.'),
     "_bins": ('beside', 'a.'),
     "_edges": ('parts', 'aa.'),

@@ -142,7 +142,7 @@ def _log_odds(x):
 def modf(x):
     return np.modf(x)
 
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 def negative(x):
@@ -598,7 +598,7 @@ def _flat_index(places):
 def histc(x, bins=100, min=0.0, max=0.0):
     return kernels.histc(x, bins, min, max)
 
-def histogram(x, bins=10, range=None, weights=None, density=False):
+def histogram(x, bins=10, range=None, density=None, weights=None):
     if range is None:
         low = min(x)
     else:
@@ -1071,7 +1071,7 @@ def cosine_similarity(a, b, axis=-1, eps=1e-8):
     b_norm = _norm_from(b_all, 2.0, axis, eps)
     return sum(a_all / a_norm * (b_all / b_norm), axis)
 
-def cross(a, b, axis=-1):
+def cross(a, b, *, axis=-1):
     return np.linalg.cross(a, b, axis=axis)
 
 def det(x):

@@ -514,7 +514,7 @@ FUNCTIONS = {
         "a=x fill_value dtype order= subok= shape= device=", 6, {"order": 'K', "subok": True}, {},
     ),
     "histogram": (
-        "histogram", "histogram", 1, 3, "bins range weights density",
+        "histogram", "histogram", 1, 5, "bins range density weights",
         "a=x bins range density weights", 5, {}, {},
     ),
     "hsplit": (

@@ -176,7 +176,7 @@ SERIES = {
     "_variables": ('parts', (0,)),
     "_flat_index": ('constant', ()),
     "histc": ('constant', (0,)),
-    "histogram": ('parts', (0, 3)),
+    "histogram": ('parts', (0, 4)),
     "_binned": ('parts', (0,)),
     "_bins": ('constant', (0, 1)),
     "_edges": ('parts', (0, 1)),

@@ -530,7 +530,7 @@ cdef class Tensor(ArrayTensor):
         return op_acosh_(self)
     arccosh_ = acosh_
 
-    def angle(self, *, deg=None):
+    def angle(self, deg=None):
         """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
         if deg is not None:
             return call_method("angle", self, dict(), dict(deg=deg))
@@ -771,13 +771,13 @@ cdef class Tensor(ArrayTensor):
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
         return op_logit_(self, eps)
 
-    def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, copy=None):
+    def nan_to_num(self, copy=None, nan=0.0, posinf=None, neginf=None):
         """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
         if copy is not None:
             return call_method("nan_to_num", self, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
         return op_nan_to_num(self, nan, posinf, neginf)
 
-    def nan_to_num_(self, nan=0.0, posinf=None, neginf=None):
+    def nan_to_num_(self, *, nan=0.0, posinf=None, neginf=None):
         """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus. In place."""
         return op_nan_to_num_(self, nan, posinf, neginf)
 
@@ -824,7 +824,7 @@ cdef class Tensor(ArrayTensor):
         """1 / x. In place."""
         return op_reciprocal_(self)
 
-    def round(self, decimals=0, *, out=None):
+    def round(self, decimals=0, out=None):
         """Nearest number with the given decimals; a tie goes to the even digit."""
         if out is not None:
             return call_method("round", self, dict(decimals=decimals), dict(out=out))
@@ -920,7 +920,7 @@ cdef class Tensor(ArrayTensor):
         """Hyperbolic tangent. In place."""
         return op_tanh_(self)
 
-    def trunc(self, *, out=None):
+    def trunc(self, out=None):
         """Integer part of x, rounded toward 0."""
         if out is not None:
             return call_method("fix", self, dict(), dict(out=out))
@@ -995,7 +995,7 @@ cdef class Tensor(ArrayTensor):
         """maximum(x, min); at the bound the gradient goes to `x`. In place."""
         return op_clamp_min_(self, min)
 
-    def clip(self, min=None, max=None, *, out=None):
+    def clip(self, min=None, max=None, out=None):
         """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that
         bound."""
         if out is not None:
@@ -1386,13 +1386,13 @@ cdef class Tensor(ArrayTensor):
         """Whether x is NaN."""
         return op_isnan(self)
 
-    def isneginf(self, *, out=None):
+    def isneginf(self, out=None):
         """Whether x is -inf."""
         if out is not None:
             return call_method("isneginf", self, dict(), dict(out=out))
         return op_isneginf(self)
 
-    def isposinf(self, *, out=None):
+    def isposinf(self, out=None):
         """Whether x is inf."""
         if out is not None:
             return call_method("isposinf", self, dict(), dict(out=out))
@@ -1450,26 +1450,34 @@ cdef class Tensor(ArrayTensor):
         """Whether the sign bit is set, also of -0.0."""
         return op_signbit(self)
 
-    def all(self, axis=None, keepdims=False, *, out=None, where=None):
+    def all(self, axis=None, out=None, keepdims=False, *, where=None):
         """Whether all elements are nonzero."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or where is not None:
             return call_method("all", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_all(self, axis, keepdims)
 
-    def amax(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+    def amax(self, axis=None, out=None, keepdims=False, initial=None, where=None):
         """Largest element; max under PyTorch's name for the values without the indices."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or initial is not None or where is not None:
             return call_method("amax", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_amax(self, axis, keepdims)
 
-    def amin(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+    def amin(self, axis=None, out=None, keepdims=False, initial=None, where=None):
         """Smallest element; min under PyTorch's name for the values without the indices."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or initial is not None or where is not None:
             return call_method("amin", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_amin(self, axis, keepdims)
 
-    def any(self, axis=None, keepdims=False, *, out=None, where=None):
+    def any(self, axis=None, out=None, keepdims=False, *, where=None):
         """Whether any element is nonzero."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or where is not None:
             return call_method("any", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_any(self, axis, keepdims)
@@ -1483,38 +1491,48 @@ cdef class Tensor(ArrayTensor):
         elements are -inf, and elements equal to inf share it."""
         return op_logsumexp(self, axis, keepdims)
 
-    def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+    def max(self, axis=None, out=None, keepdims=False, initial=None, where=None):
         """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties
         share the gradient equally."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if isinstance(axis, TensorBase):
             return ops.maximum(self, axis)
         if out is not None or initial is not None or where is not None:
             return call_method("max", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_max(self, axis, keepdims)
 
-    def mean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
+    def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
         """Arithmetic mean."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or where is not None:
             return call_method("mean", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
         return op_mean(self, axis, keepdims)
 
-    def min(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+    def min(self, axis=None, out=None, keepdims=False, initial=None, where=None):
         """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties
         share the gradient equally."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if isinstance(axis, TensorBase):
             return ops.minimum(self, axis)
         if out is not None or initial is not None or where is not None:
             return call_method("min", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_min(self, axis, keepdims)
 
-    def nanmean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
+    def nanmean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
         """Arithmetic mean of the elements that are not NaN."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or where is not None:
             return call_method("nanmean", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
         return op_nanmean(self, axis, keepdims)
 
-    def nansum(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
+    def nansum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         """Sum of the elements that are not NaN."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
                 "nansum", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
@@ -1527,17 +1545,21 @@ cdef class Tensor(ArrayTensor):
             self = converted(self, dtype)
         return op_norm(self, ord, axis, keepdims)
 
-    def prod(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
+    def prod(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative
         is exact at zeros, too."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
                 "prod", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
             )
         return op_prod(self, axis, keepdims)
 
-    def std(self, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
+    def std(self, axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, correction=0, where=None, mean=None):
         """Square root of var; the derivative at 0 is 0."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
             return call_method(
                 "std", self, dict(axis=axis, keepdims=keepdims, correction=correction),
@@ -1545,8 +1567,10 @@ cdef class Tensor(ArrayTensor):
             )
         return op_std(self, axis, keepdims, correction)
 
-    def sum(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         """Sum."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
                 "sum", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
@@ -1557,8 +1581,10 @@ cdef class Tensor(ArrayTensor):
         """Sum to the given shape over the axes that broadcasting would repeat."""
         return op_sum_to_size(self, star(size, keyword_, "sum_to_size", "size", False))
 
-    def var(self, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
+    def var(self, axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, correction=0, where=None, mean=None):
         """Mean squared distance from the mean; the divisor is the count minus `correction`."""
+        if dtype is True or dtype is False:
+            keepdims, dtype = dtype, None
         if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
             return call_method(
                 "var", self, dict(axis=axis, keepdims=keepdims, correction=correction),
@@ -1583,7 +1609,7 @@ cdef class Tensor(ArrayTensor):
             return call_method("corrcoef", self, dict(y=y, rowvar=rowvar), dict(dtype=dtype))
         return op_corrcoef(self, y, rowvar)
 
-    def cov(self, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweights=None, dtype=None):
+    def cov(self, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
         """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
         if dtype is not None:
             return call_method(
@@ -1597,23 +1623,29 @@ cdef class Tensor(ArrayTensor):
         greatest element if `min` and `max` are equal."""
         return op_histc(self, bins, min, max)
 
-    def median(self, axis=None, keepdims=False, *, out=None, overwrite_input=None):
+    def median(self, axis=None, out=None, overwrite_input=None, keepdims=False):
         """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable
         sort decides which of several equal elements gets the gradient."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or overwrite_input is not None:
             return call_method("median", self, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
         return op_median(self, axis, keepdims)
 
-    def nanmedian(self, axis=None, keepdims=False, *, out=None, overwrite_input=None):
+    def nanmedian(self, axis=None, out=None, overwrite_input=None, keepdims=False):
         """Median of the elements that are not NaN."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or overwrite_input is not None:
             return call_method(
                 "nanmedian", self, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input)
             )
         return op_nanmedian(self, axis, keepdims)
 
-    def nanquantile(self, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+    def nanquantile(self, q, axis=None, out=None, overwrite_input=None, method='linear', keepdims=False, *, weights=None):
         """quantile of the elements that are not NaN; NaN if all elements are NaN."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or overwrite_input is not None or weights is not None:
             return call_method(
                 "nanquantile", self, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -1621,9 +1653,11 @@ cdef class Tensor(ArrayTensor):
             )
         return op_nanquantile(self, q, axis, keepdims, method)
 
-    def quantile(self, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+    def quantile(self, q, axis=None, out=None, overwrite_input=None, method='linear', keepdims=False, *, weights=None):
         """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The
         axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None or overwrite_input is not None or weights is not None:
             return call_method(
                 "quantile", self, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -1641,7 +1675,7 @@ cdef class Tensor(ArrayTensor):
         elements the last index is returned."""
         return tuple.__new__(CumminResult, op_cummin(self, axis))
 
-    def cumprod(self, axis=None, *, reverse=False, dtype=None, out=None):
+    def cumprod(self, axis=None, dtype=None, out=None, *, reverse=False):
         """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every
         derivative is exact at zeros, too."""
         if dtype is not None or out is not None:
@@ -1649,14 +1683,14 @@ cdef class Tensor(ArrayTensor):
         return op_cumprod(self, axis, reverse)
     cumulative_prod = cumprod
 
-    def cumsum(self, axis=None, *, reverse=False, dtype=None, out=None):
+    def cumsum(self, axis=None, dtype=None, out=None, *, reverse=False):
         """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
         if dtype is not None or out is not None:
             return call_method("cumsum", self, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
         return op_cumsum(self, axis, reverse)
     cumulative_sum = cumsum
 
-    def diff(self, n=1, axis=-1, *, prepend=None, append=None):
+    def diff(self, n=1, axis=-1, prepend=None, append=None):
         """Each element minus its predecessor, `n` times."""
         if prepend is not None or append is not None:
             return call_method("diff", self, dict(n=n, axis=axis), dict(prepend=prepend, append=append))
@@ -1706,7 +1740,7 @@ cdef class Tensor(ArrayTensor):
         """beta * x + alpha * (a @ b) for each pair of matrices in `a` and `b`. In place."""
         return op_baddbmm_(self, a, b, beta, alpha)
 
-    def cross(self, b, axis=-1, *, axisa=None, axisb=None, axisc=None):
+    def cross(self, b, axisa=None, axisb=None, axisc=None, axis=-1):
         """Cross product of vectors of length 3 along `axis`."""
         if axisa is not None or axisb is not None or axisc is not None:
             return call_method("cross", self, dict(b=b, axis=axis), dict(axisa=axisa, axisb=axisb, axisc=axisc))
@@ -1716,7 +1750,7 @@ cdef class Tensor(ArrayTensor):
         """The p-norm of a - b, taken over all elements as one vector."""
         return op_dist(self, b, p)
 
-    def dot(self, b, *, out=None):
+    def dot(self, b, out=None):
         """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
         if out is not None:
             return call_method("dot", self, dict(b=b), dict(out=out))
@@ -1749,7 +1783,7 @@ cdef class Tensor(ArrayTensor):
     def __imatmul__(self, other):
         return op_matmul_(self, other) if is_operand(other) else NotImplemented
 
-    def outer(self, b, *, out=None):
+    def outer(self, b, out=None):
         """y[i, j] = a[i] * b[j], with both operands flattened."""
         if out is not None:
             return call_method("outer", self, dict(b=b), dict(out=out))
@@ -1766,7 +1800,7 @@ cdef class Tensor(ArrayTensor):
         1e-7. In place."""
         return op_renorm_(self, p, axis, maxnorm)
 
-    def trace(self, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
+    def trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
         if dtype is not None or out is not None:
             return call_method("trace", self, dict(offset=offset, axis1=axis1, axis2=axis2), dict(dtype=dtype, out=out))
@@ -1906,7 +1940,7 @@ cdef class Tensor(ArrayTensor):
         return op_permute_dims_(self, star(axes, keyword_, "permute_dims", "axes", True))
     permute_ = t_ = permute_dims_
 
-    def ravel(self, *, order=None):
+    def ravel(self, order=None):
         """All elements along one axis, in C order."""
         if order is not None:
             return call_method("ravel", self, dict(), dict(order=order))
@@ -2124,7 +2158,7 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with the slices start:end:step along `axis` replaced by `source`."""
         return op_slice_scatter(self, source, axis, start, end, step)
 
-    def take(self, indices, axis=None, *, out=None, mode=None):
+    def take(self, indices, axis=None, out=None, mode=None):
         """Elements of `x` in C order, or slices along `axis`."""
         if out is not None or mode is not None:
             return call_method("take", self, dict(indices=indices, axis=axis), dict(out=out, mode=mode))
@@ -2184,26 +2218,30 @@ cdef class Tensor(ArrayTensor):
         """Views of parts along the first axis, of equal length or between the given indices."""
         return op_vsplit(self, sections)
 
-    def argmax(self, axis=None, keepdims=False, *, out=None):
+    def argmax(self, axis=None, out=None, *, keepdims=False):
         """Index of the first largest element along `axis`, or in C order when it is None."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None:
             return call_method("argmax", self, dict(axis=axis, keepdims=keepdims), dict(out=out))
         return op_argmax(self, axis, keepdims)
 
-    def argmin(self, axis=None, keepdims=False, *, out=None):
+    def argmin(self, axis=None, out=None, *, keepdims=False):
         """Index of the first smallest element along `axis`, or in C order when it is None."""
+        if out is True or out is False:
+            keepdims, out = out, None
         if out is not None:
             return call_method("argmin", self, dict(axis=axis, keepdims=keepdims), dict(out=out))
         return op_argmin(self, axis, keepdims)
 
-    def argpartition(self, kth, axis=-1, *, kind=None, order=None):
+    def argpartition(self, kth, axis=-1, kind=None, order=None):
         """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger
         elements after it."""
         if kind is not None or order is not None:
             return call_method("argpartition", self, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
         return op_argpartition(self, kth, axis)
 
-    def argsort(self, axis=-1, *, descending=False, stable=True, kind=None, order=None):
+    def argsort(self, axis=-1, kind=None, order=None, *, descending=False, stable=True):
         """Indices that sort `x` along `axis`; equal elements keep their order."""
         if kind is not None or order is not None:
             return call_method(
@@ -2227,13 +2265,13 @@ cdef class Tensor(ArrayTensor):
         """Elements sorted along the first axis."""
         return op_msort(self)
 
-    def partition(self, kth, axis=-1, *, kind=None, order=None):
+    def partition(self, kth, axis=-1, kind=None, order=None):
         """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
         if kind is not None or order is not None:
             return call_method("partition", self, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
         return op_partition(self, kth, axis)
 
-    def sort(self, axis=-1, *, descending=False, stable=True, kind=None, order=None):
+    def sort(self, axis=-1, kind=None, order=None, *, descending=False, stable=True):
         """Elements sorted along `axis`; equal elements keep their order."""
         if kind is not None or order is not None:
             return call_method("sort", self, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
@@ -2243,7 +2281,7 @@ cdef class Tensor(ArrayTensor):
         """The `k` largest or smallest elements along `axis`, in order, and their indices."""
         return tuple.__new__(TopkResult, op_topk(self, k, axis, largest))
 
-    def unique(self, *, return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None, sorted=None):
+    def unique(self, return_index=None, return_inverse=None, return_counts=None, axis=None, *, equal_nan=None, sorted=None):
         """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
         if (
             return_index is not None or return_inverse is not None or return_counts is not None or axis is not None
@@ -2373,7 +2411,7 @@ cdef class Tensor(ArrayTensor):
             return call_method("astype", self, dict(dtype=dtype), dict(copy=copy))
         return op_astype(self, dtype)
 
-    def copy(self, *, order=None):
+    def copy(self, order=None):
         """A copy of `x`."""
         if order is not None:
             return call_method("copy", self, dict(), dict(order=order))

@@ -36,7 +36,7 @@ CALLED = frozenset(
     "load_forward minus minus_array missing_rule multiplied "
     "ndim_of needs_grad of_forward offer operators_of out_binary out_unary overwrite plus plus_array prepare_inplace prepare_out "
     "push_forward push_linear push_whole rebase refuse_tangent register save_index save_input save_inputs save_output "
-    "saved_array saved_tensor set_histories set_history shape_of size_of spare star staticmethod thread_state value_before "
+    "saved_array saved_tensor set_histories set_history shape_and_dtype shape_of size_of spare star staticmethod thread_state value_before "
     "wrap_forward writable write_out written_value".split()
 )
 _BEGINNINGS, _ENDINGS = ("op_", "into_", "jvp_", "forward_"), ("_ufunc", "Backward")

@@ -7,10 +7,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ..spec.model import Argument, Op
 
 COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+
+
+def with_keywords(parameters: list[str], names: Iterable[str]) -> list[str]:
+    """Parameters as Python source, with further keywords whose default is None."""
+    more = [f"{name}=None" for name in names]
+    star = ["*"] if more and not any(p.startswith("*") for p in parameters) else []
+    return [*parameters, *star, *more]
+
+
+class Positions(NamedTuple):
+    """The parameters of a function as Python source, and what another order of them means."""
+
+    parameters: list[str]
+    swapped: tuple[str, str] | None = None  # True or False in the place of the first is the second, as PyTorch has it
 
 
 class Bindings:
@@ -86,7 +101,11 @@ class Bindings:
 
     @property
     def public_parameters(self) -> str:
-        return self._parameter_list(self.arguments)
+        return ", ".join(self._parameter_list(self.arguments))
+
+    def placed(self, parameters: list[str], *first: str) -> Positions:
+        """Parameters in the entry's order; `first` stands for its first parameter."""
+        return Positions(parameters)
 
     @property
     def adapted(self) -> list[tuple[str, str, str]]:
@@ -104,7 +123,7 @@ class Bindings:
         rest = self.arguments[1:]
         if self.takes_star:
             return f"self, *{rest[0].name}, **keyword_"
-        return ", ".join(["self", *([self._parameter_list(rest, out=False)] if rest else [])])
+        return ", ".join(["self", *self._parameter_list(rest, out=False)])
 
     @property
     def takes_star(self) -> bool:
@@ -116,7 +135,7 @@ class Bindings:
     def _parameter(self, a: Argument) -> str:
         return "*" * a.variadic + (a.name if a.default is None else f"{a.name}={a.default}")
 
-    def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> str:
+    def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> list[str]:
         parts, starred = [], False
         inplace = ["inplace=False"] if out and self.may_overwrite else []  # PyTorch's position: after all positional parameters
         for a in arguments:
@@ -133,13 +152,17 @@ class Bindings:
         extra += ["requires_grad=False"] if self.is_creation else []
         if extra and not starred:
             parts.append("*")
-        extra += ["**keyword_"] if any(self._takes_ints(a) for a in arguments) else []
-        return ", ".join([*parts, *extra])
+        return [*parts, *extra, *(["**keyword_"] if any(self._takes_ints(a) for a in arguments) else [])]
 
     @staticmethod
     def _takes_ints(a: Argument) -> bool:
         """`ones(2, 3)` is `ones((2, 3))` and `ones(shape=(2, 3))`."""
         return a.variadic and a.type.base == "int"
+
+    @property
+    def takes_shape_and_dtype(self) -> bool:
+        """`ones((2, 3), int)` is `ones((2, 3), dtype=int)`."""
+        return any(map(self._takes_ints, self.arguments[:1])) and any(a.name == "dtype" for a in self.arguments)
 
     @property
     def result_class(self) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..package import COMPILED, Package
 from ..spec.model import Family, Op, Spec
 from ..spec.table import table
+from .arguments import Bindings
 from .files import MODULE, Templates
 from .op_info import program_of
 from .programs import Elementwise
@@ -20,6 +21,7 @@ class CompiledText(OpText):
 
     result_class: None = None  # several results are a plain tuple
     function_beside: tuple[str, ...] = ()  # no NumPy function is dispatched to it
+    placed = Bindings.placed
 
     def __init__(self, op: Op, elementwise: Elementwise):
         self.returned = f"return of_forward({{}}, {', '.join(a.name for a in op.signature.arguments)})"
@@ -32,7 +34,7 @@ class CompiledText(OpText):
 
     @property
     def inplace_parameters(self) -> str:
-        return self._parameter_list(self.arguments, out=False)
+        return ", ".join(self._parameter_list(self.arguments, out=False))
 
 
 def texts(spec: Spec) -> dict[str, CompiledText]:

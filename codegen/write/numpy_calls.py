@@ -7,10 +7,13 @@ runtime.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..spec.model import Argument, Op
 from ..spec.numpy_signatures import NumpyFunction, Parameter, numpy_signatures
+from .arguments import Positions
 
 _ANY_NUMBER = 99  # positional arguments
 _NOTHING_STATED = ("None", "?")
@@ -46,13 +49,42 @@ def method(op: Op) -> NumpyCall | None:
 
     The further parameters are keywords.
     """
-    table = numpy_signatures()
-    names = {op.name, *op.aliases, f"{op.namespace}.{op.name}"}
-    own = [name for name in op.numpy if name in names and name in table and not table[name].is_universal]
-    call = NumpyCall(table[own[0]], op) if own and not op.inplace_only else None
+    call = of_the_same_name(op)
     if call is None or call.starred or {a.name for a in op.signature.arguments} - {*call.pairs.values(), *call.own}:
         return None
     return call if call.beside else None
+
+
+def of_the_same_name(op: Op) -> NumpyCall | None:
+    """The function with a name of the operator."""
+    table = numpy_signatures()
+    names = {op.name, *op.aliases, f"{op.namespace}.{op.name}"}
+    own = [name for name in op.numpy if name in names and name in table and not table[name].is_universal]
+    return NumpyCall(table[own[0]], op) if own and not op.inplace_only else None
+
+
+def in_numpys_order(parameters: list[str], order: Sequence[str]) -> Positions:
+    """Give the parameters that NumPy takes by position NumPy's places, among them keywords of the operator.
+
+    The operator's own order remains if another parameter than a last truth value would move: values do not tell the orders apart.
+    """
+    star = parameters.index("*") if "*" in parameters else len(parameters)
+    own, known = parameters[:star], {_name(p): p for p in parameters if p != "*"}
+    placed = [known[name] for name in itertools.takewhile(known.__contains__, order)]
+    shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, placed)))
+    moved = own[shared:]
+    swapped = None
+    if moved:
+        if len(moved) > 1 or len(placed) == shared or not moved[0].endswith(("=False", "= False")) or placed[shared].endswith(("False", "True")):
+            return Positions(parameters)
+        swapped = _name(placed[shared]), _name(moved[0])
+    keywords = [p for p in [*own, *parameters[star + 1 :]] if p not in placed]
+    needs_star = keywords and not keywords[0].startswith("**")
+    return Positions([*placed, *(["*"] if needs_star else []), *keywords], swapped)
+
+
+def _name(parameter: str) -> str:
+    return re.match(r"\**(\w*)", parameter)[1]
 
 
 def _answered(ops: list[Op]) -> Iterator[tuple[str, Op]]:
@@ -133,6 +165,11 @@ class NumpyCall:
     def parameters(self) -> tuple[tuple[str, str | None], ...]:
         """NumPy's parameters in order, each with the matching argument or None."""
         return tuple((p.name, self.pairs.get(p.name)) for p in self.named)
+
+    @property
+    def order(self) -> list[str]:
+        """The parameters that NumPy takes by position, by the operator's names for them."""
+        return [self.pairs.get(p.name, p.name) for p in self.named if p.kind == "positional"]
 
     @property
     def beside(self) -> list[str]:

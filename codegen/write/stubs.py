@@ -39,7 +39,8 @@ def output_type(output: Output) -> str:
 def function_parameters(op: OpText) -> str:
     extra = [f"{name}: Any = None" for name in op.function_beside] + _adapted(op)
     extra += ["out: Tensor | None = None"] if "out" in op.op.variants else []
-    return ", ".join(_parameters(op.arguments, extra + _leaf(op), ["inplace: _bool = False"] if op.may_overwrite else []))
+    parameters = _parameters(op.arguments, extra + _leaf(op), ["inplace: _bool = False"] if op.may_overwrite else [])
+    return ", ".join(op.placed(parameters).parameters)
 
 
 def method_parameters(op: OpText) -> str:
@@ -48,7 +49,8 @@ def method_parameters(op: OpText) -> str:
         star, *rest = rest
         return ", ".join(["self", f"*{star.name}: {argument_type(star.type)}", *map(_parameter, rest)])
     more = op.numpy_method.beside if op.numpy_method else []
-    return ", ".join(["self", *_parameters(rest, [*(f"{name}: Any = None" for name in more), *_adapted(op), *_leaf(op)])])
+    parameters = _parameters(rest, [*(f"{name}: Any = None" for name in more), *_adapted(op), *_leaf(op)])
+    return ", ".join(op.placed(["self", *parameters], "self").parameters)
 
 
 def _adapted(op: OpText) -> list[str]:

@@ -12,6 +12,7 @@ from ..rules.statements import forward_statements
 from ..spec.expression import renamed
 from ..spec.model import Argument, Op, Signature
 from . import numpy_calls
+from .arguments import Positions, with_keywords
 from .node import NodeText
 from .numpy_calls import NumpyCall
 from .printer import OnArrays, OnTensors, lines
@@ -34,15 +35,16 @@ class OpText(NodeText):
 
     @property
     def numpy_method(self) -> NumpyCall | None:
-        """NumPy's function whose further parameters the method takes by name."""
-        return None if self.takes_star else numpy_calls.method(self.op)
+        """NumPy's function whose further parameters the function and the method take; not a method of ints, `x.reshape(2, 3)`."""
+        return numpy_calls.method(self.op)
 
     @property
-    def whole_method_parameters(self) -> str:
-        """The parameters of the method: the operator's, then NumPy's."""
+    def method_positions(self) -> Positions:
+        """The parameters of the method: the operator's and NumPy's."""
+        if self.takes_star:
+            return Positions([self.method_parameters])
         more = self.numpy_method.beside if self.numpy_method else []
-        star = ["*"] if more and not any(a.keyword_only for a in self.arguments) else []
-        return ", ".join([self.method_parameters, *star, *(f"{name}=None" for name in more)])
+        return self.placed(["self", *with_keywords(self._parameter_list(self.arguments[1:], out=False), more)], "self")
 
     @property
     def function_beside(self) -> list[str]:
@@ -51,10 +53,16 @@ class OpText(NodeText):
         return [name for name in more if name != "out" or "out" not in self.op.variants]
 
     @property
-    def whole_public_parameters(self) -> str:
-        """The parameters of the function: the operator's, then NumPy's."""
-        star = ["*"] if self.function_beside and "*" not in self.public_parameters else []
-        return ", ".join([self.public_parameters, *star, *(f"{name}=None" for name in self.function_beside)])
+    def positions(self) -> Positions:
+        """The parameters of the function: the operator's and NumPy's."""
+        return self.placed(with_keywords(self._parameter_list(self.arguments), self.function_beside))
+
+    def placed(self, parameters: list[str], *first: str) -> Positions:
+        """Parameters in the order of NumPy's function of this name, if there is one; `first` stands for its first parameter."""
+        call = numpy_calls.of_the_same_name(self.op)
+        if call is None or call.starred or self.arguments and self.arguments[0].variadic:
+            return Positions(parameters)
+        return numpy_calls.in_numpys_order(parameters, [*first, *call.order[len(first) :]])
 
     @property
     def numpy_method_arguments(self) -> str:

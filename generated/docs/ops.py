@@ -98,8 +98,9 @@ describe({
         '    Replacement for inf; the largest finite number when it is None.\n' 'neginf : float or None, default None\n'
         '    Replacement for -inf; the smallest finite number when it is None.\n' 'copy : optional\n'
         '    As `numpy.nan_to_num` takes them.\n' + OUT,
-        'nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y\n' 'dy/dx = isfinite(x)',
-        examples='>>> gs.nan_to_num([gs.nan, gs.inf, -gs.inf, 1.0], 2.0, 3.0, 4.0)\n' 'tensor([2., 3., 4., 1.])'),
+        'nan_to_num(x, *, float nan=0.0, float? posinf=None, float? neginf=None) -> y\n' 'dy/dx = isfinite(x)',
+        examples='>>> gs.nan_to_num([gs.nan, gs.inf, -gs.inf, 1.0], nan=2.0, posinf=3.0, neginf=4.0)\n'
+        'tensor([2., 3., 4., 1.])'),
     "negative": docstring('-x.', 'x : array_like\n' + OUT, 'negative(x) -> y\n' 'dy/dx = -1',
         examples='>>> gs.negative([1.0, -2.0])\n' 'tensor([-1.,  2.])'),
     "polygamma": docstring('Derivative n of digamma. Needs SciPy.', 'n : int\n' '    Order of the derivative.\n'
@@ -539,9 +540,9 @@ describe({
         'x : array_like\n' 'bins : int, default 10\n' '    Number of bins.\n'
         'range : float or sequence of float or None, default None\n'
         '    Lower edge of the first bin and upper edge of the last bin; the least and the greatest element when it is None.\n'
-        'weights : array_like or None, default None\n' '    One weight for each element; 1 when it is None.\n'
-        'density : bool, default False\n' '    Whether to scale the result so that its integral is 1.',
-        'histogram(x, int bins=10, float[]? range=None, Array? weights=None, bool density=False) -> hist, bin_edges\n'
+        'density : bool or None, default None\n' '    Whether to scale the result so that its integral is 1.\n'
+        'weights : array_like or None, default None\n' '    One weight for each element; 1 when it is None.',
+        'histogram(x, int bins=10, float[]? range=None, bool? density=None, Array? weights=None) -> hist, bin_edges\n'
         'composite: (scaled, edges)\n' 'where low = min(x) if range is None else full((), range[0], dtype=float_dtype(x.dtype))\n'
         'where high = max(x) if range is None else full((), range[1], dtype=float_dtype(x.dtype))\n'
         'where edges = _edges(low, high, bins)\n' 'where places = _bins(x, edges)\n'
@@ -913,11 +914,11 @@ describe({
         '        [ 2.],\n' '        [ 0.]])'),
     "cross": docstring('Cross product of vectors of length 3 along `axis`.', 'a : array_like\n' 'b : array_like\n'
         'axis : int, default -1\n' '    Axis of the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
-        '    As `numpy.cross` takes them.', 'cross(a, b, int axis=-1) -> y\n' 'multilinear in a, b\n'
-        'grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)\n'
-        'grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)\n' 'where a_axis = axis if axis < 0 else axis - a.ndim\n'
-        'where b_axis = axis if axis < 0 else axis - b.ndim', examples='>>> gs.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])\n'
-        'tensor([0., 0., 1.])'),
+        '    As `numpy.cross` takes them.', 'cross(a, b, *, int axis=-1) -> y\n' 'multilinear in a, b\n'
+        'grad_a = moveaxis(cross(conj(b), grad, axis=axis), axis, a_axis)\n'
+        'grad_b = moveaxis(cross(grad, conj(a), axis=axis), axis, b_axis)\n'
+        'where a_axis = axis if axis < 0 else axis - a.ndim\n' 'where b_axis = axis if axis < 0 else axis - b.ndim',
+        examples='>>> gs.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])\n' 'tensor([0., 0., 1.])'),
     "dist": docstring('The p-norm of a - b, taken over all elements as one vector.', 'a : array_like\n' 'b : array_like\n'
         'p : float, default 2.0\n' '    Order of the norm.', 'dist(a, b, float p=2.0) -> y\n' 'composite: vector_norm(a - b, p)',
         examples='>>> gs.dist([[3.0], [4.0]], 0.0)\n' 'tensor(5.)'),
@@ -1128,9 +1129,9 @@ describe({
         examples='>>> gs.ravel([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([1., 2., 3., 4.])'),
     "reshape": docstring(
         'The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the view.',
-        'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result; one length may be -1 and is inferred.',
-        'reshape(x, int[] shape) -> y\n' 'linear in x\n' 'grad_x = reshape(grad, x.shape)',
-        examples='>>> gs.reshape([1.0, 2.0], (2, 1))\n' 'tensor([[1.],\n' '        [2.]])'),
+        'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result; one length may be -1 and is inferred.\n'
+        'order, copy : optional\n' '    As `numpy.reshape` takes them.', 'reshape(x, int[] shape) -> y\n' 'linear in x\n'
+        'grad_x = reshape(grad, x.shape)', examples='>>> gs.reshape([1.0, 2.0], (2, 1))\n' 'tensor([[1.],\n' '        [2.]])'),
     "reshape_as": docstring('The same elements in C order with the shape of `other`.', 'x : array_like\n' 'other : array_like\n'
         '    Array with the shape of the result.', 'reshape_as(x, other) -> y\n' 'composite: reshape(x, other.shape)',
         examples='>>> gs.reshape_as([1.0, 2.0], [[3.0], [4.0]])\n' 'tensor([[1.],\n' '        [2.]])'),

@@ -351,11 +351,11 @@ cdef class CooSampledMatmulBackward(Node):
 
 
 cdef class CrossBackward(Node):
-    """cross(a, b, int axis=-1) -> y
+    """cross(a, b, *, int axis=-1) -> y
 
     multilinear in a, b
-    grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)
-    grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)
+    grad_a = moveaxis(cross(conj(b), grad, axis=axis), axis, a_axis)
+    grad_b = moveaxis(cross(grad, conj(a), axis=axis), axis, b_axis)
     where a_axis = axis if axis < 0 else axis - a.ndim
     where b_axis = axis if axis < 0 else axis - b.ndim
     """
@@ -392,7 +392,7 @@ cdef class CrossBackward(Node):
             else:
                 a_ndim = self.saved_a_ndim
                 a_axis = axis - a_ndim
-            grad_a = ops.moveaxis(ops.cross(conj_of(b), grad, axis), axis, a_axis)
+            grad_a = ops.moveaxis(ops.cross(conj_of(b), grad, axis=axis), axis, a_axis)
         if wanted_ & 2:
             a = saved_tensor(self, self.saved_a, self.version_a, "a")
             if axis < 0:
@@ -400,7 +400,7 @@ cdef class CrossBackward(Node):
             else:
                 b_ndim = self.saved_b_ndim
                 b_axis = axis - b_ndim
-            grad_b = ops.moveaxis(ops.cross(grad, conj_of(a), axis), axis, b_axis)
+            grad_b = ops.moveaxis(ops.cross(grad, conj_of(a), axis=axis), axis, b_axis)
         return grad_a, grad_b
 
     cdef void release_variables(self):

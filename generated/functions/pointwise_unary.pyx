@@ -236,7 +236,7 @@ cdef class AsinhSlopeBackward(Node):
     """_asinh_slope(x) -> y
 
     dy/dx = -(finite * y) * y * y
-    where finite = x if is_complex(x.dtype) else nan_to_num(x, nan)
+    where finite = x if is_complex(x.dtype) else nan_to_num(x, nan=nan)
     """
     saves = ("x_dtype", "x", "y")
 
@@ -257,7 +257,7 @@ cdef class AsinhSlopeBackward(Node):
         if formulas.is_complex(x_dtype):
             finite = x
         else:
-            finite = ops.nan_to_num(x, math.nan)
+            finite = ops.nan_to_num(x, nan=math.nan)
         return grad * conj_of(-(finite * y) * y * y)
 
     cdef bint takes_batch(self):
@@ -301,7 +301,7 @@ cdef class AtanSlopeBackward(Node):
     """_atan_slope(x) -> y
 
     dy/dx = -2 * (finite * y) * y
-    where finite = x if is_complex(x.dtype) else nan_to_num(x, nan)
+    where finite = x if is_complex(x.dtype) else nan_to_num(x, nan=nan)
     """
     saves = ("x_dtype", "x", "y")
 
@@ -322,7 +322,7 @@ cdef class AtanSlopeBackward(Node):
         if formulas.is_complex(x_dtype):
             finite = x
         else:
-            finite = ops.nan_to_num(x, math.nan)
+            finite = ops.nan_to_num(x, nan=math.nan)
         return grad * conj_of(-2 * (finite * y) * y)
 
     cdef bint takes_batch(self):
@@ -1039,7 +1039,7 @@ cdef class ModfBackward(Node):
 cdef Program nan_to_num_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, isfinite(x))")
 
 cdef class NanToNumBackward(Node):
-    """nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)"""
+    """nan_to_num(x, *, float nan=0.0, float? posinf=None, float? neginf=None) -> y; dy/dx = isfinite(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):

@@ -8,7 +8,7 @@ cdef object forward_cov(object x, object y, object rowvar, object bias, object d
 cdef object forward__variables(object x, object rowvar)
 cdef object forward__flat_index(object places)
 cdef object forward_histc(object x, object bins, object min, object max)
-cdef object forward_histogram(object x, object bins, object range, object weights, object density)
+cdef object forward_histogram(object x, object bins, object range, object density, object weights)
 cdef object forward__binned(object weights, object places, object bins)
 cdef object forward__bins(object x, object edges)
 cdef object forward__edges(object low, object high, object bins)

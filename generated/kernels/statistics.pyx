@@ -144,7 +144,7 @@ cdef object forward_histc(object x, object bins, object min, object max):
         raise explain(error_, "histc", x=x, bins=bins, min=min, max=max) from None
 
 cdef Program histogram_scaled = Program("sums, given_1, given_2 -> scaled", "scaled = divide(sums, multiply(given_1, given_2))")
-cdef object forward_histogram(object x, object bins, object range, object weights, object density):
+cdef object forward_histogram(object x, object bins, object range, object density, object weights):
     if range is None:
         low = forward_min(x, None, False)
     else:

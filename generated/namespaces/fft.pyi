@@ -17,49 +17,49 @@ Operand: TypeAlias = Tensor | npt.ArrayLike
 _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
-def fft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
+def fft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, out: Any = None) -> Tensor:
     """Discrete Fourier transform along one axis."""
-def fft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
+def fft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, out: Any = None) -> Tensor:
     """Discrete Fourier transform along two axes."""
 def fftfreq(n: _int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Frequencies of the elements of a transform of length `n`, in cycles per unit of `d`."""
-def fftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+def fftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, out: Any = None) -> Tensor:
     """Discrete Fourier transform along several axes."""
 def fftshift(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Frequency 0 moved to the middle of each axis."""
 def ifftshift(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Frequency 0 moved from the middle of each axis to the front; the inverse and the adjoint of fftshift."""
-def hfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
+def hfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, out: Any = None) -> Tensor:
     """Real transform along one axis of a Hermitian-symmetric signal, from its first half."""
 def hfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None) -> Tensor:
     """hfftn along the last two axes."""
 def hfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None) -> Tensor:
     """Real transform along several axes of a Hermitian-symmetric signal; the last axis has the first half only."""
-def ifft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
+def ifft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along one axis."""
-def ifft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
+def ifft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along two axes."""
-def ifftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+def ifftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along several axes."""
-def ihfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
+def ihfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, out: Any = None) -> Tensor:
     """First half of the inverse transform of real numbers along one axis; the inverse of hfft."""
 def ihfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None) -> Tensor:
     """ihfftn along the last two axes."""
 def ihfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None) -> Tensor:
     """First half, along the last axis, of the inverse transform of real numbers along several axes; the inverse of hfftn."""
-def irfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
+def irfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, out: Any = None) -> Tensor:
     """Real signal along one axis from the first half of its transform; its length is `n`, by default an even number."""
-def irfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
+def irfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, out: Any = None) -> Tensor:
     """Real signal along two axes from its transform, whose last axis has the first half only."""
-def irfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+def irfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, out: Any = None) -> Tensor:
     """Real signal along several axes from its transform, whose last axis has the first half only."""
-def rfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
+def rfft(x: Operand, n: _int | None = None, axis: _int = -1, norm: str | None = None, out: Any = None) -> Tensor:
     """First half of the discrete Fourier transform of real numbers along one axis."""
-def rfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
+def rfft2(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = (-2, -1), norm: str | None = None, out: Any = None) -> Tensor:
     """Discrete Fourier transform of real numbers along two axes; the last axis has the first half only."""
 def rfftfreq(n: _int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Frequencies of the elements of the transform of `n` real numbers, in cycles per unit of `d`."""
-def rfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+def rfftn(x: Operand, s: _int | Sequence[_int] | None = None, axes: _int | Sequence[_int] | None = None, norm: str | None = None, out: Any = None) -> Tensor:
     """Discrete Fourier transform of real numbers along several axes; the last axis has the first half only."""
 
 __all__ = [

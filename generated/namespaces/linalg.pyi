@@ -53,13 +53,13 @@ def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool =
     """Norm of the matrices in the last two axes. `ord` is 'fro' (Frobenius), 'nuc' (sum of the singular values), 1, inf or 2 (largest column sum of moduli, row sum, or singular value), or -1, -inf or -2 (the smallest)."""
 def matrix_power(x: Operand, n: _int) -> Tensor:
     """Product of `n` copies of a square matrix, or of -`n` copies of its inverse if `n` is negative."""
-def matrix_rank(x: Operand, *, tol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
+def matrix_rank(x: Operand, tol: _float | None = None, hermitian: _bool = False, *, rtol: _float | None = None) -> Tensor:
     """Number of singular values above a threshold, by default the rounding error of the largest."""
 def multi_dot(arrays: Sequence[Operand], *, out: Any = None) -> Tensor:
     """Matrix product of several matrices, in the order with the fewest multiplications; the first and the last may be vectors."""
 def pinv(x: Operand, rcond: _float | None = None, hermitian: _bool = False, *, rtol: _float | None = None) -> Tensor:
     """Moore-Penrose inverse, with small singular values taken as 0; the derivative assumes a constant rank."""
-def qr(x: Operand, *, mode: Any = None) -> _results.QrResult:
+def qr(x: Operand, mode: Any = None) -> _results.QrResult:
     """Reduced factorisation x = Q @ R; for a matrix with more columns than rows, `Q` depends only on the leading square block."""
 def slogdet(x: Operand) -> _results.SlogdetResult:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
@@ -73,7 +73,7 @@ def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, uppe
     """Solution y of a @ y = b, from one triangle of `a`, by default the upper one, without the diagonal if `unit_diagonal`. A 1-d `b` is one vector, any other `b` holds columns; a zero on the diagonal makes y NaN from that row of the substitution on."""
 def sqrtm(x: Operand) -> Tensor:
     """Principal square root of a matrix; complex if an eigenvalue is negative. Needs SciPy."""
-def svd(x: Operand, *, full_matrices: _bool = False, compute_uv: Any = None, hermitian: Any = None) -> _results.SvdResult:
+def svd(x: Operand, full_matrices: _bool = False, compute_uv: Any = None, hermitian: Any = None) -> _results.SvdResult:
     """Reduced singular value decomposition x = U @ diag(S) @ Vh, with `S` in descending order. The largest entry of a complex column of `U` is real, and between equal singular values the derivative of the vectors is NaN."""
 def svdvals(x: Operand) -> Tensor:
     """Singular values, in descending order."""
@@ -89,7 +89,7 @@ inverse = inv
 expm = matrix_exp
 def norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Norm of vectors along one axis, or of matrices in two axes. If both `ord` and `axis` are None, norm of all elements as one vector."""
-def cross(a: Operand, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
+def cross(a: Operand, b: Operand, axisa: Any = None, axisb: Any = None, axisc: Any = None, axis: _int = -1) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""

@@ -282,7 +282,7 @@ cdef object op_interp(object x, object xp, object fp, object left, object right,
     except Exception as error_:
         raise explain(error_, "interp", x=x, xp=xp, fp=fp, left=left, right=right, period=period) from None
 
-def interp(x, xp, fp, left=None, right=None, *, period=None):
+def interp(x, xp, fp, left=None, right=None, period=None):
     """Values at `x` of the function that is linear between known positions, in any order, and constant beyond the
     last, or periodic."""
     return op_interp(x, xp, fp, left, right, period)
@@ -457,7 +457,7 @@ cdef object op_polyfit(object x, object y, object deg, object w):
     except Exception as error_:
         raise explain(error_, "polyfit", x=x, y=y, deg=deg, w=w) from None
 
-def polyfit(x, y, deg, *, w=None, rcond=None, full=None, cov=None):
+def polyfit(x, y, deg, rcond=None, full=None, w=None, cov=None):
     """Coefficients, highest power first, of the polynomial of degree `deg` that fits the points best in the sense of
     least squares."""
     if rcond is not None or full is not None or cov is not None:

@@ -442,7 +442,7 @@ cdef object op_isneginf(object x):
 
     return wrap_forward(forward_isneginf(array_of(x)))
 
-def isneginf(x, *, out=None):
+def isneginf(x, out=None):
     """Whether x is -inf."""
     if out is not None:
         return call_method("isneginf", x, dict(), dict(out=out))
@@ -457,7 +457,7 @@ cdef object op_isposinf(object x):
 
     return wrap_forward(forward_isposinf(array_of(x)))
 
-def isposinf(x, *, out=None):
+def isposinf(x, out=None):
     """Whether x is inf."""
     if out is not None:
         return call_method("isposinf", x, dict(), dict(out=out))

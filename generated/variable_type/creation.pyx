@@ -34,7 +34,16 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
-from gradspec.core.conversion cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_operand,
+    dtype_of,
+    index_of,
+    shape_and_dtype,
+    star,
+    wrap_forward,
+)
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.core.tensor cimport TensorBase
 
@@ -112,7 +121,7 @@ cdef tuple jvp_copy(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t = tangents_[0]
     return (ops.copy(x_t),)
 
-def copy(x, *, order=None):
+def copy(x, order=None):
     """A copy of `x`."""
     if order is not None:
         return call_method("copy", x, dict(), dict(order=order))
@@ -130,6 +139,8 @@ cdef object op_empty(object shape, object dtype):
 
 def empty(*shape, dtype=None, requires_grad=False, **keyword_):
     """Uninitialised array."""
+    if len(shape) > 1:
+        shape, dtype = shape_and_dtype(shape, dtype)
     result_ = op_empty(star(shape, keyword_, "empty", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -143,7 +154,7 @@ cdef object op_empty_like(object x, object dtype):
 
     return wrap_forward(forward_empty_like(array_of(x), dtype))
 
-def empty_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
+def empty_like(x, dtype=None, order=None, *, requires_grad=False, shape=None):
     """Uninitialised array with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("empty_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
@@ -163,7 +174,7 @@ cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
 
     return wrap_forward(forward_eye(n_rows, n_cols, k, dtype))
 
-def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
+def eye(n_rows, n_cols=None, k=0, dtype=None, *, requires_grad=False):
     """Ones on diagonal `k`, zeros elsewhere."""
     result_ = op_eye(n_rows, n_cols, k, dtype)
     return result_.requires_grad_() if requires_grad else result_
@@ -179,7 +190,7 @@ cdef object op_full(object shape, object fill_value, object dtype):
 
     return wrap_forward(forward_full(shape, fill_value, dtype))
 
-def full(shape, fill_value, *, dtype=None, requires_grad=False):
+def full(shape, fill_value, dtype=None, *, requires_grad=False):
     """Array with the same value everywhere."""
     result_ = op_full(shape, fill_value, dtype)
     return result_.requires_grad_() if requires_grad else result_
@@ -195,7 +206,7 @@ cdef object op_full_like(object x, object fill_value, object dtype):
 
     return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
-def full_like(x, fill_value, *, dtype=None, requires_grad=False, order=None, shape=None):
+def full_like(x, fill_value, dtype=None, order=None, *, requires_grad=False, shape=None):
     """Array with the same value everywhere, and with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("full_like", x, dict(fill_value=fill_value, dtype=dtype), dict(order=order, shape=shape))
@@ -216,7 +227,7 @@ cdef object op_linspace(object start, object stop, object num, object endpoint, 
 
     return wrap_forward(forward_linspace(start, stop, num, endpoint, dtype))
 
-def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=False):
+def linspace(start, stop, num=50, endpoint=True, *, dtype=None, requires_grad=False):
     """Evenly spaced numbers from `start` to `stop`."""
     result_ = op_linspace(start, stop, num, endpoint, dtype)
     return result_.requires_grad_() if requires_grad else result_
@@ -235,7 +246,7 @@ cdef object op_logspace(object start, object stop, object num, object endpoint, 
 
     return wrap_forward(forward_logspace(start, stop, num, endpoint, base, dtype))
 
-def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, requires_grad=False):
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, *, requires_grad=False):
     """Powers of `base` with evenly spaced exponents from `start` to `stop`."""
     result_ = op_logspace(start, stop, num, endpoint, base, dtype)
     return result_.requires_grad_() if requires_grad else result_
@@ -352,6 +363,8 @@ cdef object op_ones(object shape, object dtype):
 
 def ones(*shape, dtype=None, requires_grad=False, **keyword_):
     """Ones."""
+    if len(shape) > 1:
+        shape, dtype = shape_and_dtype(shape, dtype)
     result_ = op_ones(star(shape, keyword_, "ones", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -365,7 +378,7 @@ cdef object op_ones_like(object x, object dtype):
 
     return wrap_forward(forward_ones_like(array_of(x), dtype))
 
-def ones_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
+def ones_like(x, dtype=None, order=None, *, requires_grad=False, shape=None):
     """Ones with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("ones_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
@@ -385,6 +398,8 @@ cdef object op_zeros(object shape, object dtype):
 
 def zeros(*shape, dtype=None, requires_grad=False, **keyword_):
     """Zeros."""
+    if len(shape) > 1:
+        shape, dtype = shape_and_dtype(shape, dtype)
     result_ = op_zeros(star(shape, keyword_, "zeros", "shape", False), dtype)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -398,7 +413,7 @@ cdef object op_zeros_like(object x, object dtype):
 
     return wrap_forward(forward_zeros_like(array_of(x), dtype))
 
-def zeros_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
+def zeros_like(x, dtype=None, order=None, *, requires_grad=False, shape=None):
     """Zeros with the shape and dtype of `x`."""
     if order is not None or shape is not None:
         result_ = call_method("zeros_like", x, dict(dtype=dtype), dict(order=order, shape=shape))

@@ -75,7 +75,7 @@ cdef object op_fft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "fft", x=x, n=n, axis=axis, norm=norm) from None
 
-def fft(x, n=None, axis=-1, norm=None, *, out=None):
+def fft(x, n=None, axis=-1, norm=None, out=None):
     """Discrete Fourier transform along one axis."""
     if out is not None:
         return call_method("fft.fft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
@@ -101,7 +101,7 @@ cdef object op_fft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "fft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def fft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
+def fft2(x, s=None, axes=(-2, -1), norm=None, out=None):
     """Discrete Fourier transform along two axes."""
     if out is not None:
         return call_method("fft.fft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -143,7 +143,7 @@ cdef object op_fftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "fftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def fftn(x, s=None, axes=None, norm=None, *, out=None):
+def fftn(x, s=None, axes=None, norm=None, out=None):
     """Discrete Fourier transform along several axes."""
     if out is not None:
         return call_method("fft.fftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -317,7 +317,7 @@ cdef object op_hfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "hfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def hfft(x, n=None, axis=-1, norm=None, *, out=None):
+def hfft(x, n=None, axis=-1, norm=None, out=None):
     """Real transform along one axis of a Hermitian-symmetric signal, from its first half."""
     if out is not None:
         return call_method("fft.hfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
@@ -384,7 +384,7 @@ cdef object op_ifft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "ifft", x=x, n=n, axis=axis, norm=norm) from None
 
-def ifft(x, n=None, axis=-1, norm=None, *, out=None):
+def ifft(x, n=None, axis=-1, norm=None, out=None):
     """Inverse discrete Fourier transform along one axis."""
     if out is not None:
         return call_method("fft.ifft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
@@ -410,7 +410,7 @@ cdef object op_ifft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "ifft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def ifft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
+def ifft2(x, s=None, axes=(-2, -1), norm=None, out=None):
     """Inverse discrete Fourier transform along two axes."""
     if out is not None:
         return call_method("fft.ifft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -436,7 +436,7 @@ cdef object op_ifftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "ifftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def ifftn(x, s=None, axes=None, norm=None, *, out=None):
+def ifftn(x, s=None, axes=None, norm=None, out=None):
     """Inverse discrete Fourier transform along several axes."""
     if out is not None:
         return call_method("fft.ifftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -463,7 +463,7 @@ cdef object op_ihfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "ihfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def ihfft(x, n=None, axis=-1, norm=None, *, out=None):
+def ihfft(x, n=None, axis=-1, norm=None, out=None):
     """First half of the inverse transform of real numbers along one axis; the inverse of hfft."""
     if out is not None:
         return call_method("fft.ihfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
@@ -568,7 +568,7 @@ cdef object op_irfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "irfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def irfft(x, n=None, axis=-1, norm=None, *, out=None):
+def irfft(x, n=None, axis=-1, norm=None, out=None):
     """Real signal along one axis from the first half of its transform; its length is `n`, by default an even number."""
     if out is not None:
         return call_method("fft.irfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
@@ -596,7 +596,7 @@ cdef object op_irfft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "irfft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def irfft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
+def irfft2(x, s=None, axes=(-2, -1), norm=None, out=None):
     """Real signal along two axes from its transform, whose last axis has the first half only."""
     if out is not None:
         return call_method("fft.irfft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -624,7 +624,7 @@ cdef object op_irfftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "irfftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def irfftn(x, s=None, axes=None, norm=None, *, out=None):
+def irfftn(x, s=None, axes=None, norm=None, out=None):
     """Real signal along several axes from its transform, whose last axis has the first half only."""
     if out is not None:
         return call_method("fft.irfftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -649,7 +649,7 @@ cdef object op_rfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "rfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def rfft(x, n=None, axis=-1, norm=None, *, out=None):
+def rfft(x, n=None, axis=-1, norm=None, out=None):
     """First half of the discrete Fourier transform of real numbers along one axis."""
     if out is not None:
         return call_method("fft.rfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
@@ -677,7 +677,7 @@ cdef object op_rfft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "rfft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def rfft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
+def rfft2(x, s=None, axes=(-2, -1), norm=None, out=None):
     """Discrete Fourier transform of real numbers along two axes; the last axis has the first half only."""
     if out is not None:
         return call_method("fft.rfft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
@@ -721,7 +721,7 @@ cdef object op_rfftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "rfftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def rfftn(x, s=None, axes=None, norm=None, *, out=None):
+def rfftn(x, s=None, axes=None, norm=None, out=None):
     """Discrete Fourier transform of real numbers along several axes; the last axis has the first half only."""
     if out is not None:
         return call_method("fft.rfftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))

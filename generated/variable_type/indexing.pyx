@@ -124,7 +124,7 @@ cdef object op_compress(object condition, object x, object axis):
     except Exception as error_:
         raise explain(error_, "compress", condition=condition, x=x, axis=axis) from None
 
-def compress(condition, x, axis=None, *, out=None):
+def compress(condition, x, axis=None, out=None):
     """Slices of `x` along `axis` whose condition is true."""
     if out is not None:
         return call_method("compress", condition, dict(a=x, axis=axis), dict(out=out))
@@ -1313,7 +1313,7 @@ cdef tuple jvp_take(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, indices, axis = tangents_[0], inputs_[1], inputs_[2]
     return (ops.take(x_t, indices, axis),)
 
-def take(x, indices, axis=None, *, out=None, mode=None):
+def take(x, indices, axis=None, out=None, mode=None):
     """Elements of `x` in C order, or slices along `axis`."""
     if out is not None or mode is not None:
         return call_method("take", x, dict(indices=indices, axis=axis), dict(out=out, mode=mode))

@@ -306,7 +306,7 @@ cdef tuple jvp_concat(tuple outputs_, tuple inputs_, tuple tangents_):
     arrays_t, axis = tangents_[0], inputs_[1]
     return (ops.concat(arrays_t, axis),)
 
-def concat(arrays, axis=0, *, out=None, dtype=None):
+def concat(arrays, axis=0, out=None, *, dtype=None):
     """Arrays joined along `axis`; they are flattened first when it is None."""
     if out is not None or dtype is not None:
         return call_method("concat", arrays, dict(axis=axis), dict(out=out, dtype=dtype))
@@ -864,7 +864,7 @@ cdef tuple jvp_stack(tuple outputs_, tuple inputs_, tuple tangents_):
     arrays_t, axis = tangents_[0], inputs_[1]
     return (ops.stack(arrays_t, axis),)
 
-def stack(arrays, axis=0, *, out=None, dtype=None):
+def stack(arrays, axis=0, out=None, *, dtype=None):
     """Arrays of one shape along a new axis."""
     if out is not None or dtype is not None:
         return call_method("stack", arrays, dict(axis=axis), dict(out=out, dtype=dtype))

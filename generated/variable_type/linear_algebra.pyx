@@ -964,12 +964,12 @@ cdef object op_cross(object a, object b, object axis):
 
 cdef tuple jvp_cross(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, axis = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
-    y_t = None if a_t is None else ops.cross(a_t, b, axis)
+    y_t = None if a_t is None else ops.cross(a_t, b, axis=axis)
     if b_t is not None:
-        y_t = plus(y_t, ops.cross(a, b_t, axis))
+        y_t = plus(y_t, ops.cross(a, b_t, axis=axis))
     return (y_t,)
 
-def cross(a, b, axis=-1, *, axisa=None, axisb=None, axisc=None):
+def cross(a, b, axisa=None, axisb=None, axisc=None, axis=-1):
     """Cross product of vectors of length 3 along `axis`."""
     if axisa is not None or axisb is not None or axisc is not None:
         return call_method("cross", a, dict(b=b, axis=axis), dict(axisa=axisa, axisb=axisb, axisc=axisc))
@@ -1118,7 +1118,7 @@ cdef object op_dot(object a, object b):
     except Exception as error_:
         raise explain(error_, "dot", a=a, b=b) from None
 
-def dot(a, b, *, out=None):
+def dot(a, b, out=None):
     """Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply."""
     if out is not None:
         return call_method("dot", a, dict(b=b), dict(out=out))
@@ -2205,7 +2205,7 @@ cdef object op_matrix_rank(object x, object tol, object rtol, object hermitian):
 
     return wrap_forward(forward_matrix_rank(array_of(x), tol, rtol, hermitian))
 
-def matrix_rank(x, *, tol=None, rtol=None, hermitian=False):
+def matrix_rank(x, tol=None, hermitian=False, *, rtol=None):
     """Number of singular values above a threshold, by default the rounding error of the largest."""
     return op_matrix_rank(x, tol, rtol, hermitian)
 
@@ -2369,7 +2369,7 @@ cdef tuple jvp_outer(tuple outputs_, tuple inputs_, tuple tangents_):
         y_t = plus(y_t, ops.outer(a, b_t))
     return (y_t,)
 
-def outer(a, b, *, out=None):
+def outer(a, b, out=None):
     """y[i, j] = a[i] * b[j], with both operands flattened."""
     if out is not None:
         return call_method("outer", a, dict(b=b), dict(out=out))
@@ -2571,7 +2571,7 @@ cdef object op_qr(object x):
     except Exception as error_:
         raise explain(error_, "qr", x=x) from None
 
-def qr(x, *, mode=None):
+def qr(x, mode=None):
     """Reduced factorisation x = Q @ R; for a matrix with more columns than rows, `Q` depends only on the leading
     square block."""
     if mode is not None:
@@ -3089,7 +3089,7 @@ cdef tuple jvp_svd(tuple outputs_, tuple inputs_, tuple tangents_):
         Vh_t = v_free
     return (U_t, S_t, Vh_t)
 
-def svd(x, *, full_matrices=False, compute_uv=None, hermitian=None):
+def svd(x, full_matrices=False, compute_uv=None, hermitian=None):
     """Reduced singular value decomposition x = U @ diag(S) @ Vh, with `S` in descending order. The largest entry of a
     complex column of `U` is real, and between equal singular values the derivative of the vectors is NaN."""
     if compute_uv is not None or hermitian is not None:
@@ -3217,7 +3217,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
     except Exception as error_:
         raise explain(error_, "trace", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
-def trace(x, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
+def trace(x, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
     if dtype is not None or out is not None:
         return call_method("trace", x, dict(offset=offset, axis1=axis1, axis2=axis2), dict(dtype=dtype, out=out))

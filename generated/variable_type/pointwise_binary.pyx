@@ -471,7 +471,7 @@ cdef object into_clip(object x, object min, object max, object out):
     target_ = prepare_out(out, (x, min, max), "clip")
     return write_out(target_, op_clip(x, min, max), "clip")
 
-def clip(x, min=None, max=None, *, out=None):
+def clip(x, min=None, max=None, out=None):
     """minimum(maximum(x, min), max); the gradient goes to `x` between and at the bounds, and beyond a bound to that
     bound."""
     if out is not None:

@@ -361,7 +361,7 @@ cdef tuple jvp_angle(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
     return (ops.imag(ops._divide_or_zero(x_t, x)),)
 
-def angle(x, *, deg=None):
+def angle(x, deg=None):
     """Argument of a complex number, 0 or pi for a real number; the derivative at 0 is 0."""
     if deg is not None:
         return call_method("angle", x, dict(), dict(deg=deg))
@@ -515,7 +515,7 @@ cdef tuple jvp__asinh_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     if formulas.is_complex(dtype_of(x)):
         finite = x
     else:
-        finite = ops.nan_to_num(x, math.nan)
+        finite = ops.nan_to_num(x, nan=math.nan)
     return (x_t * (-(finite * y) * y * y),)
 
 def _asinh_slope(x):
@@ -595,7 +595,7 @@ cdef tuple jvp__atan_slope(tuple outputs_, tuple inputs_, tuple tangents_):
     if formulas.is_complex(dtype_of(x)):
         finite = x
     else:
-        finite = ops.nan_to_num(x, math.nan)
+        finite = ops.nan_to_num(x, nan=math.nan)
     return (x_t * (-2 * (finite * y) * y),)
 
 def _atan_slope(x):
@@ -1954,7 +1954,7 @@ cdef object into_nan_to_num(object x, object nan, object posinf, object neginf, 
     target_ = prepare_out(out, (x,), "nan_to_num")
     return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
 
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None, copy=None):
+def nan_to_num(x, copy=None, nan=0.0, posinf=None, neginf=None, *, out=None):
     """NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus."""
     if copy is not None:
         return call_method("nan_to_num", x, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
@@ -2236,7 +2236,7 @@ cdef object into_round(object x, object decimals, object out):
     target_ = prepare_out(out, (x,), "round")
     return write_out(target_, op_round(x, decimals), "round")
 
-def round(x, decimals=0, *, out=None):
+def round(x, decimals=0, out=None):
     """Nearest number with the given decimals; a tie goes to the even digit."""
     if out is not None:
         return into_round(x, decimals, out)
@@ -2831,7 +2831,7 @@ cdef object into_trunc(object x, object out):
         return listened(state_, "trunc.out", <void*> into_trunc, (x, out))
     return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
 
-def trunc(x, *, out=None):
+def trunc(x, out=None):
     """Integer part of x, rounded toward 0."""
     if out is not None:
         return into_trunc(x, out)

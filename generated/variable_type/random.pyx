@@ -56,6 +56,7 @@ from gradspec.core.conversion cimport (
     as_real_operand,
     index_of,
     ndim_of,
+    shape_and_dtype,
     shape_of,
     star,
     wrap_forward,
@@ -449,6 +450,8 @@ cdef object op_rand(object shape, object dtype, object generator):
 
 def rand(*shape, dtype=None, generator=None, requires_grad=False, **keyword_):
     """Numbers uniformly distributed over [0, 1)."""
+    if len(shape) > 1:
+        shape, dtype = shape_and_dtype(shape, dtype)
     result_ = op_rand(star(shape, keyword_, "rand", "shape", False), dtype, generator)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -518,6 +521,8 @@ cdef object op_randn(object shape, object dtype, object generator):
 
 def randn(*shape, dtype=None, generator=None, requires_grad=False, **keyword_):
     """Standard normal numbers."""
+    if len(shape) > 1:
+        shape, dtype = shape_and_dtype(shape, dtype)
     result_ = op_randn(star(shape, keyword_, "randn", "shape", False), dtype, generator)
     return result_.requires_grad_() if requires_grad else result_
 

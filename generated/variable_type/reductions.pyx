@@ -96,8 +96,10 @@ cdef object into_all(object x, object axis, object keepdims, object out):
         return listened(state_, "all.out", <void*> into_all, (x, axis, keepdims, out))
     return write_out(writable(out, "all"), op_all(x, axis, keepdims), "all")
 
-def all(x, axis=None, keepdims=False, *, out=None, where=None):
+def all(x, axis=None, out=None, keepdims=False, *, where=None):
     """Whether all elements are nonzero."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if where is not None:
         return call_method("all", x, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
     if out is not None:
@@ -127,8 +129,10 @@ cdef object into_amax(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "amax")
     return write_out(target_, op_amax(x, axis, keepdims), "amax")
 
-def amax(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+def amax(x, axis=None, out=None, keepdims=False, initial=None, where=None):
     """Largest element; max under PyTorch's name for the values without the indices."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if initial is not None or where is not None:
         return call_method("amax", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
@@ -158,8 +162,10 @@ cdef object into_amin(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "amin")
     return write_out(target_, op_amin(x, axis, keepdims), "amin")
 
-def amin(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+def amin(x, axis=None, out=None, keepdims=False, initial=None, where=None):
     """Smallest element; min under PyTorch's name for the values without the indices."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if initial is not None or where is not None:
         return call_method("amin", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
@@ -183,8 +189,10 @@ cdef object into_any(object x, object axis, object keepdims, object out):
         return listened(state_, "any.out", <void*> into_any, (x, axis, keepdims, out))
     return write_out(writable(out, "any"), op_any(x, axis, keepdims), "any")
 
-def any(x, axis=None, keepdims=False, *, out=None, where=None):
+def any(x, axis=None, out=None, keepdims=False, *, where=None):
     """Whether any element is nonzero."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if where is not None:
         return call_method("any", x, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
     if out is not None:
@@ -419,9 +427,11 @@ cdef object into_max(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "max")
     return write_out(target_, op_max(x, axis, keepdims), "max")
 
-def max(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+def max(x, axis=None, out=None, keepdims=False, initial=None, where=None):
     """Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties
     share the gradient equally."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if isinstance(axis, TensorBase):
         return ops.maximum(x, axis)
     if initial is not None or where is not None:
@@ -471,8 +481,10 @@ cdef object into_mean(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "mean")
     return write_out(target_, op_mean(x, axis, keepdims), "mean")
 
-def mean(x, axis=None, keepdims=False, *, out=None, dtype=None, where=None):
+def mean(x, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """Arithmetic mean."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or where is not None:
         return call_method("mean", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
     if out is not None:
@@ -522,9 +534,11 @@ cdef object into_min(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "min")
     return write_out(target_, op_min(x, axis, keepdims), "min")
 
-def min(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+def min(x, axis=None, out=None, keepdims=False, initial=None, where=None):
     """Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties
     share the gradient equally."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if isinstance(axis, TensorBase):
         return ops.minimum(x, axis)
     if initial is not None or where is not None:
@@ -552,8 +566,10 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nanmean", x=x, axis=axis, keepdims=keepdims) from None
 
-def nanmean(x, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
+def nanmean(x, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """Arithmetic mean of the elements that are not NaN."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or where is not None:
         return call_method("nanmean", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
     return op_nanmean(x, axis, keepdims)
@@ -574,8 +590,10 @@ cdef object op_nansum(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nansum", x=x, axis=axis, keepdims=keepdims) from None
 
-def nansum(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
+def nansum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """Sum of the elements that are not NaN."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or initial is not None or where is not None:
         return call_method(
             "nansum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
@@ -736,9 +754,11 @@ cdef object into_prod(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "prod")
     return write_out(target_, op_prod(x, axis, keepdims), "prod")
 
-def prod(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, where=None):
+def prod(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative
     is exact at zeros, too."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or initial is not None or where is not None:
         return call_method(
             "prod", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
@@ -817,8 +837,10 @@ cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
         ),
     )
 
-def std(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
+def std(x, axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, correction=0, where=None, mean=None):
     """Square root of var; the derivative at 0 is 0."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
         return call_method(
             "std", x, dict(axis=axis, keepdims=keepdims, correction=correction),
@@ -916,8 +938,10 @@ cdef object into_sum(object x, object axis, object keepdims, object out):
     target_ = prepare_out(out, (x,), "sum")
     return write_out(target_, op_sum(x, axis, keepdims), "sum")
 
-def sum(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, where=None):
+def sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """Sum."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or initial is not None or where is not None:
         return call_method("sum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where))
     if out is not None:
@@ -1060,8 +1084,10 @@ cdef tuple jvp_var(tuple outputs_, tuple inputs_, tuple tangents_):
     half_count = formulas.reduced_count(shape_of(x), axis, correction) / 2
     return (ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count,)
 
-def var(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
+def var(x, axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, correction=0, where=None, mean=None):
     """Mean squared distance from the mean; the divisor is the count minus `correction`."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
         return call_method(
             "var", x, dict(axis=axis, keepdims=keepdims, correction=correction),

@@ -168,7 +168,7 @@ cdef object into_cumprod(object x, object axis, object reverse, object out):
     target_ = prepare_out(out, (x,), "cumprod")
     return write_out(target_, op_cumprod(x, axis, reverse), "cumprod")
 
-def cumprod(x, axis=None, *, reverse=False, out=None, dtype=None):
+def cumprod(x, axis=None, dtype=None, out=None, *, reverse=False):
     """Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every
     derivative is exact at zeros, too."""
     if dtype is not None:
@@ -222,7 +222,7 @@ cdef object into_cumsum(object x, object axis, object reverse, object out):
     target_ = prepare_out(out, (x,), "cumsum")
     return write_out(target_, op_cumsum(x, axis, reverse), "cumsum")
 
-def cumsum(x, axis=None, *, reverse=False, out=None, dtype=None):
+def cumsum(x, axis=None, dtype=None, out=None, *, reverse=False):
     """Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None."""
     if dtype is not None:
         return call_method("cumsum", x, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
@@ -271,7 +271,7 @@ cdef object op_diff(object x, object n, object axis):
     except Exception as error_:
         raise explain(error_, "diff", x=x, n=n, axis=axis) from None
 
-def diff(x, n=1, axis=-1, *, prepend=None, append=None):
+def diff(x, n=1, axis=-1, prepend=None, append=None):
     """Each element minus its predecessor, `n` times."""
     if prepend is not None or append is not None:
         return call_method("diff", x, dict(n=n, axis=axis), dict(prepend=prepend, append=append))
@@ -289,7 +289,7 @@ cdef object op_ediff1d(object x):
     except Exception as error_:
         raise explain(error_, "ediff1d", x=x) from None
 
-def ediff1d(x, *, to_end=None, to_begin=None):
+def ediff1d(x, to_end=None, to_begin=None):
     """Each element minus its predecessor, in C order."""
     if to_end is not None or to_begin is not None:
         return call_method("ediff1d", x, dict(), dict(to_end=to_end, to_begin=to_begin))
@@ -405,7 +405,7 @@ cdef object op_nancumprod(object x, object axis):
     except Exception as error_:
         raise explain(error_, "nancumprod", x=x, axis=axis) from None
 
-def nancumprod(x, axis=None, *, dtype=None, out=None):
+def nancumprod(x, axis=None, dtype=None, out=None):
     """cumprod with NaN replaced by 1."""
     if dtype is not None or out is not None:
         return call_method("nancumprod", x, dict(axis=axis), dict(dtype=dtype, out=out))
@@ -426,7 +426,7 @@ cdef object op_nancumsum(object x, object axis):
     except Exception as error_:
         raise explain(error_, "nancumsum", x=x, axis=axis) from None
 
-def nancumsum(x, axis=None, *, dtype=None, out=None):
+def nancumsum(x, axis=None, dtype=None, out=None):
     """cumsum with NaN replaced by 0."""
     if dtype is not None or out is not None:
         return call_method("nancumsum", x, dict(axis=axis), dict(dtype=dtype, out=out))

@@ -64,8 +64,10 @@ cdef object op_argmax(object x, object axis, object keepdims):
 
     return wrap_forward(forward_argmax(array_of(x), axis, keepdims))
 
-def argmax(x, axis=None, keepdims=False, *, out=None):
+def argmax(x, axis=None, out=None, *, keepdims=False):
     """Index of the first largest element along `axis`, or in C order when it is None."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None:
         return call_method("argmax", x, dict(axis=axis, keepdims=keepdims), dict(out=out))
     return op_argmax(x, axis, keepdims)
@@ -81,8 +83,10 @@ cdef object op_argmin(object x, object axis, object keepdims):
 
     return wrap_forward(forward_argmin(array_of(x), axis, keepdims))
 
-def argmin(x, axis=None, keepdims=False, *, out=None):
+def argmin(x, axis=None, out=None, *, keepdims=False):
     """Index of the first smallest element along `axis`, or in C order when it is None."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None:
         return call_method("argmin", x, dict(axis=axis, keepdims=keepdims), dict(out=out))
     return op_argmin(x, axis, keepdims)
@@ -98,7 +102,7 @@ cdef object op_argpartition(object x, object kth, object axis):
 
     return wrap_forward(forward_argpartition(array_of(x), kth, axis))
 
-def argpartition(x, kth, axis=-1, *, kind=None, order=None):
+def argpartition(x, kth, axis=-1, kind=None, order=None):
     """Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger
     elements after it."""
     if kind is not None or order is not None:
@@ -117,7 +121,7 @@ cdef object op_argsort(object x, object axis, object descending, object stable):
 
     return wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
 
-def argsort(x, axis=-1, *, descending=False, stable=True, kind=None, order=None):
+def argsort(x, axis=-1, kind=None, order=None, *, descending=False, stable=True):
     """Indices that sort `x` along `axis`; equal elements keep their order."""
     if kind is not None or order is not None:
         return call_method("argsort", x, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
@@ -221,7 +225,7 @@ cdef object op_isin(object x, object test):
 
     return wrap_forward(forward_isin(array_of(x), array_of(test)))
 
-def isin(x, test, *, assume_unique=None, invert=None, kind=None):
+def isin(x, test, assume_unique=None, invert=None, *, kind=None):
     """Whether each element is an element of `test`."""
     if assume_unique is not None or invert is not None or kind is not None:
         return call_method("isin", x, dict(test_elements=test), dict(assume_unique=assume_unique, invert=invert, kind=kind))
@@ -339,7 +343,7 @@ cdef object op_partition(object x, object kth, object axis):
     except Exception as error_:
         raise explain(error_, "partition", x=x, kth=kth, axis=axis) from None
 
-def partition(x, kth, axis=-1, *, kind=None, order=None):
+def partition(x, kth, axis=-1, kind=None, order=None):
     """Element `kth` at its sorted position, with smaller elements before it and larger elements after it."""
     if kind is not None or order is not None:
         return call_method("partition", x, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
@@ -369,7 +373,7 @@ cdef object op_searchsorted(object sorted_sequence, object values, object side):
 
     return wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
 
-def searchsorted(sorted_sequence, values, side='left', *, sorter=None):
+def searchsorted(sorted_sequence, values, side='left', sorter=None):
     """Indices of insertion that keep the sorted sequence sorted; with rows of sequences, the values of each row go
     into its own sequence."""
     if sorter is not None:
@@ -410,7 +414,7 @@ cdef tuple jvp_sort(tuple outputs_, tuple inputs_, tuple tangents_):
     order = ops.argsort(x, axis, descending=descending, stable=stable)
     return (ops.take_along_axis(x_t, order, axis),)
 
-def sort(x, axis=-1, *, descending=False, stable=True, kind=None, order=None):
+def sort(x, axis=-1, kind=None, order=None, *, descending=False, stable=True):
     """Elements sorted along `axis`; equal elements keep their order."""
     if kind is not None or order is not None:
         return call_method("sort", x, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
@@ -466,7 +470,7 @@ cdef object op_unique(object x):
     except Exception as error_:
         raise explain(error_, "unique", x=x) from None
 
-def unique(x, *, return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None, sorted=None):
+def unique(x, return_index=None, return_inverse=None, return_counts=None, axis=None, *, equal_nan=None, sorted=None):
     """Distinct elements in ascending order; the gradient goes to the first of equal elements."""
     if (
         return_index is not None or return_inverse is not None or return_counts is not None or axis is not None

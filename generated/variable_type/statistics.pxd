@@ -7,7 +7,7 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof, 
 cdef object op__variables(object x, object rowvar)
 cdef object op__flat_index(object places)
 cdef object op_histc(object x, object bins, object min, object max)
-cdef object op_histogram(object x, object bins, object range, object weights, object density)
+cdef object op_histogram(object x, object bins, object range, object density, object weights)
 cdef object op__binned(object weights, object places, object bins)
 cdef object op__bins(object x, object edges)
 cdef object op__edges(object low, object high, object bins)

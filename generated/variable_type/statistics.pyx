@@ -113,7 +113,7 @@ cdef object op_average(object x, object axis, object weights, object keepdims):
     except Exception as error_:
         raise explain(error_, "average", x=x, axis=axis, weights=weights, keepdims=keepdims) from None
 
-def average(x, axis=None, weights=None, *, keepdims=False, returned=None):
+def average(x, axis=None, weights=None, returned=None, *, keepdims=False):
     """Mean with a weight for each element."""
     if returned is not None:
         return call_method("average", x, dict(axis=axis, weights=weights, keepdims=keepdims), dict(returned=returned))
@@ -190,7 +190,7 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof, 
             error_, "cov", x=x, y=y, rowvar=rowvar, bias=bias, ddof=ddof, fweights=fweights, aweights=aweights
         ) from None
 
-def cov(x, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweights=None, dtype=None):
+def cov(x, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     """Covariance matrix of the variables in the rows of `x` and `y`; a number if there is one variable."""
     if dtype is not None:
         return call_method(
@@ -250,14 +250,14 @@ def histc(x, bins=100, min=0.0, max=0.0):
     return op_histc(x, bins, min, max)
 
 
-cdef object op_histogram(object x, object bins, object range, object weights, object density):
+cdef object op_histogram(object x, object bins, object range, object density, object weights):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "histogram", <void*> op_histogram, (x, bins, range, weights, density))
+        return listened(state_, "histogram", <void*> op_histogram, (x, bins, range, density, weights))
     x = as_real_operand(x, "histogram", "x")
     bins = as_int(bins, "histogram", "bins")
+    density = None if density is None else as_bool(density, "histogram", "density")
     weights = None if weights is None else as_real_operand(weights, "histogram", "weights")
-    density = as_bool(density, "histogram", "density")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
@@ -277,13 +277,13 @@ cdef object op_histogram(object x, object bins, object range, object weights, ob
             else:
                 scaled = sums
             return (scaled, edges)
-        return wrap_forward(forward_histogram(array_of(x), bins, range, array_of(weights), density))
+        return wrap_forward(forward_histogram(array_of(x), bins, range, density, array_of(weights)))
     except Exception as error_:
-        raise explain(error_, "histogram", x=x, bins=bins, range=range, weights=weights, density=density) from None
+        raise explain(error_, "histogram", x=x, bins=bins, range=range, density=density, weights=weights) from None
 
-def histogram(x, bins=10, range=None, weights=None, density=False):
+def histogram(x, bins=10, range=None, density=None, weights=None):
     """Number of elements, or sum of their weights, in each of `bins` bins of equal width, and the edges of the bins."""
-    return tuple.__new__(HistogramResult, op_histogram(x, bins, range, weights, density))
+    return tuple.__new__(HistogramResult, op_histogram(x, bins, range, density, weights))
 
 
 cdef object op__binned(object weights, object places, object bins):
@@ -367,9 +367,11 @@ cdef object op_median(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "median", x=x, axis=axis, keepdims=keepdims) from None
 
-def median(x, axis=None, keepdims=False, *, out=None, overwrite_input=None):
+def median(x, axis=None, out=None, overwrite_input=None, keepdims=False):
     """Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort
     decides which of several equal elements gets the gradient."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or overwrite_input is not None:
         return call_method("median", x, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
     return op_median(x, axis, keepdims)
@@ -409,8 +411,10 @@ cdef tuple jvp_nanmax(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
-def nanmax(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+def nanmax(x, axis=None, out=None, keepdims=False, initial=None, where=None):
     """Largest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or initial is not None or where is not None:
         return call_method("nanmax", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     return op_nanmax(x, axis, keepdims)
@@ -431,8 +435,10 @@ cdef object op_nanmedian(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nanmedian", x=x, axis=axis, keepdims=keepdims) from None
 
-def nanmedian(x, axis=None, keepdims=False, *, out=None, overwrite_input=None):
+def nanmedian(x, axis=None, out=None, overwrite_input=None, keepdims=False):
     """Median of the elements that are not NaN."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or overwrite_input is not None:
         return call_method("nanmedian", x, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
     return op_nanmedian(x, axis, keepdims)
@@ -472,8 +478,10 @@ cdef tuple jvp_nanmin(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
-def nanmin(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+def nanmin(x, axis=None, out=None, keepdims=False, initial=None, where=None):
     """Smallest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or initial is not None or where is not None:
         return call_method("nanmin", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     return op_nanmin(x, axis, keepdims)
@@ -496,8 +504,10 @@ cdef object op_nanpercentile(object x, object q, object axis, object keepdims, o
     except Exception as error_:
         raise explain(error_, "nanpercentile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def nanpercentile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+def nanpercentile(x, q, axis=None, out=None, overwrite_input=None, method='linear', keepdims=False, *, weights=None):
     """nanquantile with percentages."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or overwrite_input is not None or weights is not None:
         return call_method(
             "nanpercentile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -521,8 +531,10 @@ cdef object op_nanprod(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nanprod", x=x, axis=axis, keepdims=keepdims) from None
 
-def nanprod(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
+def nanprod(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """Product of the elements that are not NaN."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or initial is not None or where is not None:
         return call_method(
             "nanprod", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
@@ -549,8 +561,10 @@ cdef object op_nanquantile(object x, object q, object axis, object keepdims, obj
     except Exception as error_:
         raise explain(error_, "nanquantile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def nanquantile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+def nanquantile(x, q, axis=None, out=None, overwrite_input=None, method='linear', keepdims=False, *, weights=None):
     """quantile of the elements that are not NaN; NaN if all elements are NaN."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or overwrite_input is not None or weights is not None:
         return call_method(
             "nanquantile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -578,8 +592,10 @@ cdef object op_nanstd(object x, object axis, object keepdims, object correction)
     except Exception as error_:
         raise explain(error_, "nanstd", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
-def nanstd(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
+def nanstd(x, axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, correction=0, where=None, mean=None):
     """Standard deviation of the elements that are not NaN; the derivative at 0 is 0."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
         return call_method(
             "nanstd", x, dict(axis=axis, keepdims=keepdims, correction=correction),
@@ -607,8 +623,10 @@ cdef object op_nanvar(object x, object axis, object keepdims, object correction)
     except Exception as error_:
         raise explain(error_, "nanvar", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
-def nanvar(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
+def nanvar(x, axis=None, dtype=None, out=None, ddof=None, keepdims=False, *, correction=0, where=None, mean=None):
     """Variance of the elements that are not NaN."""
+    if dtype is True or dtype is False:
+        keepdims, dtype = dtype, None
     if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
         return call_method(
             "nanvar", x, dict(axis=axis, keepdims=keepdims, correction=correction),
@@ -634,8 +652,10 @@ cdef object op_percentile(object x, object q, object axis, object keepdims, obje
     except Exception as error_:
         raise explain(error_, "percentile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def percentile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+def percentile(x, q, axis=None, out=None, overwrite_input=None, method='linear', keepdims=False, *, weights=None):
     """quantile with percentages."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or overwrite_input is not None or weights is not None:
         return call_method(
             "percentile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
@@ -659,8 +679,10 @@ cdef object op_ptp(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "ptp", x=x, axis=axis, keepdims=keepdims) from None
 
-def ptp(x, axis=None, keepdims=False, *, out=None):
+def ptp(x, axis=None, out=None, keepdims=False):
     """Largest element minus the smallest element; ties share the gradient equally."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None:
         return call_method("ptp", x, dict(axis=axis, keepdims=keepdims), dict(out=out))
     return op_ptp(x, axis, keepdims)
@@ -687,9 +709,11 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
     except Exception as error_:
         raise explain(error_, "quantile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def quantile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+def quantile(x, q, axis=None, out=None, overwrite_input=None, method='linear', keepdims=False, *, weights=None):
     """Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The
     axes of `q` come first, and a stable sort decides which of several equal elements gets the gradient."""
+    if out is True or out is False:
+        keepdims, out = out, None
     if out is not None or overwrite_input is not None or weights is not None:
         return call_method(
             "quantile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),

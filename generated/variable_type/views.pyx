@@ -793,7 +793,7 @@ cdef object op_ravel(object x):
     except Exception as error_:
         raise explain(error_, "ravel", x=x) from None
 
-def ravel(x, *, order=None):
+def ravel(x, order=None):
     """All elements along one axis, in C order."""
     if order is not None:
         return call_method("ravel", x, dict(), dict(order=order))
@@ -831,9 +831,11 @@ cdef tuple rows_reshape(tuple outputs_, tuple inputs_, tuple tangents_):
     x, shape = tangents_[0], inputs_[1]
     return (ops.reshape(x, formulas.shape_of_rows(shape_of(x), shape)),)
 
-def reshape(x, shape):
+def reshape(x, shape, order=None, *, copy=None):
     """The same elements in C order with another shape; one length may be -1. A copy if strides cannot express the
     view."""
+    if order is not None or copy is not None:
+        return call_method("reshape", x, dict(shape=shape), dict(order=order, copy=copy))
     return op_reshape(x, shape)
 
 

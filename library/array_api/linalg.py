@@ -18,7 +18,7 @@ def cholesky(x, /, *, upper=False):
 
 def cross(x1, x2, /, *, axis=-1):
     """Vector product of three components along `axis`."""
-    return ops.cross(x1, x2, axis)
+    return ops.cross(x1, x2, axis=axis)
 
 
 def diagonal(x, /, *, offset=0):

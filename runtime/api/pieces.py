@@ -55,7 +55,7 @@ def block(arrays: Any) -> Any:
     return block(arrays)
 
 
-def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
+def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise") -> Any:
     """For each element of `a`, an integer, the corresponding element of the array with this number.
 
     Parameters
@@ -63,6 +63,8 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
     a : array_like of int
     choices : sequence of array_like
         Arrays that broadcast with `a`.
+    out : Tensor, optional
+        Where the result is written to.
     mode : {'raise', 'wrap', 'clip'}
         Treatment of a number without an array: an error, the remainder modulo the number of arrays, or the nearest number.
 
@@ -72,7 +74,7 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
     """
     from ..methods.numpy_pieces import choose
 
-    return choose(a, choices, mode=mode)
+    return choose(a, choices, out, mode)
 
 
 @answering

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @answering
-def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, requires_grad: bool = False) -> "Tensor":
     """Numbers from `start` up to but excluding `stop`; from 0 up to `start` if `stop` is None.
 
     Parameters
@@ -52,7 +52,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, re
 
 
 @answering
-def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
+def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, requires_grad: bool = False) -> "Tensor":
     """An array filled with one value.
 
     Parameters
@@ -83,7 +83,7 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requ
 
 
 @answering
-def full_like(x: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
+def full_like(x: Any, fill_value: Any, dtype: Any = None, *, requires_grad: bool = False) -> "Tensor":
     """An array filled with one value, in the shape and dtype of `x`.
 
     Parameters

@@ -36,6 +36,7 @@ cdef object size_of(object value)
 cdef object dtype_of(object value)
 cdef bint is_other_operand(object value) noexcept
 cdef object star(tuple values, dict keyword, str op, str argument, bint optional)
+cdef tuple shape_and_dtype(tuple values, object dtype)
 
 cdef inline bint is_operand(object value) noexcept:
     """Whether an operator takes `value`; for other types the reflected method may handle the tensor better."""

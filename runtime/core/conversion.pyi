@@ -7,7 +7,7 @@ def foreign(data: npt.ArrayLike) -> Tensor: ...
 def asarray(
     data: npt.ArrayLike | Tensor,
     dtype: npt.DTypeLike | None = None,
-    requires_grad: bool = False,
     *,
+    requires_grad: bool = False,
     copy: bool | None = None,
 ) -> Tensor: ...

@@ -4,6 +4,7 @@ Converts tensors, arrays, numbers and indices, refuses the rest, and defines the
 Independent of graphs.
 """
 
+from cpython.number cimport PyIndex_Check
 from cpython.object cimport Py_TYPE
 
 import math
@@ -249,6 +250,13 @@ cdef object star(tuple values, dict keyword, str op, str argument, bint optional
     return values[0] if len(values) == 1 else values
 
 
+cdef tuple shape_and_dtype(tuple values, object dtype):
+    """The ints of `zeros(2, 3)` and a dtype, which NumPy has by position behind one shape: `zeros((2, 3), int)`."""
+    if len(values) == 2 and dtype is None and not PyIndex_Check(values[1]) and not isinstance(values[1], (tuple, list)):
+        return values[:1], values[1]
+    return values, dtype
+
+
 cdef object numpy_of(object value, int depth=0):
     """Tensors replaced by their arrays, also in sequences."""
     if isinstance(value, TensorBase):
@@ -357,7 +365,7 @@ def tensor(data, dtype=None, requires_grad=False):
     return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad, "tensor", data)
 
 
-def asarray(data, dtype=None, requires_grad=False, *, copy=None):
+def asarray(data, dtype=None, *, requires_grad=False, copy=None):
     """A tensor around `data`, sharing its memory if possible; a tensor is returned unchanged, and a list of tensors
     with a history is stacked, recorded.
 
@@ -378,7 +386,7 @@ def asarray(data, dtype=None, requires_grad=False, *, copy=None):
     if isinstance(data, TensorBase) and ((<TensorBase> data).flags & (REQUIRES_GRAD | TANGENT) or loses(data)):
         return data.astype(dtype if dtype is not None else data.dtype)
     if (type(data) is list or type(data) is tuple) and holds_history(data, 0):
-        return asarray(stacked(data, 0), dtype, requires_grad)
+        return asarray(stacked(data, 0), dtype, requires_grad=requires_grad)
     check_new_leaf(data, "asarray")
     return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad, "asarray", data)
 

@@ -149,6 +149,21 @@ def ignored(call, value):
     """Parameters that do not change the values: placement in memory, kind of sorting, order of a product."""
 
 
+def of_type(kind, name, serve):
+    """A parameter that takes one type: another value was meant for another parameter, as PyTorch orders them."""
+
+    def checked(call, value):
+        if not isinstance(value, kind):
+            others = ", ".join(f"{other}=" for other in sorted(call.keywords - {"axis", call.first}))
+            raise TypeError(f"{call.public_name}: argument '{name}' must be {SHOWN[kind]}, got {value!r}: positions are NumPy's; write {others or 'the name'}")
+        return serve(call, value)
+
+    return checked
+
+
+SHOWN = {str: "a string", (bool, np.bool_): "True or False"}
+
+
 def harmless(*values):
     return lambda call, value: None if value in values else NotImplemented
 
@@ -160,7 +175,7 @@ SERVED = {
     "initial": with_initial,
     "ddof": lambda call, value: call.arguments.update(correction=value) if "correction" in call.targets else NotImplemented,
     "order": reordered,
-    "copy": copied,
+    "copy": of_type((bool, np.bool_), "copy", copied),
     "mode": in_mode,
     "prepend": lambda call, value: around(call, "prepend", value),
     "append": lambda call, value: around(call, "append", value),
@@ -169,7 +184,7 @@ SERVED = {
     "deg": lambda call, value: call.after.append(ops.rad2deg) if value else None,
     "compute_uv": without_vectors,
     "sorter": lambda call, value: call.change(lambda x: ops.take(x, value)),
-    "kind": ignored,  # our sort is stable, which satisfies every kind
+    "kind": of_type(str, "kind", ignored),  # our sort is stable, which satisfies every kind
     "optimize": ignored,
     "hermitian": ignored,
     "subok": ignored,

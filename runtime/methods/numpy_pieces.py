@@ -111,7 +111,7 @@ def choose(a, choices, out=None, mode="raise"):
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
-        return ops.cross(a, b, axis)
+        return ops.cross(a, b, axis=axis)
     return ops.moveaxis(ops.cross(ops.moveaxis(asarray(a), axisa, -1), ops.moveaxis(asarray(b), axisb, -1)), -1, axisc)
 
 
@@ -152,7 +152,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         if weights is not None or density:
             return NotImplemented
         return asarray(np.histogram(values_of(a), values_of(bins))[0]), asarray(bins)
-    counts, edges = ops.histogram(a, int(bins), range, weights, bool(density))
+    counts, edges = ops.histogram(a, int(bins), range, bool(density), weights)
     return counts if density or weights is not None else ops.astype(counts, np.intp), edges
 
 

@@ -1,5 +1,8 @@
 """NumPy's functions on tensors do what they do on arrays: every row of the generated table, on every sample of its operator."""
 
+import inspect
+from functools import reduce
+
 import numpy as np
 import pytest
 
@@ -89,3 +92,63 @@ def test_as_on_arrays(op, name):
             different += 1
     assert compared > different or not op.inputs, f"no sample of {op.name} is a call of {name}"
     assert different or "numpy" not in breaks, "all samples agree with NumPy: leave `breaks: numpy` out"
+
+
+# What is tried of a parameter of NumPy's that no sample sets, by its name.
+TRIED = {"dtype": np.float32, "keepdims": True, "ddof": 1, "kind": "stable", "returned": True, "deg": True, "copy": True, "full": True,
+         "return_index": True, "return_inverse": True, "return_counts": True, "overwrite_input": False, "mode": "clip", "compute_uv": True,
+         "hermitian": False, "assume_unique": True, "invert": True, "density": True, "bias": True, "rowvar": False, "descending": True}  # fmt: skip
+
+
+def by_position(name, arguments, keywords):
+    """Calls with ever more arguments, all by position: one tried behind default values for those before it."""
+    parameters = [p for p in inspect.signature(dotted(name)).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    ours = list(inspect.signature(function_of(name)).parameters.values())
+    places = list(arguments)
+    for parameter in parameters[len(places) :]:
+        if parameter.name in ("subok", "order") and parameter.name not in {p.name for p in ours}:
+            return  # about memory and subclasses: what follows is by name
+        default = parameter.default
+        if default is np._NoValue:
+            default = ours[len(places)].default if len(places) < len(ours) else None
+        places.append(keywords.get(parameter.name, TRIED.get(parameter.name, default)))
+        if keywords.keys() <= {p.name for p in parameters[: len(places)]}:
+            yield parameter.name, list(places)
+        places[-1] = keywords.get(parameter.name, default)
+
+
+def function_of(name):
+    return reduce(getattr, name.split("."), gs)
+
+
+def is_public(op, name):
+    """Whether NumPy's name is that of a function here, with this operator behind it."""
+    return name in FUNCTIONS and name in [f"{op.namespace}.{own}".lstrip(".") for own in (op.name, *the_spec().ops[op.name].aliases)]
+
+
+@of_each(names_of, lambda op: [(name,) for name in names_of(op) if is_public(op, name)], "name")
+def test_positions(op, name):
+    """A function of NumPy's name takes NumPy's parameters by position, in NumPy's order, and `dtype` means what it does there."""
+    function, ours, wrongs = dotted(name), function_of(name), []
+    if "numpy" in the_spec().ops[op.name].breaks or FUNCTIONS[name][3] == 99:
+        return
+    for case in samples_of(op, REAL):
+        call = numpy_call(name, case.arguments())
+        for parameter, places in by_position(name, *call) if call and function else ():
+            try:
+                expected = function(*places)
+                if parameter == "out":
+                    places[-1] = np.empty_like(expected)
+                    expected = function(*places)
+            except Exception:  # NumPy refuses these values
+                continue
+            try:
+                result = ours(*places[:-1], gs.tensor(places[-1])) if parameter == "out" else ours(*places)
+            except Exception as error:
+                wrongs.append(f"{case.source}, {parameter} by position: {type(error).__name__}: {error}")
+                continue
+            for y, wanted in zip(flat(result), flat(expected), strict=True):
+                same = np.shape(y) == np.shape(wanted) and (parameter != "dtype" or array(y).dtype == np.asarray(wanted).dtype)
+                if not same or op.family not in UNSETTLED and not np.allclose(array(y), wanted, 1e-5, 1e-6, equal_nan=True):
+                    wrongs.append(f"{case.source}, {parameter}={places[-1]!r} by position: {array(y)!r}, NumPy has {wanted!r}")
+    assert not wrongs, "\n".join(wrongs[:20])
