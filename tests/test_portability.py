@@ -14,7 +14,8 @@ def test_the_table_is_that_of_the_runs():
 
 
 def test_each_python_that_is_claimed_ran_the_whole_suite():
-    ran = {tuple(map(int, run["python"].split(".")[:2])) for run in table.runs() if run["tests"] == "--all" and not run["failed"]}
+    ran = {tuple(map(int, run["python"].split(".")[:2])) for run in table.runs()
+           if run["tests"] == "--all" and not run["failed"] and not run["python"].endswith("t")}  # fmt: skip
     claimed = {tuple(map(int, found)) for text in PROJECT["classifiers"] for found in re.findall(r":: (3)\.(\d+)$", text)}
     assert claimed == ran
     low, high = (tuple(map(int, found)) for found in re.findall(r"(3)\.(\d+)", PROJECT["requires-python"]))
@@ -24,7 +25,7 @@ def test_each_python_that_is_claimed_ran_the_whole_suite():
 def test_each_system_says_what_the_command_reads():
     for name, said in tomllib.loads(SYSTEMS.read_text()).items():
         missing = {"mirror", "suite", "packages", "compiler", "oldest", "tests"} - set(said)
-        assert not missing and set(said) - {"script", "architecture"} == {"mirror", "suite", "packages", "compiler", "oldest", "tests"}, name
+        assert not missing and set(said) - {"script", "architecture", "source", "without"} == {"mirror", "suite", "packages", "compiler", "oldest", "tests"}, name
 
 
 def test_a_run_is_written_and_read(tmp_path, monkeypatch):

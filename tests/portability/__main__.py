@@ -36,6 +36,7 @@ class System:
         self.name, self.said, self.root = name, said, roots / name
         self.log = roots / f"{name}.log"
         self.foreign = said.get("architecture")
+        self.python = f"/opt/{said['source']}/bin/python3" if "source" in said else "/usr/bin/python3"
 
     def step(self, what: str, *command: str, check: bool = True, **environment: str) -> str:
         """Run a command in the system; returns the output, and adds it to the log."""
@@ -53,7 +54,7 @@ class System:
 
     def make(self) -> None:
         """Install the system, if it is not there, and mount this machine's devices in it."""
-        if not (self.root / "usr/bin/python3").exists():
+        if not (self.root / "usr/bin/git").exists():
             print(f"{self.name}: debootstrap ...", flush=True)
             packages = ["python3", "python3-dev", "python3-venv", "git", "make", "ca-certificates", *self.said["packages"]]
             script = [f"/usr/share/debootstrap/scripts/{self.said['script']}"] if "script" in self.said else []
@@ -76,6 +77,18 @@ class System:
                     inside.touch()
                 subprocess.run(["mount", "--rbind", place, inside], check=True)
         shutil.copy(CERTIFICATES, self.root / CERTIFICATES.lstrip("/"))
+        if not (self.root / self.python.lstrip("/")).exists():
+            self.build_python()
+
+    def build_python(self) -> None:
+        """Build the suite's own sources of CPython without the GIL."""
+        said, prefix = self.said, Path(self.python).parents[1]
+        (self.root / "etc/apt/sources.list.d/sources.list").write_text(f"deb-src {said['mirror']} {said['suite']} main\n")
+        update = "apt-get -o Acquire::Check-Valid-Until=false"
+        self.step("sources of Python", "sh", "-c", f"{update} update && cd /opt && {update} source --download-only {said['source']}")
+        commands = ["rm -rf /opt/sources && mkdir /opt/sources && cd /opt/sources", f"tar -xf /opt/{said['source']}_*.orig.tar.xz --strip-components=1",
+                    f"./configure -q --disable-gil --disable-test-modules --prefix={prefix}", f"make -s -j{os.cpu_count()}", "make -s install"]  # fmt: skip
+        self.step("Python without the GIL", "sh", "-c", " && ".join(commands))
 
     def cross_compiler(self) -> list[str]:
         """The files of this machine's cross compiler, which the system sees as well: it runs as fast there as here."""
@@ -96,9 +109,11 @@ class System:
         project = self.root / "src/pyproject.toml"  # a Python is tried before it is claimed
         project.write_text(re.sub(r'^requires-python = ".*?"', 'requires-python = ">=3.11"', project.read_text(), flags=re.MULTILINE))
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-        (self.root / "packages.txt").write_text("\n".join(sorted({package for extra in EXTRAS for package in extras[extra]})))
+        wanted = sorted({package for extra in EXTRAS for package in extras[extra]})
+        without = tuple(self.said.get("without", ()))
+        (self.root / "packages.txt").write_text("\n".join(package for package in wanted if not package.startswith(without)))
         if not (self.root / "v/bin/pip").exists():
-            self.step("environment", "python3", "-m", "venv", "/v")
+            self.step("environment", self.python, "-m", "venv", "/v")
         self.step("packages", "/v/bin/pip", "install", "-q", "--prefer-binary", "-r", "/packages.txt")
         wheels = self.root / "wheels" / commit  # an interrupted run begins behind its wheel
         if not list(wheels.glob("*.whl")):
@@ -106,7 +121,7 @@ class System:
         subprocess.run(["git", "checkout", "-q", "pyproject.toml"], cwd=self.root / "src", check=True)
         wheel = f"/{next(wheels.glob('*.whl')).relative_to(self.root)}"
         for numpy in ("numpy", f"numpy=={self.said['oldest']}"):
-            self.step(f"empty environment, {numpy}", "python3", "-m", "venv", "--clear", "/bare")
+            self.step(f"empty environment, {numpy}", self.python, "-m", "venv", "--clear", "/bare")
             self.step("install", "/bare/bin/pip", "install", "-q", "--only-binary", ":all:", numpy, wheel, CC="false", PATH="/bare/bin")
             self.step("selftest", "/bare/bin/python", "-m", "gradspec.selftest", PATH="/bare/bin")
         self.step("install", "/v/bin/pip", "install", "-q", "--no-deps", "--force-reinstall", wheel)
@@ -126,7 +141,8 @@ class System:
         """What was run, where, and with which result."""
         suite = ElementTree.parse(self.root / "junit.xml").getroot()[0]
         counts = {key: int(suite.get(key)) for key in ("tests", "failures", "errors", "skipped")}
-        asked = "import platform, numpy; print(platform.python_version(), numpy.__version__, platform.machine(), sep='\\n')"
+        asked = ("import platform, sysconfig, numpy; free = 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED'));"
+                 "print(platform.python_version() + free, numpy.__version__, platform.machine(), sep='\\n')")  # fmt: skip
         python, numpy, machine = self.step("versions", "/v/bin/python", "-c", asked).split()
         system = dict(line.split("=", 1) for line in (self.root / "etc/os-release").read_text().splitlines() if "=" in line)
         compiler = self.step("compiler", self.said["compiler"], "--version").splitlines()[0]

@@ -10,7 +10,7 @@ from . import ROOT, RUNS
 
 PAGE = ROOT / "docs/portability.md"
 # Cells that the table has, run or not.
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PYTHONS = ("3.11", "3.12", "3.13", "3.13t", "3.14")
 PROCESSORS = ("x86_64, AVX2", "x86_64, AVX-512", "x86_64, without AVX2", "aarch64, by qemu-user")
 BEGIN, END = "<!-- written by python -m tests.portability --table -->\n", "<!-- end -->\n"
 
@@ -39,7 +39,8 @@ def _compiler(text: str) -> str:
 
 
 def _python(text: str) -> str:
-    return ".".join(text.split(".")[:2])
+    """The minor version of `3.13.5`, or of a Python without the GIL, `3.13.5t`."""
+    return ".".join(text.split(".")[:2]) + text[-1:] * text.endswith("t")
 
 
 def _number(text: str) -> list[int]:

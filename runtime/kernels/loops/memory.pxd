@@ -2,7 +2,7 @@
 
 from ...support.capi cimport ndarray, npy_intp
 
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_REFCNT, PyObject
 
 cdef ndarray empty(int ndim, npy_intp* dims, int type_num)
 cdef void keep(ndarray array) noexcept
@@ -13,5 +13,5 @@ cdef void (*drop_nodes)() noexcept
 
 cdef inline void give_back(PyObject* array) noexcept:
     """Return an array whose holder is about to drop its reference; without other references it is kept for the next result."""
-    if array.ob_refcnt == 1 and array != <PyObject*> None:
+    if Py_REFCNT(<object> array) == 1 and array != <PyObject*> None:
         keep(<ndarray> array)
