@@ -14,15 +14,9 @@ FOLDER = Path(__file__).parent / "newcomers"
 PROGRAMS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.py"))
 # What the last line of the error says of those that stop; all but the last say what to write.
 STOPS = {
-    "hips/convnet_pieces.py": "write gs.tree_util.ravel_pytree",
-    "hips/black_box_svi.py": "gs.optim for the optimizers",
-    "hips/mixture.py": "write gs.tree_util.ravel_pytree",
-    "hips/optimizers.py": "gs.optim for the optimizers",
     "jax/adam_by_tree_map.py": "write rng = gs.random.default_rng(seed)",
     "jax/at_updates.py": "write x[index] = value",
-    "jax/kalman.py": "write gs.func.scan, fori_loop",
     "jax/random_keys.py": "write rng = gs.random.default_rng(seed)",
-    "jax/scanned_rnn.py": "write gs.func.scan, fori_loop",
     "numpy/heat_equation.py": "begin with a tensor",
     "numpy/image_blur.py": "a list of tensors becomes one by gradspec.stack(list)",
     "numpy/kmeans_columns.py": "x.detach() has the values alone",

@@ -22,7 +22,7 @@ def with_keywords(parameters: list[str], names: Iterable[str]) -> list[str]:
 
 
 class Positions(NamedTuple):
-    """The parameters of a function as Python source, and what another order of them means."""
+    """The parameters of a function as Python source, and the meaning of a truth value in another order."""
 
     parameters: list[str]
     swapped: tuple[str, str] | None = None  # True or False in the place of the first is the second, as PyTorch has it
@@ -104,7 +104,7 @@ class Bindings:
         return ", ".join(self._parameter_list(self.arguments))
 
     def placed(self, parameters: list[str], *first: str) -> Positions:
-        """Parameters in the entry's order; `first` stands for its first parameter."""
+        """Parameters in the entry's order; `first` replaces its first parameter."""
         return Positions(parameters)
 
     @property

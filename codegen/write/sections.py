@@ -6,11 +6,14 @@ the example.  `gradspec.support.docstrings` adds the headings.
 
 from __future__ import annotations
 
+import itertools
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ..spec.model import Argument, Type
+from . import stubs
 from .arguments import Bindings
 from .layout import packed
 from .wrapper import OpText
@@ -43,22 +46,39 @@ def unlike(op: Bindings) -> list[str]:
 
 
 def parameters(op: OpText) -> list[str]:
-    """The lines of the entry's arguments, and of further NumPy parameters."""
-    own = [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
+    """The lines of the parameters, in their order; those that `shared` names are left out."""
+    known = {a.name: [*_entry(a, op.op.args.get(a.name, ""))] for a in op.arguments}
     if op.op.factor:
-        own += [f"{op.op.factor[0]} : array_like, optional", f"    Factor of `{op.op.factor[1]}`."]
+        known[op.op.factor[0]] = [f"{op.op.factor[0]} : array_like, optional", f"    Factor of `{op.op.factor[1]}`."]
     if op.op.cast:
-        own += ["dtype : dtype, optional", f"    To which `{op.op.cast}` is cast first."]
+        known["dtype"] = ["dtype : dtype, optional", f"    To which `{op.op.cast}` is cast first."]
     if op.may_overwrite:
-        own += ["inplace : bool, default False", f"    Whether the result is written into `{op.names[0]}`."]
-    if not op.function_beside:
-        return own
-    return [*own, f"{', '.join(op.function_beside)} : optional", f"    As `numpy.{op.numpy_method.name}` takes them."]
+        known["inplace"] = ["inplace : bool, default False", f"    Whether the result is written into `{op.names[0]}`."]
+    if "out" in op.op.variants:
+        known["out"] = ["out : Tensor, optional", "    Where the result is written."]
+    found: list[str] = []
+    for is_known, group in itertools.groupby(_names(op)[0], known.__contains__):
+        together = list(group)
+        if is_known:
+            found += [line for name in together for line in known[name]]
+        else:
+            found += [f"{', '.join(together)} : optional", f"    As `numpy.{op.numpy_method.name}` takes them."]
+    return found
 
 
 def shared(op: Bindings) -> list[str]:
-    """Names, in `gradspec.support.docstrings`, of lines for arguments that many functions share."""
-    return ["OUT"] * ("out" in op.op.variants) + ["LEAF"] * op.is_creation
+    """Names, in `gradspec.support.docstrings`, of lines for last parameters that many functions share."""
+    return [_SHARED[name] for name in _names(op)[1]]
+
+
+_SHARED = {"out": "OUT", "requires_grad": "LEAF"}
+
+
+def _names(op: OpText) -> tuple[list[str], list[str]]:
+    """The names of a function's own parameters, and of the shared ones at the end."""
+    names = [re.match(r"\**(\w*)", parameter)[1] for parameter in stubs.parameters_of(op) if parameter != "*"]
+    count = sum(1 for _ in itertools.takewhile(_SHARED.__contains__, reversed(names)))
+    return names[: len(names) - count], names[len(names) - count :]
 
 
 def returns(op: Bindings) -> list[str]:

@@ -37,10 +37,15 @@ def output_type(output: Output) -> str:
 
 
 def function_parameters(op: OpText) -> str:
+    return ", ".join(parameters_of(op))
+
+
+def parameters_of(op: OpText) -> list[str]:
+    """The parameters of the function, each with its type."""
     extra = [f"{name}: Any = None" for name in op.function_beside] + _adapted(op)
     extra += ["out: Tensor | None = None"] if "out" in op.op.variants else []
     parameters = _parameters(op.arguments, extra + _leaf(op), ["inplace: _bool = False"] if op.may_overwrite else [])
-    return ", ".join(op.placed(parameters).parameters)
+    return op.placed(parameters).parameters
 
 
 def method_parameters(op: OpText) -> str:

@@ -58,7 +58,7 @@ class OpText(NodeText):
         return self.placed(with_keywords(self._parameter_list(self.arguments), self.function_beside))
 
     def placed(self, parameters: list[str], *first: str) -> Positions:
-        """Parameters in the order of NumPy's function of this name, if there is one; `first` stands for its first parameter."""
+        """Parameters in the order of NumPy's function of this name, if there is one; `first` replaces its first parameter."""
         call = numpy_calls.of_the_same_name(self.op)
         if call is None or call.starred or self.arguments and self.arguments[0].variadic:
             return Positions(parameters)

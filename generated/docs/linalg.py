@@ -163,16 +163,16 @@ describe({
         examples='>>> gs.linalg.matrix_power([[2.0, 1.0], [0.0, 1.0]], 3)\n' 'tensor([[8., 7.],\n' '        [0., 1.]])',
         references='Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.'),
     "matrix_rank": docstring('Number of singular values above a threshold, by default the rounding error of the largest.',
-        'x : array_like\n' 'tol : float or None, default None\n' '    The threshold.\n' 'rtol : float or None, default None\n'
-        '    The threshold relative to the largest singular value.\n' 'hermitian : bool, default False\n'
-        '    Whether `x` is assumed Hermitian, so that its eigenvalues suffice.',
+        'x : array_like\n' 'tol : float or None, default None\n' '    The threshold.\n' 'hermitian : bool, default False\n'
+        '    Whether `x` is assumed Hermitian, so that its eigenvalues suffice.\n' 'rtol : float or None, default None\n'
+        '    The threshold relative to the largest singular value.',
         'matrix_rank(x, *, float? tol=None, float? rtol=None, bool hermitian=False) -> Index rank\n' 'not differentiable',
         examples='>>> gs.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])\n' 'tensor(1)', returns='rank : Tensor'),
     "multi_dot": docstring(
         'Matrix product of several matrices, in the order with the fewest multiplications; the first and the last may be vectors.',
-        'arrays : sequence of array_like\n' '    Matrices; the first and the last may be vectors.\n' 'out : optional\n'
-        '    As `numpy.linalg.multi_dot` takes them.', 'multi_dot(Array[] arrays) -> y\n' 'composite: first @ second\n'
-        'where split = chain_split(arrays.shape)\n' 'where first = arrays[0] if split == 1 else multi_dot(arrays[:split])\n'
+        'arrays : sequence of array_like\n' '    Matrices; the first and the last may be vectors.\n' + OUT,
+        'multi_dot(Array[] arrays) -> y\n' 'composite: first @ second\n' 'where split = chain_split(arrays.shape)\n'
+        'where first = arrays[0] if split == 1 else multi_dot(arrays[:split])\n'
         'where second = arrays[split] if split == len_of(arrays.shape) - 1 else multi_dot(arrays[split:])',
         examples='>>> gs.linalg.multi_dot([[[1.0, 2.0]], [[3.0], [4.0]], [[5.0]]])\n' 'tensor([[55.]])',
         references='Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.'),

@@ -94,10 +94,10 @@ describe({
         'ModfResult(fraction=tensor([-0.25,  0.  ,  0.  ]), whole=tensor([-1., inf,  2.]))', returns='fraction : Tensor\n'
         'whole : Tensor'),
     "nan_to_num": docstring('NaN and infinities replaced, by default by 0 and by the finite numbers of largest modulus.',
-        'x : array_like\n' 'nan : float, default 0.0\n' '    Replacement for NaN.\n' 'posinf : float or None, default None\n'
+        'x : array_like\n' 'copy : optional\n' '    As `numpy.nan_to_num` takes them.\n' 'nan : float, default 0.0\n'
+        '    Replacement for NaN.\n' 'posinf : float or None, default None\n'
         '    Replacement for inf; the largest finite number when it is None.\n' 'neginf : float or None, default None\n'
-        '    Replacement for -inf; the smallest finite number when it is None.\n' 'copy : optional\n'
-        '    As `numpy.nan_to_num` takes them.\n' + OUT,
+        '    Replacement for -inf; the smallest finite number when it is None.\n' + OUT,
         'nan_to_num(x, *, float nan=0.0, float? posinf=None, float? neginf=None) -> y\n' 'dy/dx = isfinite(x)',
         examples='>>> gs.nan_to_num([gs.nan, gs.inf, -gs.inf, 1.0], nan=2.0, posinf=3.0, neginf=4.0)\n'
         'tensor([2., 3., 4., 1.])'),
@@ -306,12 +306,10 @@ describe({
         examples='>>> gs.isinf([1.0, gs.inf, gs.nan])\n' 'tensor([False,  True, False])'),
     "isnan": docstring('Whether x is NaN.', 'x : array_like\n' + OUT, 'isnan(x) -> Mask y\n' 'not differentiable',
         examples='>>> gs.isnan([1.0, gs.inf, gs.nan])\n' 'tensor([False, False,  True])'),
-    "isneginf": docstring('Whether x is -inf.', 'x : array_like\n' 'out : optional\n' '    As `numpy.isneginf` takes them.',
-        'isneginf(x) -> Mask y\n' 'not differentiable', examples='>>> gs.isneginf([1.0, gs.inf, -gs.inf])\n'
-        'tensor([False, False,  True])'),
-    "isposinf": docstring('Whether x is inf.', 'x : array_like\n' 'out : optional\n' '    As `numpy.isposinf` takes them.',
-        'isposinf(x) -> Mask y\n' 'not differentiable', examples='>>> gs.isposinf([1.0, gs.inf, -gs.inf])\n'
-        'tensor([False,  True, False])'),
+    "isneginf": docstring('Whether x is -inf.', 'x : array_like\n' + OUT, 'isneginf(x) -> Mask y\n' 'not differentiable',
+        examples='>>> gs.isneginf([1.0, gs.inf, -gs.inf])\n' 'tensor([False, False,  True])'),
+    "isposinf": docstring('Whether x is inf.', 'x : array_like\n' + OUT, 'isposinf(x) -> Mask y\n' 'not differentiable',
+        examples='>>> gs.isposinf([1.0, gs.inf, -gs.inf])\n' 'tensor([False,  True, False])'),
     "isreal": docstring('Whether the imaginary part is 0.', 'x : array_like', 'isreal(x) -> Mask y\n' 'not differentiable',
         examples='>>> gs.isreal([1.0 + 0j, 2j])\n' 'tensor([ True, False])'),
     "lcm": docstring('Least common multiple.', 'a : array_like\n' 'b : array_like\n' + OUT, 'lcm(a, b) -> y\n'
@@ -337,23 +335,26 @@ describe({
         'not differentiable', examples='>>> gs.signbit([-2.0, 3.0])\n' 'tensor([ True, False])'),
     "all": docstring('Whether all elements are nonzero.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n'
-        '    As `numpy.all` takes them.\n' + OUT, 'all(x, int[]? axis=None, bool keepdims=False) -> Mask y\n'
-        'not differentiable', examples='>>> gs.all([[True, True], [True, False]], 1)\n' 'tensor([ True, False])'),
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n' '    As `numpy.all` takes them.',
+        'all(x, int[]? axis=None, bool keepdims=False) -> Mask y\n' 'not differentiable',
+        examples='>>> gs.all([[True, True], [True, False]], 1)\n' 'tensor([ True, False])'),
     "amax": docstring("Largest element; max under PyTorch's name for the values without the indices.", 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
-        '    As `numpy.amax` takes them.\n' + OUT, 'amax(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'composite: max(x, axis, keepdims)', examples='>>> gs.amax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n' '    As `numpy.amax` takes them.',
+        'amax(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: max(x, axis, keepdims)',
+        examples='>>> gs.amax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
     "amin": docstring("Smallest element; min under PyTorch's name for the values without the indices.", 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
-        '    As `numpy.amin` takes them.\n' + OUT, 'amin(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'composite: min(x, axis, keepdims)', examples='>>> gs.amin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n' '    As `numpy.amin` takes them.',
+        'amin(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: min(x, axis, keepdims)',
+        examples='>>> gs.amin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
     "any": docstring('Whether any element is nonzero.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n' '    As `numpy.any` takes them.\n' + OUT,
-        'any(x, int[]? axis=None, bool keepdims=False) -> Mask y\n' 'not differentiable',
+        '    Axes to reduce; all axes when it is None.\n' 'out : Tensor, optional\n' '    Where the result is written.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n'
+        '    As `numpy.any` takes them.', 'any(x, int[]? axis=None, bool keepdims=False) -> Mask y\n' 'not differentiable',
         examples='>>> gs.any([[True, False], [False, False]], 1)\n' 'tensor([ True, False])'),
     "count_nonzero": docstring('Number of elements that are not 0.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
@@ -377,26 +378,27 @@ describe({
     "max": docstring(
         'Largest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the\n'
         'gradient equally.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
-        '    As `numpy.max` takes them.\n' + OUT, 'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        '    Axes to reduce; all axes when it is None.\n' 'out : Tensor, optional\n' '    Where the result is written.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.max` takes them.', 'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where top = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == top) | isnan(x), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count\n' '\n'
         "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write amax(axis=) and argmax(axis=).",
         examples='>>> gs.max([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
     "mean": docstring('Arithmetic mean.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'dtype, where : optional\n'
-        '    As `numpy.mean` takes them.\n' + OUT, 'mean(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
+        '    Axes to reduce; all axes when it is None.\n' 'dtype : optional\n' '    As `numpy.mean` takes them.\n'
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n' '    As `numpy.mean` takes them.',
+        'mean(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
         'grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)',
         examples='>>> gs.mean([[1.0, 2.0], [3.0, 6.0]], 0)\n' 'tensor([2., 4.])'),
     "min": docstring(
         'Smallest element, or NaN if any element is NaN; complex numbers compare by real, then by imaginary part. Ties share the\n'
         'gradient equally.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
-        '    As `numpy.min` takes them.\n' + OUT, 'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        '    Axes to reduce; all axes when it is None.\n' 'out : Tensor, optional\n' '    Where the result is written.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.min` takes them.', 'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where bottom = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == bottom) | isnan(x), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count\n' '\n'
@@ -404,17 +406,18 @@ describe({
         examples='>>> gs.min([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
     "nanmean": docstring('Arithmetic mean of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'dtype, out, where : optional\n' '    As `numpy.nanmean` takes them.',
+        'dtype, out : optional\n' '    As `numpy.nanmean` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'where : optional\n' '    As `numpy.nanmean` takes them.',
         'nanmean(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)',
         examples='>>> gs.nanmean([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([2., 5.])'),
     "nansum": docstring('Sum of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'dtype, out, initial, where : optional\n' '    As `numpy.nansum` takes them.',
-        'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: sum(_nan_to_zero(x), axis, keepdims)',
-        examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([4., 5.])'),
+        'dtype, out : optional\n' '    As `numpy.nansum` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.nansum` takes them.', 'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: sum(_nan_to_zero(x), axis, keepdims)', examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n'
+        'tensor([4., 5.])'),
     "norm": docstring('Vector norm of all elements, or along `axis`; linalg has the norms of matrices.', 'x : array_like\n'
         'ord : float, default 2\n' '    Exponent of the moduli; inf, -inf and 0 as in vector_norm.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
@@ -424,17 +427,18 @@ describe({
     "prod": docstring(
         'Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact\n'
         'at zeros, too.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'dtype, initial, where : optional\n'
-        '    As `numpy.prod` takes them.\n' + OUT, 'prod(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        '    Axes to reduce; all axes when it is None.\n' 'dtype : optional\n' '    As `numpy.prod` takes them.\n'
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n' '    As `numpy.prod` takes them.',
+        'prod(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)\n'
         'y_t = sum(_product_of_others(x, axis) * x_t, axis, keepdims)', examples='>>> gs.prod([2.0, 3.0, 4.0])\n' 'tensor(24.)'),
     "std": docstring('Square root of var; the derivative at 0 is 0.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
-        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.std` takes them.',
-        'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'dtype, out, ddof : optional\n' '    As `numpy.std` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'correction : float, default 0\n'
+        '    Number subtracted from the count, 0 for a population, 1 for a sample.\n' 'where, mean : optional\n'
+        '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
         '  keepdims))\n' 'where residual = _centred(x, axis)\n'
         'where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y\n'
@@ -456,9 +460,10 @@ describe({
         'write correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
         'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'dtype, initial, where : optional\n'
-        '    As `numpy.sum` takes them.\n' + OUT, 'sum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
+        '    Axes to reduce; all axes when it is None.\n' 'dtype : optional\n' '    As `numpy.sum` takes them.\n'
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n' '    As `numpy.sum` takes them.',
+        'sum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
         'grad_x = _unreduce(grad, x.shape, axis, keepdims)', examples='>>> gs.sum([[1.0, 2.0], [3.0, 4.0]], 1)\n'
         'tensor([3., 7.])'),
     "sum_to_size": docstring('Sum to the given shape over the axes that broadcasting would repeat.', 'x : array_like\n'
@@ -466,10 +471,10 @@ describe({
         'composite: _sum_to(x, size)', examples='>>> gs.sum_to_size([[1.0, 2.0], [3.0, 5.0]], (1, 2))\n' 'tensor([[4., 7.]])'),
     "var": docstring('Mean squared distance from the mean; the divisor is the count minus `correction`.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
-        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.var` takes them.',
-        'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'dtype, out, ddof : optional\n' '    As `numpy.var` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'correction : float, default 0\n'
+        '    Number subtracted from the count, 0 for a population, 1 for a sample.\n' 'where, mean : optional\n'
+        '    As `numpy.var` takes them.', 'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
         'y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' '\n'
@@ -496,9 +501,10 @@ describe({
     "average": docstring('Mean with a weight for each element.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
         'weights : array_like or None, default None\n'
-        '    Weights in the shape of `x`, or of its axes `axis`; equal weights when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'returned : optional\n'
-        '    As `numpy.average` takes them.', 'average(x, int[]? axis=None, Array? weights=None, *, bool keepdims=False) -> y\n'
+        '    Weights in the shape of `x`, or of its axes `axis`; equal weights when it is None.\n' 'returned : optional\n'
+        '    As `numpy.average` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.',
+        'average(x, int[]? axis=None, Array? weights=None, *, bool keepdims=False) -> y\n'
         'composite: mean(x, axis, keepdims) if weights is None else sum(x * spread, axis, keepdims) /\n'
         '  sum(broadcast_to(spread, x.shape), axis, keepdims)\n'
         'where spread = reshape(weights, weights_shape(weights.shape, x.shape, axis))', examples='>>> gs.average([1.0, 5.0])\n'
@@ -555,9 +561,8 @@ describe({
         'Middle of the sorted elements, or the mean of the two middle elements; NaN if any element is NaN. A stable sort decides\n'
         'which of several equal elements gets the gradient.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'out, overwrite_input : optional\n' '    As `numpy.median` takes them.',
-        'median(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'out, overwrite_input : optional\n' '    As `numpy.median` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.', 'median(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: reshape(where(isnan(last), last, below) * 1.0, kept) if rows.shape[-1] % 2 == 1 else\n'
         '  reshape(where(isnan(last), last, below * 0.5 + above * 0.5), kept)\n' 'where rows = sort(_rows(x, axis))\n'
         'where kept = reduced_shape(x.shape, axis, keepdims)\n' 'where last = rows[..., -1]\n'
@@ -566,8 +571,8 @@ describe({
         'median(axis=) for their mean.', examples='>>> gs.median([3.0, 1.0, 2.0])\n' 'tensor(2.)'),
     "nanmax": docstring('Largest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'out, initial, where : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'out : optional\n' '    As `numpy.nanmax` takes them.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.nanmax` takes them.', 'nanmax(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)\n'
@@ -575,16 +580,15 @@ describe({
         examples='>>> gs.nanmax([1.0, gs.nan, 3.0])\n' 'tensor(3.)'),
     "nanmedian": docstring('Median of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'out, overwrite_input : optional\n' '    As `numpy.nanmedian` takes them.',
-        'nanmedian(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'out, overwrite_input : optional\n' '    As `numpy.nanmedian` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.', 'nanmedian(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: nanquantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords is refused: PyTorch's returns the lower of two middle values and its index; write\n"
         'nanmedian(axis=) for their mean.', examples='>>> gs.nanmedian([3.0, 1.0, gs.nan])\n' 'tensor(2.)'),
     "nanmin": docstring('Smallest element that is not NaN; NaN if all elements are NaN. Ties share the gradient equally.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' 'out, initial, where : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'out : optional\n' '    As `numpy.nanmin` takes them.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.nanmin` takes them.', 'nanmin(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)\n'
@@ -592,71 +596,73 @@ describe({
         examples='>>> gs.nanmin([1.0, gs.nan, 3.0])\n' 'tensor(1.)'),
     "nanpercentile": docstring('nanquantile with percentages.', 'x : array_like\n' 'q : array_like\n'
         '    Percentages from 0 to 100.\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' "method : str, default 'linear'\n"
-        '    Rule for a quantile between two elements, by its NumPy name.\n' 'out, overwrite_input, weights : optional\n'
+        '    Axes to reduce; all axes when it is None.\n' 'out, overwrite_input : optional\n'
+        '    As `numpy.nanpercentile` takes them.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'weights : optional\n'
         '    As `numpy.nanpercentile` takes them.',
         "nanpercentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: nanquantile(x, q / 100, axis, keepdims, method=method)',
         examples='>>> gs.nanpercentile([1.0, gs.nan, 3.0], 25.0)\n' 'tensor(1.5)'),
     "nanprod": docstring('Product of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'dtype, out, initial, where : optional\n' '    As `numpy.nanprod` takes them.',
-        'nanprod(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: prod(where(isnan(x), 1, x), axis, keepdims)',
-        examples='>>> gs.nanprod([[2.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([6., 5.])'),
+        'dtype, out : optional\n' '    As `numpy.nanprod` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.nanprod` takes them.', 'nanprod(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: prod(where(isnan(x), 1, x), axis, keepdims)', examples='>>> gs.nanprod([[2.0, gs.nan], [3.0, 5.0]], 0)\n'
+        'tensor([6., 5.])'),
     "nanquantile": docstring('quantile of the elements that are not NaN; NaN if all elements are NaN.', 'x : array_like\n'
         'q : array_like\n' '    Probabilities from 0 to 1.\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' "method : str, default 'linear'\n"
-        '    Rule for a quantile between two elements, by its NumPy name.\n' 'out, overwrite_input, weights : optional\n'
-        '    As `numpy.nanquantile` takes them.',
+        '    Axes to reduce; all axes when it is None.\n' 'out, overwrite_input : optional\n'
+        '    As `numpy.nanquantile` takes them.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'weights : optional\n' '    As `numpy.nanquantile` takes them.',
         "nanquantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: _quantiles_of(rows, sum(astype(~isnan(rows), rows.dtype), -1, True), q, kept, method)\n'
         'where rows = sort(_rows(x, axis))\n' 'where kept = reduced_shape(x.shape, axis, keepdims)',
         examples='>>> gs.nanquantile([1.0, gs.nan, 3.0], 0.25)\n' 'tensor(1.5)'),
     "nanstd": docstring('Standard deviation of the elements that are not NaN; the derivative at 0 is 0.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
-        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.nanstd` takes them.',
-        'nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'dtype, out, ddof : optional\n' '    As `numpy.nanstd` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'correction : float, default 0\n'
+        '    Number subtracted from the count, 0 for a population, 1 for a sample.\n' 'where, mean : optional\n'
+        '    As `numpy.nanstd` takes them.', 'nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'composite: _euclidean_norm(rest, axis, keepdims) / sqrt(count - correction)\n'
         'where known = where(isnan(x), zeros_like(x), ones_like(x))\n' 'where count = real(sum(known, axis, keepdims))\n'
         'where rest = where(isnan(x), 0, x - nanmean(x, axis, True))', examples='>>> gs.nanstd([[1.0, gs.nan, 3.0]], 1, True)\n'
         'tensor([[1.]])'),
     "nanvar": docstring('Variance of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.\n'
-        'dtype, out, ddof, where, mean : optional\n' '    As `numpy.nanvar` takes them.',
-        'nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        'dtype, out, ddof : optional\n' '    As `numpy.nanvar` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'correction : float, default 0\n'
+        '    Number subtracted from the count, 0 for a population, 1 for a sample.\n' 'where, mean : optional\n'
+        '    As `numpy.nanvar` takes them.', 'nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'composite: sum(real(rest * conj(rest)), axis, keepdims) / (count - correction)\n'
         'where known = where(isnan(x), zeros_like(x), ones_like(x))\n' 'where count = real(sum(known, axis, keepdims))\n'
         'where rest = where(isnan(x), 0, x - nanmean(x, axis, True))', examples='>>> gs.nanvar([[1.0, gs.nan, 5.0]], 1, True)\n'
         'tensor([[4.]])'),
     "percentile": docstring('quantile with percentages.', 'x : array_like\n' 'q : array_like\n' '    Percentages from 0 to 100.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        "method : str, default 'linear'\n" '    Rule for a quantile between two elements, by its NumPy name.\n'
-        'out, overwrite_input, weights : optional\n' '    As `numpy.percentile` takes them.',
+        'out, overwrite_input : optional\n' '    As `numpy.percentile` takes them.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'weights : optional\n' '    As `numpy.percentile` takes them.',
         "percentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: quantile(x, q / 100, axis, keepdims, method=method)', examples='>>> gs.percentile([1.0, 3.0], 25.0)\n'
         'tensor(1.5)'),
     "ptp": docstring('Largest element minus the smallest element; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'out : optional\n'
-        '    As `numpy.ptp` takes them.', 'ptp(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'out : optional\n' '    As `numpy.ptp` takes them.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.', 'ptp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: max(x, axis, keepdims) - min(x, axis, keepdims)', examples='>>> gs.ptp([[1.0, 3.0], [2.0, 0.0]], 0, True)\n'
         'tensor([[1., 3.]])'),
     "quantile": docstring(
         'Quantiles `q` of the elements, interpolated between two elements by `method`; NaN if any element is NaN. The axes of `q`\n'
         'come first, and a stable sort decides which of several equal elements gets the gradient.', 'x : array_like\n'
         'q : array_like\n' '    Probabilities from 0 to 1.\n' 'axis : int or sequence of int or None, default None\n'
-        '    Axes to reduce; all axes when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes are kept, with length 1.\n' "method : str, default 'linear'\n"
-        '    Rule for a quantile between two elements, by its NumPy name.\n' 'out, overwrite_input, weights : optional\n'
-        '    As `numpy.quantile` takes them.',
+        '    Axes to reduce; all axes when it is None.\n' 'out, overwrite_input : optional\n'
+        '    As `numpy.quantile` takes them.\n' "method : str, default 'linear'\n"
+        '    Rule for a quantile between two elements, by its NumPy name.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes are kept, with length 1.\n' 'weights : optional\n' '    As `numpy.quantile` takes them.',
         "quantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: _quantiles_of(rows, full(rows.shape[:-1] + (1,), rows.shape[-1], dtype=rows.dtype), q, kept, method)\n'
         'where rows = sort(_rows(x, axis))\n' 'where kept = reduced_shape(x.shape, axis, keepdims)',
@@ -681,18 +687,19 @@ describe({
     "cumprod": docstring(
         'Product up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None. Every derivative is\n'
         'exact at zeros, too.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis of the scan; `x` is flattened when it is None.\n' 'reverse : bool, default False\n'
-        '    Whether to scan from the end.\n' 'dtype : optional\n' '    As `numpy.cumprod` takes them.\n' + OUT,
-        'cumprod(x, int? axis=None, *, bool reverse=False) -> y\n' 'grad_x = reshape(conj(before) * after, x.shape)\n'
-        'where dim = 0 if axis is None else axis\n' 'where step = -1 if reverse else 1\n' 'where factors = reshape(x, y.shape)\n'
-        'where before = _shift(y, step, dim, 1)\n'
+        '    Axis of the scan; `x` is flattened when it is None.\n' 'dtype : optional\n' '    As `numpy.cumprod` takes them.\n'
+        'out : Tensor, optional\n' '    Where the result is written.\n' 'reverse : bool, default False\n'
+        '    Whether to scan from the end.', 'cumprod(x, int? axis=None, *, bool reverse=False) -> y\n'
+        'grad_x = reshape(conj(before) * after, x.shape)\n' 'where dim = 0 if axis is None else axis\n'
+        'where step = -1 if reverse else 1\n' 'where factors = reshape(x, y.shape)\n' 'where before = _shift(y, step, dim, 1)\n'
         'where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)\n'
         'y_t = _linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)',
         examples='>>> gs.cumprod([2.0, 3.0, 4.0])\n' 'tensor([ 2.,  6., 24.])'),
     "cumsum": docstring('Sum up to and including each element, from the end if `reverse`; flattens `x` if `axis` is None.',
         'x : array_like\n' 'axis : int or None, default None\n' '    Axis of the scan; `x` is flattened when it is None.\n'
-        'reverse : bool, default False\n' '    Whether to scan from the end.\n' 'dtype : optional\n'
-        '    As `numpy.cumsum` takes them.\n' + OUT, 'cumsum(x, int? axis=None, *, bool reverse=False) -> y\n' 'linear in x\n'
+        'dtype : optional\n' '    As `numpy.cumsum` takes them.\n' 'out : Tensor, optional\n' '    Where the result is written.\n'
+        'reverse : bool, default False\n' '    Whether to scan from the end.',
+        'cumsum(x, int? axis=None, *, bool reverse=False) -> y\n' 'linear in x\n'
         'grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)', examples='>>> gs.cumsum([1.0, 2.0, 4.0])\n'
         'tensor([1., 3., 7.])'),
     "cumulative_trapezoid": docstring(
@@ -721,11 +728,11 @@ describe({
         'where divisor = where(top == -inf, 1, total)\n' 'y_t = _linear_recurrence(rate, part * x_t, axis) / divisor',
         examples='>>> gs.logcumsumexp([0.0, 0.0, 0.0], 0)\n' 'tensor([0.        , 0.69314718, 1.09861229])'),
     "nancumprod": docstring('cumprod with NaN replaced by 1.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis of the scan.\n' 'dtype, out : optional\n' '    As `numpy.nancumprod` takes them.',
+        '    Axis of the scan.\n' 'dtype : optional\n' '    As `numpy.nancumprod` takes them.\n' + OUT,
         'nancumprod(x, int? axis=None) -> y\n' 'composite: cumprod(where(isnan(x), 1, x), axis)',
         examples='>>> gs.nancumprod([2.0, gs.nan, 5.0])\n' 'tensor([ 2.,  2., 10.])'),
     "nancumsum": docstring('cumsum with NaN replaced by 0.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis of the scan.\n' 'dtype, out : optional\n' '    As `numpy.nancumsum` takes them.',
+        '    Axis of the scan.\n' 'dtype : optional\n' '    As `numpy.nancumsum` takes them.\n' + OUT,
         'nancumsum(x, int? axis=None) -> y\n' 'composite: cumsum(where(isnan(x), 0, x), axis)',
         examples='>>> gs.nancumsum([2.0, gs.nan, 5.0])\n' 'tensor([2., 2., 7.])'),
     "trapezoid": docstring(
@@ -810,8 +817,9 @@ describe({
         'Coefficients, highest power first, of the polynomial of degree `deg` that fits the points best in the sense of least\n'
         'squares.', 'x : array_like\n' '    Positions of the points.\n' 'y : array_like\n'
         '    Values at these positions, or several columns of values.\n' 'deg : int\n' '    Degree of the polynomial.\n'
-        'w : array_like or None, default None\n' '    Weight of each residual, not of its square; 1 when it is None.\n'
-        'rcond, full, cov : optional\n' '    As `numpy.polyfit` takes them.', 'polyfit(x, y, int deg, *, Array? w=None) -> p\n'
+        'rcond, full : optional\n' '    As `numpy.polyfit` takes them.\n' 'w : array_like or None, default None\n'
+        '    Weight of each residual, not of its square; 1 when it is None.\n' 'cov : optional\n'
+        '    As `numpy.polyfit` takes them.', 'polyfit(x, y, int deg, *, Array? w=None) -> p\n'
         'composite: _least_squares(columns / scale, known) / (scale if y.ndim == 1 else expand_dims(scale, -1))\n'
         'where powers = vander(x, deg + 1)\n' 'where columns = powers if w is None else powers * expand_dims(w, -1)\n'
         'where known = y if w is None else w * y if y.ndim == 1 else expand_dims(w, -1) * y\n'
@@ -913,8 +921,8 @@ describe({
         examples='>>> gs.coo_matmul([1.0, 2.0, 4.0], [0, 1, 0], [1, 0, 1], [[1.0], [3.0]], 3)\n' 'tensor([[15.],\n'
         '        [ 2.],\n' '        [ 0.]])'),
     "cross": docstring('Cross product of vectors of length 3 along `axis`.', 'a : array_like\n' 'b : array_like\n'
-        'axis : int, default -1\n' '    Axis of the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
-        '    As `numpy.cross` takes them.', 'cross(a, b, *, int axis=-1) -> y\n' 'multilinear in a, b\n'
+        'axisa, axisb, axisc : optional\n' '    As `numpy.cross` takes them.\n' 'axis : int, default -1\n'
+        '    Axis of the components of a vector.', 'cross(a, b, *, int axis=-1) -> y\n' 'multilinear in a, b\n'
         'grad_a = moveaxis(cross(conj(b), grad, axis=axis), axis, a_axis)\n'
         'grad_b = moveaxis(cross(grad, conj(a), axis=axis), axis, b_axis)\n'
         'where a_axis = axis if axis < 0 else axis - a.ndim\n' 'where b_axis = axis if axis < 0 else axis - b.ndim',
@@ -923,7 +931,7 @@ describe({
         'p : float, default 2.0\n' '    Order of the norm.', 'dist(a, b, float p=2.0) -> y\n' 'composite: vector_norm(a - b, p)',
         examples='>>> gs.dist([[3.0], [4.0]], 0.0)\n' 'tensor(5.)'),
     "dot": docstring('Sum over the last axis of `a` and the second-last axis of `b`, or its only axis; 0-d operands multiply.',
-        'a : array_like\n' 'b : array_like\n' 'out : optional\n' '    As `numpy.dot` takes them.', 'dot(a, b) -> y\n'
+        'a : array_like\n' 'b : array_like\n' + OUT, 'dot(a, b) -> y\n'
         'composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))',
         examples='>>> gs.dot([1.0, 2.0], [3.0, 4.0])\n' 'tensor(11.)'),
     "einsum": docstring(
@@ -969,10 +977,10 @@ describe({
         examples='>>> gs.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
     "nuclear_norm": docstring('Sum of the singular values.', 'x : array_like', 'nuclear_norm(x) -> y\n'
         'composite: sum(svdvals(x), -1)', examples='>>> gs.nuclear_norm([[3.0, 0.0], [0.0, -4.0]])\n' 'tensor(7.)'),
-    "outer": docstring('y[i, j] = a[i] * b[j], with both operands flattened.', 'a : array_like\n' 'b : array_like\n'
-        'out : optional\n' '    As `numpy.outer` takes them.', 'outer(a, b) -> y\n' 'multilinear in a, b\n'
-        'grad_a = reshape(grad @ conj(ravel(b)), a.shape)\n' 'grad_b = reshape(ravel(conj(a)) @ grad, b.shape)',
-        examples='>>> gs.outer([1.0, 2.0], [3.0, 4.0])\n' 'tensor([[3., 4.],\n' '        [6., 8.]])'),
+    "outer": docstring('y[i, j] = a[i] * b[j], with both operands flattened.', 'a : array_like\n' 'b : array_like\n' + OUT,
+        'outer(a, b) -> y\n' 'multilinear in a, b\n' 'grad_a = reshape(grad @ conj(ravel(b)), a.shape)\n'
+        'grad_b = reshape(ravel(conj(a)) @ grad, b.shape)', examples='>>> gs.outer([1.0, 2.0], [3.0, 4.0])\n'
+        'tensor([[3., 4.],\n' '        [6., 8.]])'),
     "renorm": docstring(
         'Slices along `axis` with a p-norm above `maxnorm`, scaled down to that norm exactly; PyTorch divides by norm + 1e-7.',
         'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n' '    Axis of the slices.\n' 'maxnorm : float\n'
@@ -990,8 +998,8 @@ describe({
         examples='>>> gs.tensordot([1.0, 2.0], [3.0, 4.0], 1)\n' 'tensor(11.)'),
     "trace": docstring('Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.', 'x : array_like\n'
         'offset : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.\n' 'axis1 : int, default 0\n'
-        '    Axis of the rows.\n' 'axis2 : int, default 1\n' '    Axis of the columns.\n' 'dtype, out : optional\n'
-        '    As `numpy.trace` takes them.', 'trace(x, int offset=0, int axis1=0, int axis2=1) -> y\n'
+        '    Axis of the rows.\n' 'axis2 : int, default 1\n' '    Axis of the columns.\n' 'dtype : optional\n'
+        '    As `numpy.trace` takes them.\n' + OUT, 'trace(x, int offset=0, int axis1=0, int axis2=1) -> y\n'
         'composite: sum(diagonal(x, offset, axis1, axis2), -1)', examples='>>> gs.trace([[1.0, 2.0], [3.0, 5.0]])\n'
         'tensor(6.)'),
     "triangular_solve": docstring('Solution of a @ x = b, from one triangle of `a`, and a copy of `a`.', 'b : array_like\n'
@@ -1177,10 +1185,9 @@ describe({
         returns='indices : Tensor'),
     "compress": docstring('Slices of `x` along `axis` whose condition is true.', 'condition : array_like of bool\n'
         '    One truth value for each slice; missing values count as false.\n' 'x : array_like\n'
-        'axis : int or None, default None\n' '    Axis of the slices; `x` is flattened when it is None.\n' 'out : optional\n'
-        '    As `numpy.compress` takes them.', 'compress(Mask condition, x, int? axis=None) -> y\n'
-        'composite: take(x, flatnonzero(condition), axis)', examples='>>> gs.compress([False, True], [[1.0, 2.0]], 1)\n'
-        'tensor([[2.]])'),
+        'axis : int or None, default None\n' '    Axis of the slices; `x` is flattened when it is None.\n' + OUT,
+        'compress(Mask condition, x, int? axis=None) -> y\n' 'composite: take(x, flatnonzero(condition), axis)',
+        examples='>>> gs.compress([False, True], [[1.0, 2.0]], 1)\n' 'tensor([[2.]])'),
     "delete": docstring('`x` without the slices at `index` along `axis`.', 'x : array_like\n' 'index : index\n'
         '    Slices to remove, an integer, a slice or several integers.\n' 'axis : int or None, default None\n'
         '    Axis of the slices; `x` is flattened when it is None.', 'delete(x, Index index, int? axis=None) -> y\n'
@@ -1497,17 +1504,15 @@ describe({
         'vstack(Array[] arrays) -> y\n' "composite: _join(arrays, lifted_shapes(arrays.shape, 'rows'), 0)",
         examples='>>> gs.vstack([[1.0, 2.0], [[3.0, 4.0]]])\n' 'tensor([[1., 2.],\n' '        [3., 4.]])'),
     "argmax": docstring('Index of the first largest element along `axis`, or in C order when it is None.', 'x : array_like\n'
-        'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.\n' 'out : optional\n'
-        '    As `numpy.argmax` takes them.', 'argmax(x, int? axis=None, bool keepdims=False) -> Index indices\n'
-        'not differentiable', examples='>>> gs.argmax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1, 0])',
-        returns='indices : Tensor'),
+        'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n' 'out : optional\n'
+        '    As `numpy.argmax` takes them.\n' 'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.',
+        'argmax(x, int? axis=None, bool keepdims=False) -> Index indices\n' 'not differentiable',
+        examples='>>> gs.argmax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1, 0])', returns='indices : Tensor'),
     "argmin": docstring('Index of the first smallest element along `axis`, or in C order when it is None.', 'x : array_like\n'
-        'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.\n' 'out : optional\n'
-        '    As `numpy.argmin` takes them.', 'argmin(x, int? axis=None, bool keepdims=False) -> Index indices\n'
-        'not differentiable', examples='>>> gs.argmin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([0, 1])',
-        returns='indices : Tensor'),
+        'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n' 'out : optional\n'
+        '    As `numpy.argmin` takes them.\n' 'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.',
+        'argmin(x, int? axis=None, bool keepdims=False) -> Index indices\n' 'not differentiable',
+        examples='>>> gs.argmin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([0, 1])', returns='indices : Tensor'),
     "argpartition": docstring(
         'Indices of a partition, with element `kth` at its sorted position, smaller elements before it and larger elements after\n'
         'it.', 'x : array_like\n' 'kth : int\n' '    Sorted position.\n' 'axis : int, default -1\n'
@@ -1515,9 +1520,10 @@ describe({
         'argpartition(x, int kth, int axis=-1) -> Index indices\n' 'not differentiable',
         examples='>>> gs.argpartition([3.0, 1.0, 2.0], 0)\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
     "argsort": docstring('Indices that sort `x` along `axis`; equal elements keep their order.', 'x : array_like\n'
-        'axis : int, default -1\n' '    Axis of the comparison.\n' 'descending : bool, default False\n'
+        'axis : int, default -1\n' '    Axis of the comparison.\n' 'kind, order : optional\n'
+        '    As `numpy.argsort` takes them.\n' 'descending : bool, default False\n'
         '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
-        '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.argsort` takes them.',
+        '    Whether equal elements keep their order.',
         'argsort(x, int axis=-1, *, bool descending=False, bool stable=True) -> Index indices\n' 'not differentiable',
         examples='>>> gs.argsort([3.0, 1.0, 2.0])\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
     "bincount": docstring('Number of occurrences of each integer, or the sum of its weights.', 'x : index\n'
@@ -1571,10 +1577,9 @@ describe({
         'not differentiable', examples=">>> gs.searchsorted([1.0, 2.0, 3.0], [1.5, 2.0], 'right')\n" 'tensor([1, 2])',
         returns='indices : Tensor'),
     "sort": docstring('Elements sorted along `axis`; equal elements keep their order.', 'x : array_like\n'
-        'axis : int, default -1\n' '    Axis of the comparison.\n' 'descending : bool, default False\n'
-        '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
-        '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.',
-        'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
+        'axis : int, default -1\n' '    Axis of the comparison.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.\n'
+        'descending : bool, default False\n' '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
+        '    Whether equal elements keep their order.', 'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
         'grad_x = _take_along_axis_backward(grad, order, x.shape, axis)\n'
         'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)\n' '\n'
         "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write sort(axis=) and argsort(axis=).",

@@ -37,7 +37,7 @@ def array(object: Any, dtype: Any = None, *, copy: bool = True, requires_grad: b
     >>> gs.func.grad(lambda x: gs.array([x, x * x, 1.0]).sum())(3.0).item()
     7.0
     """
-    return asarray(object, dtype, requires_grad, copy=True if copy else None)
+    return asarray(object, dtype, requires_grad=requires_grad, copy=True if copy else None)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "Tensor":

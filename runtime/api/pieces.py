@@ -64,7 +64,7 @@ def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "raise")
     choices : sequence of array_like
         Arrays that broadcast with `a`.
     out : Tensor, optional
-        Where the result is written to.
+        Receives the result.
     mode : {'raise', 'wrap', 'clip'}
         Treatment of a number without an array: an error, the remainder modulo the number of arrays, or the nearest number.
 

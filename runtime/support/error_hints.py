@@ -196,13 +196,17 @@ MissingModule.__module__ = "builtins"
 
 
 class ModulesElsewhere:
-    """A finder that is asked last: it raises MissingModule for imports such as `import gradspec.lax`."""
+    """A finder that is asked last: modules of `gradspec.compat`, such as `gradspec.lax`; MissingModule for all else."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
         package, _, last = name.rpartition(".")
         if package.partition(".")[0] == "gradspec" and package in sys.modules and not last.startswith("_"):
-            raise MissingModule(name=name)
+            found = import_module("gradspec.compat").spec(name)
+            if found is None:
+                raise MissingModule(name=name)
+            return found
+        return None
 
 
 def answer_imports():

@@ -87,8 +87,7 @@ NAMES = {
     ),
     "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace SparseObject",
     # Modules of the other libraries.
-    "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "numpy jnp anp numpy_wrapper",
-    "write gs.func.scan, fori_loop, while_loop, cond, switch or map, and gs.concat and so on for all else": "lax",
+    "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "jnp anp numpy_wrapper",
     "write gs.scipy.stats.norm.logpdf(x, m, s) and its kin, which have cdf, ppf, rvs and fit as SciPy's": (
         "stats distributions Distribution Normal MultivariateNormal LowRankMultivariateNormal Uniform Laplace Cauchy "
         "Exponential Gamma Beta Dirichlet Poisson Bernoulli Binomial Categorical Multinomial Geometric NegativeBinomial "
@@ -104,9 +103,7 @@ NAMES = {
     ),
     "write gs.scipy.integrate.odeint or gs.scipy.integrate.solve_ivp": "odeint solve_ivp integrate",
     "write gs.scipy.optimize.minimize": "minimize OptimizeResults optimize root",
-    "write gs.tree_util.ravel_pytree for flatten, gs.optim for the optimizers": "misc",
-    "write gs.func.fixed_point": "fixed_points",
-    "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optimizers optax",
+    "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optax",
     "write gs.scipy.ndimage": "ndimage",
     "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "image cluster",
     "write gs.sparse.matmul(A, x)": "spmm smm hsmm hspmm dsmm",
@@ -306,7 +303,7 @@ NAMES = {
         "import_ir_module* merge_type_from_type_comment ops overrides parse_* return_types sym_* types unify_type_list "
         "*_torch_function* assert_int_or_pair boolean_dispatch backcompat backend_registration cmake_prefix_path collect_env "
         "cpp_backtrace generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend set_module "
-        "weak debug_unwrap rearrange core api_util check_tracer_leaks config dtypes ds enable_checks experimental ffi "
+        "weak debug_unwrap rearrange core api_util check_tracer_leaks config dtypes ds enable_checks ffi "
         "interpreters jax2tf_* lib log_compiles no_execution print_environment_info thread_guard typing *DimensionNumbers "
         "AccuracyMode DotAlgorithm* GatherScatterMode Precision RandomAlgorithm RoundingMethod Tolerance reduce_precision "
         "shape_as_value get_scaled_dot_general_config wraps"

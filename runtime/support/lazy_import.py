@@ -36,6 +36,8 @@ def later(package, places, rest=None, names=()):
                     here["__all__"] = sorted([*names, *further])
                 if name in here:
                     return here[name]
+            if not name.startswith("_") and name in import_module("gradspec.compat").MODULES and package == "gradspec":
+                return import_module(f"{package}.{name}")
             raise missing(package, name)
         module = import_module(f"{package}.{owners[name] or name}")  # Python makes it an attribute, perhaps only after this line
         if not owners[name]:

@@ -1,5 +1,5 @@
-import gradspec as np
-import gradspec.random as npr
+import gradspec.numpy as np
+import gradspec.numpy.random as npr
 from gradspec import grad, hessian, value_and_grad
 
 npr.seed(0)

@@ -1,4 +1,4 @@
-import gradspec as np
+import gradspec.numpy as np
 import gradspec.scipy.stats.norm as norm
 from gradspec import grad
 from gradspec.misc.optimizers import adam

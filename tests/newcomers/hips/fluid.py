@@ -1,4 +1,4 @@
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import value_and_grad
 from scipy.optimize import minimize
 

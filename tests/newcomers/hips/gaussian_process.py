@@ -1,7 +1,7 @@
 import numpy.random as npr
 from scipy.optimize import minimize
 
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import value_and_grad
 
 

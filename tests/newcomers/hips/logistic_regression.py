@@ -1,4 +1,4 @@
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import grad
 
 

@@ -1,6 +1,6 @@
 """A mixture of normals by natural log likelihood and Newton-CG."""
-import gradspec as np
-import gradspec.random as npr
+import gradspec.numpy as np
+import gradspec.numpy.random as npr
 from gradspec.scipy.special import logsumexp
 from gradspec import grad, hessian_vector_product
 from gradspec.misc.flatten import flatten_func

@@ -1,5 +1,5 @@
 """Fully manual classification with autograd's own optimizers."""
-import gradspec as np
+import gradspec.numpy as np
 from gradspec.linalg import inv, slogdet
 from gradspec import grad, elementwise_grad as egrad, jacobian
 from gradspec.misc.optimizers import adam

@@ -1,6 +1,6 @@
 import numpy.random as npr
 
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import grad
 from gradspec.test_util import check_grads
 

@@ -1,6 +1,6 @@
 from scipy.optimize import minimize
 
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import grad, hessian, hessian_vector_product, jacobian, value_and_grad
 from gradspec.test_util import check_grads
 

@@ -1,4 +1,4 @@
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import elementwise_grad as egrad
 from gradspec import grad
 

@@ -1,5 +1,5 @@
 """Fluid-like wing: gradient of a roll-based simulation with scipy.optimize, as autograd's example."""
-import gradspec as np
+import gradspec.numpy as np
 from gradspec import value_and_grad
 from scipy.optimize import minimize
 

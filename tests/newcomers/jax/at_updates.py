@@ -1,6 +1,6 @@
 """Cooley-style updates with .at, where and cond."""
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 
 def f(x):
     y = jnp.zeros(5)

@@ -1,6 +1,6 @@
 """Burgers' equation by FFT; sensitivity of the energy to the viscosity, forward and reverse."""
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 
 N = 64
 x = jnp.linspace(0, 2 * jnp.pi, N, endpoint=False)

@@ -1,4 +1,4 @@
-import gradspec as jnp
+import gradspec.numpy as jnp
 from gradspec import value_and_grad
 
 

@@ -1,6 +1,6 @@
 """Hamiltonian Monte Carlo of a correlated normal."""
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 import numpy as np
 from gradspec import grad, jit
 

@@ -1,5 +1,5 @@
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 
 
 def newton(f, x0, steps=10):

@@ -1,5 +1,5 @@
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 from gradspec import grad, jit
 
 

@@ -1,6 +1,6 @@
 """A Kalman filter by lax.scan, log likelihood by value_and_grad over a dict of parameters."""
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 from gradspec import lax
 import numpy as np
 

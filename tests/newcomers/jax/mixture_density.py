@@ -1,5 +1,5 @@
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 import numpy as onp
 
 rng = onp.random.default_rng(0)

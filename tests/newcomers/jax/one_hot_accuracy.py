@@ -1,5 +1,5 @@
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 from gradspec import value_and_grad, vmap
 
 images = jnp.linspace(-1, 1, 6 * 4).reshape(6, 4)

@@ -1,6 +1,6 @@
 """Soft k-means by Newton steps with hessian and vmap."""
 import gradspec as jax
-import gradspec as jnp
+import gradspec.numpy as jnp
 import numpy as onp
 
 rng = onp.random.RandomState(0)

@@ -121,8 +121,8 @@ CASES = [
     ("from gradspec import pmap", "ImportError: cannot import name 'pmap' from 'gradspec'; write gs.vmap(f)"),
     ("from gradspec.nn import DataParallel", "ImportError: cannot import name 'DataParallel' from 'gradspec.nn'; write gs.distributed.Dist"),
     ("from gradspec.linalg import invv", "ImportError: cannot import name 'invv' from 'gradspec.linalg'; did you mean 'inv'?"),
-    ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.func.scan, fori_loop"),
-    ("import gradspec.numpy as np", "ModuleNotFoundError: No module named 'gradspec.numpy'; write import gradspec as gs"),
+    ("from gradspec.lax import dot_general", "ImportError: cannot import name 'dot_general' from 'gradspec.lax'; write gs.einsum"),
+    ("import gradspec.experimental.pallas", "ModuleNotFoundError: No module named 'gradspec.experimental.pallas'"),
     ("from gradspec.stats import norm", "ModuleNotFoundError: No module named 'gradspec.stats'; write gs.scipy.stats.norm.logpdf(x, m, s)"),
 ]
 

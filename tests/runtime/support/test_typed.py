@@ -66,7 +66,7 @@ def test_calls_with_too_much():
     with pytest.raises(TypeError, match=r"'foo'; its arguments are x, axis"):
         gs.mean(x, foo=1)
     with pytest.raises(TypeError, match=r"positional arguments? \(4 given\); its arguments are x, axis"):
-        gs.mean(x, 0, True, 3)
+        gs.logsumexp(x, 0, True, 3)
 
 
 SHAPES = {"ints": ((2, 3), {}), "a tuple": (((2, 3),), {}), "a list": (([2, 3],), {}), "a keyword": ((), {"shape": (2, 3)})}

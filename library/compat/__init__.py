@@ -1,0 +1,108 @@
+"""Modules of JAX and HIPS autograd by their own names: `from gradspec.lax import scan`, `import gradspec.numpy as np`.
+
+Holds one table: module -> its names, and where gradspec has each.  No module has a file: the importer of `support.error_hints`
+asks `spec`.  A name that is not in the table is an error that says what to write.
+"""
+
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ..support.lazy_import import later, missing
+
+__all__ = ["MODULES", "spec"]
+__dir__ = __all__.copy
+__getattr__ = later(__name__, {"": ("hips", "jax_ode", "lax")})
+
+# JAX's names that gradspec has with the same parameters, under another name, and with adapters.
+_SAME = (
+    "abs acos acosh add asin asinh associative_scan atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor "
+    "broadcast_shapes cbrt ceil concatenate cond conj cos cosh custom_linear_solve custom_root digamma div dot eq erf erfc exp "
+    "exp2 expand_dims expm1 floor fori_loop full full_like ge gt imag le lgamma log log1p lt map mul ne neg polygamma pow real "
+    "reciprocal rsqrt scan sign sin sinh sqrt square squeeze stop_gradient sub switch tan tanh transpose while_loop"
+)
+_RENAMED = (
+    "max=maximum min=minimum bessel_i0e=special.i0e bessel_i1e=special.i1e betainc=special.betainc igamma=special.gammainc "
+    "igammac=special.gammaincc zeta=special.zeta erf_inv=erfinv is_finite=isfinite logistic=sigmoid rem=fmod rev=flip "
+    "batch_matmul=matmul convert_element_type=astype integer_pow=pow index_in_dim=compat.lax.dynamic_index_in_dim "
+    "reduce_max=amax reduce_min=amin reduce_prod=prod reduce_sum=sum select=where"
+)
+_ADAPTED = (
+    "select_n top_k broadcasted_iota clamp cumlogsumexp cummax cummin cumprod cumsum dynamic_index_in_dim dynamic_slice "
+    "dynamic_slice_in_dim dynamic_update_slice dynamic_update_slice_in_dim iota reduce_and reduce_or reshape slice slice_in_dim "
+    "sort"
+)
+_LAX = f"{_SAME} {_RENAMED} " + " ".join(f"{name}=compat.lax.{name}" for name in _ADAPTED.split())
+_OPTIMIZERS = "sgd=compat.hips.sgd rmsprop=compat.hips.rmsprop adam=compat.hips.adam"
+#: Module -> its names; `name=place` where gradspec has it under another name.  `*` means all of a namespace, then NumPy's.
+MODULES = {
+    "lax": _LAX,
+    "numpy": "*", "numpy.linalg": "* linalg", "numpy.fft": "* fft", "numpy.random": "",
+    "flatten_util": "ravel_pytree=tree_util.ravel_pytree",
+    "experimental": "", "experimental.ode": "odeint=compat.jax_ode.odeint",
+    "misc": "", "misc.flatten": "flatten=tree_util.ravel_pytree flatten_func=compat.hips.flatten_func",
+    "misc.fixed_points": "fixed_point", "misc.optimizers": _OPTIMIZERS,
+}  # fmt: skip
+# Names that mean something else in gradspec than in NumPy.
+_NUMPYS = {"select", "put", "load", "save"}
+
+
+def spec(name: str) -> ModuleSpec | None:
+    """How to import a module of the table; None for another name."""
+    path = name.removeprefix("gradspec.")
+    if path not in MODULES:
+        return None
+    return ModuleSpec(name, _Loader(), is_package=any(other.startswith(f"{path}.") for other in MODULES))
+
+
+class _Loader:
+    """Makes a module of a row of the table."""
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        """Python's own module object."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        path = module.__name__.removeprefix("gradspec.")
+        words = MODULES[path].split()
+        if path == "numpy.random":  # arrays without a history, as in HIPS autograd
+            names = _of_numpy("random", own=False)
+        elif words[:1] == ["*"]:
+            names = _of_numpy(*words[1:])
+        else:
+            names = {name: place or name for name, _, place in (word.partition("=") for word in words)}
+
+        def __getattr__(name: str) -> Any:
+            if name not in names:
+                raise missing(module.__name__, name)
+            value = found(names[name])
+            setattr(module, name, value)
+            return value
+
+        module.__doc__ = f"Names of another library's `{path}`, and gradspec's functions."
+        module.__all__ = sorted(name for name in names if not name.startswith("_"))
+        module.__dir__ = module.__all__.copy
+        module.__getattr__ = __getattr__
+
+
+def _of_numpy(namespace: str = "", own: bool = True) -> dict[str, str]:
+    """The names of NumPy's namespace: gradspec's functions if `own`, and for all else, such as constants and dtypes, NumPy's."""
+    prefix = f"{namespace}." if namespace else ""
+    names = {name: f"numpy:{prefix}{name}" for name in dir(found(f"numpy:{namespace}")) if not name.startswith("_")}
+    if own:
+        values = vars(found(namespace)).items()
+        names |= {name: prefix + name for name, value in values if callable(value) and not isinstance(value, type) and name not in _NUMPYS and name[0] != "_"}
+    return names
+
+
+def found(place: str) -> Any:
+    """The object at a place such as `special.i0e` of gradspec, or `numpy:linalg.norm` of another package."""
+    package, _, rest = place.rpartition(":")
+    value = import_module(package or "gradspec")
+    for name in filter(None, rest.split(".")):
+        value = getattr(value, name)
+    return value
