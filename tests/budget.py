@@ -40,7 +40,7 @@ BOUNDS: dict[str, int] = {
     "library/utils": 38,
     "runtime": 123,
     "library": 771,
-    "codegen": 15647,
+    "codegen": 15669,
 }
 
 
