@@ -15,7 +15,7 @@ CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "r
 BOUNDS: dict[str, int] = {
     "the core of the runtime": 16335,
     "runtime/api": 2305,
-    "runtime/compiler": 13248,
+    "runtime/compiler": 13236,
     "runtime/core": 4438,
     "runtime/engine": 2827,
     "runtime/formulas": 1174,
@@ -37,8 +37,8 @@ BOUNDS: dict[str, int] = {
     "library/signal": 116,
     "library/sparse": 968,
     "library/special": 177,
-    "library/utils": 38,
-    "runtime": 123,
+    "library/utils": 32,
+    "runtime": 122,
     "library": 771,
     "codegen": 15669,
 }

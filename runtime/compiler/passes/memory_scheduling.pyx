@@ -13,9 +13,8 @@ from ..tracing.values cimport Value
 from ..lowering.call_conventions import is_kernel
 from ..record.side_effects import KEPT
 from ..lowering.failures import is_call, is_steady
-from ..lowering.elementwise_loops import loop_from
+from ..lowering.inner_loops import loop_from, sum_from
 from .beam_search cimport Line, Room, search_orders
-from ..lowering.reductions import sum_from
 
 cdef enum:
     MANY = 512      # most lines of a program that gets several other orders
