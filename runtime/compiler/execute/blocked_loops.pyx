@@ -70,7 +70,7 @@ cdef struct Blocks:
     int count
     npy_intp room           # bytes of scratch memory for each element
     gradspec_streams streams  # other memory that the loops read and write, to be prefetched
-    bint costly             # whether only expensive loops prefetch; if there are none, all do
+    bint costly             # whether only expensive loops prefetch; without one, all do
     int asking              # number of loops that prefetch
     int* flags              # floating-point flags of each loop, and of the sum behind them
     bint lacks              # whether an allocation has failed
