@@ -67,7 +67,7 @@ class Worker:
 
 @dataclass
 class Figures:
-    """The measurements of one peer in one case; `note` says why there are none."""
+    """The measurements of one peer in one case; `note` says why any are missing."""
 
     seconds: list[float] = field(default_factory=list)
     first: float | None = None

@@ -47,7 +47,7 @@ GOAL_SIZE = 100_000
 
 @dataclass
 class Cell:
-    """The measurements of a call at one size, in one dtype and phase; `note` says why there are none."""
+    """The measurements of a call at one size, in one dtype and phase; `note` says why any are missing."""
 
     call: str
     size: int

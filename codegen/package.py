@@ -5,6 +5,8 @@ Holds each path and module name that differs between packages.  Does not depend 
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +56,15 @@ class Package:
 
     def path(self, part: str) -> Path:
         return self.root / part
+
+    def keep(self, part: str, data: bytes) -> None:
+        """Write a cache file, which a concurrent run reads whole or not at all; nothing if its folder cannot be written."""
+        file = self.path(part)
+        beside = file.with_name(f"{file.name}.{os.getpid()}")
+        with suppress(OSError):
+            file.parent.mkdir(exist_ok=True)
+            beside.write_bytes(data)
+            beside.replace(file)
 
     @property
     def formulas_files(self) -> list[Path]:

@@ -9,6 +9,10 @@ from .spec.signature import parse_signature
 
 FORMS = tuple(form.removesuffix("_jvp") for form in model.FORMS)  # as the command line spells them
 _MULTILINEAR = "multilinear"
+_LITERALS = {
+    "Array": "[1.0, 2.0]", "Const": "[1.0, 2.0]", "Index": "[0, 1]", "Mask": "[True, False]", "Scalar": "2.0", "int": "0",
+    "float": "2.0", "bool": "True", "str": "'word'", "DType": "'float64'",
+}  # fmt: skip
 
 
 def skeleton(op: str, form: str, spec: Spec) -> str:
@@ -21,8 +25,8 @@ def skeleton(op: str, form: str, spec: Spec) -> str:
         signature = parse_signature(Text(source, "OP", tuple((1, i + 1) for i in range(len(source) + 1))))
         _refuse_known(signature, spec)
     errors.raise_if_any()
-    head = [f"- op: {source}", "  doc: What it computes, in one line.", _shape(signature, form)]
-    return "\n".join([*head, *_rules(signature, form)])
+    head = [f"- op: {source}", "  doc: What it computes, in one line.", *_shape(signature, form)]
+    return "\n".join([*head, *_rules(signature, form), *_example(signature)])
 
 
 def _refuse_known(signature: Signature, spec: Spec) -> None:
@@ -33,13 +37,25 @@ def _refuse_known(signature: Signature, spec: Spec) -> None:
         raise SpecError(f"'{name}' has an entry already: {place}", Location("OP", 1, 1))
 
 
-def _shape(signature: Signature, form: str) -> str:
+def _shape(signature: Signature, form: str) -> list[str]:
+    """The line of shapes; an elementwise operator has the shape of its family."""
+    if form == "partial":
+        return []
     arrays = [a for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
     names = ", ".join(a.name + "[]" * a.type.is_list for a in arrays)
-    if form == "partial":
-        return f"  shape: {names} -> {names if len(arrays) == 1 else f'broadcast({names})'}"
     results = ", ".join("_" + "[]" * o.type.is_list for o in signature.outputs)
-    return f"  shape: {names} -> {results}      # such as (..., m, n) -> (..., n); _ where it depends on values"
+    return [f"  shape: {names} -> {results}      # such as (..., m, n) -> (..., n); _ where it depends on values"]
+
+
+def _example(signature: Signature) -> list[str]:
+    """A call of literals, as help() shows it; random results have no value to state."""
+    if signature.name.startswith("_") or signature.generators:
+        return []
+    needed = [(a, f"[{_LITERALS[a.type.base]}]" if a.type.is_list else _LITERALS[a.type.base])
+              for a in signature.arguments if a.default is None and not a.type.optional]  # fmt: skip
+    call = ", ".join(f"{a.name}={literal}" if a.keyword_only and not a.variadic else literal for a, literal in needed)
+    value = ", ".join(_LITERALS["Array"] for _ in signature.visible)
+    return ["  examples:", f"    f({call}): {value if len(signature.visible) == 1 else f'({value})'}      # its exact value"]
 
 
 def _rules(signature: Signature, form: str) -> list[str]:

@@ -7,7 +7,6 @@ uses, the text of the spec and the runtime's sources.  An unchanged family is ne
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import re
 import sys
@@ -160,21 +159,19 @@ class _Store(dict[str, Any]):
     """
 
     def __init__(self, package: Package):
-        self._file, self._keeps = package.path(FILE), package.is_library
+        self._package = package
         self._mark = _digest([sys.version, repr(package), *_versions(), *_own_sources()]).encode()
         try:
-            mark, checksum, data = self._file.read_bytes().split(b"\n", 2)
+            mark, checksum, data = package.path(FILE).read_bytes().split(b"\n", 2)
             super().__init__(pickle.loads(data) if mark == self._mark and checksum == _checksum(data) else {})
         except (OSError, ValueError):
             super().__init__()
 
     def write(self, content: dict[str, Any]) -> None:
-        """Write the content if the build folder exists; a concurrent run reads all of it or nothing."""
-        if self._keeps and self._file.parent.is_dir():
+        """Store all content in place of the last."""
+        if self._package.is_library:
             data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
-            beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-            beside.write_bytes(b"\n".join([self._mark, _checksum(data), data]))
-            beside.replace(self._file)
+            self._package.keep(FILE, b"\n".join([self._mark, _checksum(data), data]))
 
 
 def _families(source: str, further: Mapping[str, str]) -> Iterator[tuple[range, str]]:

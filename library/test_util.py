@@ -32,7 +32,7 @@ def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: 
     f : callable
         A function of arrays, numbers, or pytrees of them.
     args : tuple, optional
-        The point at which to compare.  Without it, the result is a function of the arguments that compares, as in HIPS autograd;
+        The point of comparison.  Without it, the result is a function of the arguments that compares, as in HIPS autograd;
         `modes` is then the second parameter.
     order : int
         Highest order.  From the second order on, derivatives by the cotangent of a backward pass are compared as well, or by the

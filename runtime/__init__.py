@@ -55,7 +55,7 @@ from .api.promotion import (
     triu_indices,
 )
 from .api.ranges import geomspace
-from .api.ranges import arange as arange, full as full, full_like as full_like  # around the operators of these names
+from .api.ranges import arange as arange, full as full, full_like as full_like  # around their operators
 from .api.ranges import gradient as gradient, linspace as linspace, logspace as logspace, pad as pad  # as well
 from .api.serialization import load, save
 from .api.spectrum import istft, stft
@@ -71,14 +71,13 @@ from .support.lazy_import import later
 
 __version__ = "0.1.0"
 
-# A namespace is imported when it is first asked for.  This file imports none, and each begins with `import gradspec`: Python runs
-# `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
-# waits for the rest.
+# A namespace is imported at its first use, never by this file, and begins with `import gradspec`.  Python may run `gradspec.nn`
+# for one thread while a second still runs this file and has defined half of the names; `import gradspec` waits for the rest.
 _namespaces = (
     *ops.namespaces, "autograd", "debug", "distributed", "extend", "func", "nested", "nn", "operators", "optim", "profiler",
     "random", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
-# Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
+# The names of `gradspec.func` are found here as well: programs begin with `from gradspec import grad`.
 _func = (
     "associative_scan", "checkpoint", "closure_convert", "cond", "custom_jvp", "custom_linear_solve", "custom_root",
     "custom_vjp", "custom_vmap", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum",
@@ -117,7 +116,7 @@ def __dir__():
     return [*__all__, "__version__"]
 
 
-# A module that is not public is found by `from gradspec.engine.engine import ...`, and is no attribute that a user meets.
+# A private module is found by `from gradspec.engine.engine import ...`, but is not an attribute of the package.
 for _name in [name for name, value in globals().items() if type(value) is type(ops) and name not in __all__]:
     del globals()[_name]
 del _name

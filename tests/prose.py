@@ -26,7 +26,7 @@ PATTERNS = {
     "a figurative verb": r"\b(stands?|stood|hangs? on|hung on|lets? go|letting go|goes on|go on)\b",
     "a pronoun for a noun": r"\b([Tt]hose of|of (these|those)|[Oo]nes? that|that of the)\b",
     "made of": r"\b(is|are|was|were|be|been) made of\b|\bmakes? of\b|\bbecomes? of\b",
-    "a negated noun": r"(?<!there )\b(is|are|was|were) (none|no)\b|\b(has|have|had) (not|none)\b(?! (been|yet))|\bnobody\b|\banother one\b"
+    "a negated noun": r"(?<!there )\b(is|are|was|were) no\b|\b(is|are|was|were) none\b|\b(has|have|had) (not|none)\b(?! (been|yet))|\bnobody\b|\banother one\b"
                       r"|\b(as (it|they) (is|are|was|were))\b|\bis otherwise\b",
     "Owns": r"^Owns\b",
 }  # fmt: skip

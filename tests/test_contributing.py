@@ -20,11 +20,12 @@ sys.path.insert(0, str(ROOT))
 
 from codegen.errors import ErrorList, SpecErrors  # noqa: E402
 from codegen.package import Package  # noqa: E402
+from codegen.skeleton import skeleton  # noqa: E402
 from codegen.spec.entry import DEFAULT_KEYS, ENTRY_KEYS  # noqa: E402
 from codegen.spec.model import TYPES, VARIANTS  # noqa: E402
 from codegen.spec.reader import FAMILY_KEYS  # noqa: E402
 from codegen.spec.samples import MAKERS  # noqa: E402
-from codegen.spec_cache import analysed  # noqa: E402
+from codegen.spec_cache import analysed, read  # noqa: E402
 from codegen.verify.check import check_op, quiet  # noqa: E402
 from codegen.verify.evaluate import Evaluator  # noqa: E402
 from codegen.verify.reference import Reference, number  # noqa: E402
@@ -76,6 +77,10 @@ def changed(entry, lines):
                    order.index(key.strip()) > rank), len(rows))  # fmt: skip
         rows[at:at] = lines.splitlines()
     return "\n".join(rows)
+
+
+def _keys(entry):
+    return set(re.findall(r"^[- ] (\S+):", entry, re.MULTILINE))
 
 
 def _indent(line):
@@ -174,6 +179,8 @@ def test_entries_and_messages(lesson, checkouts):
                 )
                 compared += 1
     root = checkout(checkouts / str(len(kernel)), kernel)
+    for op in re.findall(r"^python -m codegen new (\w+)$", lesson, re.MULTILINE):  # no key is deleted on the way
+        assert _keys(skeleton(op, "partial", read(Package(ROOT)))) <= _keys(entry)
     assert refusals(entry, family, root, finished=True) == []
     assert hard_points(entry, root) == []
     assert compared >= 3

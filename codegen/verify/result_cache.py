@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import platform
 from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
@@ -26,16 +25,16 @@ _GENERATOR = Path(__file__).parents[1]
 _CHECKING = ("errors.py", "package.py", "spec/*", "rules/*", "verify/*")  # the parts of the generator that a verdict depends on
 _FLAGS = ("meson.build", "runtime/kernels/meson.build")  # the files with the compiler flags of kernels
 _COMPUTING = ("numpy", "scipy")
+_FILE = "build/checked.txt"
 
 
 class Passed:
     """The passed entries of a checkout; on exit they are stored in the build folder, which may be deleted at any time."""
 
     def __init__(self, spec: Spec, place: Package | Path | str):
-        package = Package.at(place)
-        self.file = package.path("build") / "checked.txt"
-        self.keeps = package.is_library and self.file.parent.is_dir()  # other packages are small
-        lines = self.file.read_text().splitlines() if self.keeps and self.file.exists() else []
+        self._package = package = Package.at(place)
+        file = package.path(_FILE)
+        lines = file.read_text().splitlines() if package.is_library and file.exists() else []
         self.known = dict(words for line in lines if len(words := line.split()) == 2)
         self._spec, self._texts, self._sources = spec, entries(spec), Sources(package)
         self._further = further(spec)
@@ -58,11 +57,10 @@ class Passed:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Store the passed entries that still exist; a concurrent run reads all or nothing."""
-        if self.keeps:
-            beside = self.file.with_name(f"{self.file.name}.{os.getpid()}")
-            beside.write_text("".join(f"{name} {mark}\n" for name, mark in self.known.items() if name in self._texts))
-            beside.replace(self.file)
+        """Store the passed entries that still exist; other packages than gradspec are small and store nothing."""
+        if self._package.is_library:
+            text = "".join(f"{name} {mark}\n" for name, mark in self.known.items() if name in self._texts)
+            self._package.keep(_FILE, text.encode())
 
     def callers(self, names: Collection[str]) -> set[str]:
         """The entries whose formulas call any of `names`."""

@@ -16,7 +16,7 @@ def html(operator: Any) -> str:
     rules = "<br>".join(f"<code>{escape(rule)}</code>" for rule in facts.rules)
     rows = [("what it computes", escape(first)), ("derivative", rules), ("dtypes", escape(facts.dtype)),
             ("vmap", escape(facts.batch[0])), ("series", escape(facts.series[0]))]  # fmt: skip
-    rows += [(escape(question), escape(found)) for question, found in operator.proofs]
+    rows += [(escape(check), escape(found)) for check, found in operator.proofs]
     left = "style='text-align:left'"
     body = "".join(f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>" for name, value in rows)
     return f"<table><caption><code>{escape(facts.signature)}</code></caption>{body}</table>"

@@ -95,13 +95,13 @@ def _run(source: str, name: str, kernels: Any) -> dict[str, Any]:
 
 
 def _ask(made: Operator) -> None:
-    """Record the comparisons of the check and of `questions`, or refuse the operator."""
-    from .questions import QUESTIONS
+    """Record the comparisons of the check and of `checks`, or refuse the operator."""
+    from .checks import CHECKS
 
     proofs = [("check", f"differences at {len(made.facts.samples)} samples, before anything was defined")]
-    for question in QUESTIONS:
+    for check in CHECKS:
         try:
-            proofs.append((question.__name__.replace("_", " "), question(made)))
+            proofs.append((check.__name__.replace("_", " "), check(made)))
         except AssertionError as wrong:
-            raise OperatorError(f"{made.facts.name}: {question.__name__.replace('_', ' ')}: {wrong}") from None
+            raise OperatorError(f"{made.facts.name}: {check.__name__.replace('_', ' ')}: {wrong}") from None
     made.proofs = tuple(proofs)

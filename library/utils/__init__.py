@@ -1,7 +1,4 @@
-"""PyTorch's path to checkpoints: gradspec.utils.checkpoint.
-
-Owns the name: `autograd.checkpoint` has the functions.
-"""
+"""PyTorch's path to checkpoints: `gradspec.utils.checkpoint`, with the functions of `autograd.checkpoint`."""
 
 from typing import TYPE_CHECKING
 

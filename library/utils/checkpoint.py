@@ -1,7 +1,4 @@
-"""The functions of autograd.checkpoint under PyTorch's path: `from gradspec.utils.checkpoint import checkpoint`.
-
-Owns nothing: it re-exports `gradspec.autograd.checkpoint`.
-"""
+"""Re-export the functions of autograd.checkpoint under PyTorch's path: `from gradspec.utils.checkpoint import checkpoint`."""
 
 import gradspec  # noqa: F401 (waits for it)
 

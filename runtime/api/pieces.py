@@ -89,7 +89,7 @@ def float_power(a: Any, b: Any) -> Any:
     -------
     Tensor
     """
-    from ..methods.numpy_universal import float_power
+    from ..methods.numpy_ufuncs import float_power
 
     return float_power(a, b)
 

@@ -66,7 +66,7 @@ class Cache:
     moved : (str, object, object) or None
         The change of the captured state at the last walk.
     loose : dict
-        Captured state that callbacks change: it is no longer guarded.
+        Captured state that callbacks change: it is guarded no longer.
     ran : dict of code to list of function
         Functions that the walk enters because they ran.
     """

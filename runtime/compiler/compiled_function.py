@@ -241,7 +241,7 @@ def compile(
 
     The first call of a kind runs eagerly and is recorded; later calls replay the recording.  A kind consists of the pytree of
     the arguments, the dtype, shape, layout and `requires_grad` of each array, the value of each number, the grad mode, and the
-    captured state of the function: closures, globals, defaults, attributes.  Captured arrays are read and written in place.
+    captured state.  This state is the function's closures, globals, defaults and attributes; its arrays are used in place.
 
     Parameters
     ----------

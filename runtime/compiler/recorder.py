@@ -30,7 +30,7 @@ class Hopeless(Unfit):
 
 
 class Verdict(Enum):
-    """What a recording is good for."""
+    """The use of a recording."""
 
     KEPT = "later calls replay it"
     KNOWN = "it equals an earlier recording"

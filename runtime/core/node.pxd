@@ -18,7 +18,7 @@ cdef struct InputMetadata:
 ctypedef uint64_t Wanted
 
 cdef struct TaskSlot:
-    uint64_t task               # id of the GraphTask that wrote these fields, 0 for none
+    uint64_t task               # id of the GraphTask that wrote these fields; 0 before the first
     int dependencies            # edges into the node with gradients still to arrive
     bint visited                # the traversal of the task has reached the node
     bint needed                 # on a path to a requested gradient

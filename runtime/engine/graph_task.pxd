@@ -17,7 +17,7 @@ cdef class GraphTask:
     cdef bint everything        # no `inputs=`: every node runs
     cdef bint check_nan         # NaN in a gradient is an error
     cdef bint listening         # listeners hear of its nodes and hooks
-    cdef npy_intp large         # smallest size of a gradient that may be deferred; -1 if none may
+    cdef npy_intp large         # smallest size of a gradient that may be deferred; -1 to defer nothing
     cdef list fusions           # deferred work; None before the first
     cdef bint capturing         # grad(): results are captured, no leaf accumulates
     cdef Py_ssize_t batch       # the length of the first axis of every gradient; 0 without batches

@@ -142,7 +142,7 @@ cdef object conj_of(object x):
 
 
 cdef object defined_array(Node node, object grads, int output_nr):
-    """The gradient of one of several outputs, zeros if none arrived."""
+    """The gradient of one of several outputs, zeros before it arrives."""
     cdef InputMetadata* metadata
     grad = grads[output_nr]
     if grad is None:

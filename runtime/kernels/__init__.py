@@ -1,5 +1,8 @@
 """Kernels: forwards that are not a single NumPy expression; they take and return arrays and do not depend on autograd.
 
+Kernels have the arguments of the formulas that call them, with arrays for tensors; a docstring has sections only for facts that
+neither these types nor the operator's entry state.
+
 A module names its kernels in `__all__`; the generator collects these names in one table.  Compiled kernels are imported at once,
 kernels in Python when the first operator needs them.
 """

@@ -11,17 +11,7 @@ __all__ = [
 
 
 def bernoulli(p, generator):
-    """1 with probability `p`, else 0, in the dtype of `p`.
-
-    Parameters
-    ----------
-    p : ndarray
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """1 with probability `p`, else 0, in the dtype of `p`."""
     p = np.asarray(p)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("bernoulli: p has to be between 0 and 1")
@@ -29,80 +19,23 @@ def bernoulli(p, generator):
 
 
 def binomial(n, p, size, generator):
-    """The number of successes in `n` trials.
-
-    Parameters
-    ----------
-    n : ndarray of int
-    p : ndarray
-    size : tuple of int or None
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The number of successes in `n` trials."""
     return np.asarray(generator.binomial(n, p, size), np.intp)
 
 
 def draw_indices(shape, size, replace, p, axis, generator):
-    """Random indices along one axis of an array of the given shape.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    size : tuple of int or None
-    replace : bool
-        Whether an index can be drawn repeatedly.
-    p : tuple of float or None
-        Weight of each index.
-    axis : int
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """Random indices along one axis of an array of the given shape; other arguments as for `draw_numbers`."""
     return draw_numbers(shape[axis], size, replace, p, generator)
 
 
 def draw_numbers(count, size, replace, p, generator):
-    """Random integers from [0, count).
-
-    Parameters
-    ----------
-    count : int, or ndarray of one
-    size : tuple of int or None
-    replace : bool
-        Whether a number can be drawn repeatedly.
-    p : tuple of float or None
-        Weight of each number.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """Random integers from [0, count), drawn by the weights `p`, repeatedly if `replace`."""
     weights = p if p is None else np.asarray(p, np.float64) / np.sum(p, dtype=np.float64)
     return np.asarray(generator.choice(operator.index(count), size, replace, weights), np.intp)
 
 
 def draw_places(weights, n, replacement, generator):
-    """Random indices into each row of weights, drawn by these weights.
-
-    Parameters
-    ----------
-    weights : ndarray
-        One row or several, finite and not negative.
-    n : int
-    replacement : bool
-        Whether an index can be drawn repeatedly.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """`n` random indices into one row or each row of weights, drawn by these weights, repeatedly if `replacement`."""
     weights = np.asarray(weights, np.float64)
     if weights.ndim not in (1, 2) or not weights.size or not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("x must be one row or rows of weights that are finite and not negative")
@@ -121,191 +54,61 @@ def draw_places(weights, n, replacement, generator):
 
 
 def geometric(p, size, generator):
-    """Number of trials up to and including the first success.
-
-    Parameters
-    ----------
-    p : ndarray
-    size : tuple of int or None
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """Number of trials up to and including the first success."""
     return np.asarray(generator.geometric(p, size), np.intp)
 
 
 def integers(low, high, size, dtype, endpoint, generator):
-    """Integers from `low` up to `high`.
-
-    Parameters
-    ----------
-    low : int
-    high : int or None
-    size : tuple of int or None
-    dtype : dtype or None
-    endpoint : bool
-        Whether `high` can be drawn.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """Integers from `low` up to `high`, which can be drawn if `endpoint`."""
     dtype = np.dtype(np.int64 if dtype is None else dtype)
     return np.asarray(generator.integers(low, high, size, dtype, endpoint), dtype)
 
 
 def normal_(x, mean, std, generator):
-    """Write normal random numbers to ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    mean, std : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write normal random numbers to `x`; return `x`."""
     x[...] = mean + std * generator.standard_normal(x.shape)
     return x
 
 
 def poisson(lam, size, generator):
-    """Poisson distribution.
-
-    Parameters
-    ----------
-    lam : ndarray
-    size : tuple of int or None
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """Poisson distribution."""
     return np.asarray(generator.poisson(lam, size), np.intp)
 
 
 def rand(shape, dtype, generator):
-    """Uniformly distributed over [0, 1).
-
-    Parameters
-    ----------
-    shape : tuple of int
-    dtype : dtype or None
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """Uniformly distributed over [0, 1)."""
     return _drawn(generator.random, shape, dtype, _below_one)
 
 
 def rand_like(x, dtype, generator):
-    """Uniformly distributed over [0, 1), with the shape and dtype of ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-    dtype : dtype or None
-        None means the dtype of `x`.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """Uniformly distributed over [0, 1), with the shape of `x`, and its dtype if `dtype` is None."""
     return rand(np.shape(x), dtype or np.result_type(x), generator)
 
 
 def randint_like(x, low, high, dtype, generator):
-    """Integers from `low` up to `high`, with the shape and dtype of ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-    low : int
-    high : int or None
-    dtype : dtype or None
-        None means the dtype of `x`.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """Integers from `low` up to `high`, with the shape of `x`, and its dtype if `dtype` is None."""
     return np.asarray(generator.integers(low, high, np.shape(x)), dtype or np.result_type(x))
 
 
 def randn(shape, dtype, generator):
-    """Standard normal numbers.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    dtype : dtype or None
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """Standard normal numbers."""
     return _drawn(generator.standard_normal, shape, dtype)
 
 
 def randn_like(x, dtype, generator):
-    """Standard normal numbers, with the shape and dtype of ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-    dtype : dtype or None
-        None means the dtype of `x`.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """Standard normal numbers, with the shape of `x`, and its dtype if `dtype` is None."""
     return randn(np.shape(x), dtype or np.result_type(x), generator)
 
 
 def randperm(n, generator):
-    """The numbers from 0 to ``n - 1`` in random order.
-
-    Parameters
-    ----------
-    n : int, or ndarray of one
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The numbers from 0 to ``n - 1`` in random order."""
     return generator.permutation(operator.index(n)).astype(np.intp, copy=False)
 
 
 def standard(distribution, loc, scale, size, generator):
     """Random numbers of a distribution with location 0 and scale 1.
 
-    Parameters
-    ----------
-    distribution : str
-    loc, scale : ndarray
-        The location and scale to be applied later; they determine the dtype and, if `size` is None, the shape.
-    size : tuple of int or None
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
+    The location and scale, applied later, determine the dtype and, if `size` is None, the shape.
     """
     draws = {
         "cauchy": generator.standard_cauchy, "exponential": generator.standard_exponential, "normal": generator.standard_normal,
@@ -319,20 +122,7 @@ def standard(distribution, loc, scale, size, generator):
 
 
 def uniform_(x, low, high, generator):
-    """Write to ``x`` random numbers between two bounds.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    low, high : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write random numbers between two bounds to `x`; return `x`."""
     x[...] = low + (high - low) * generator.random(x.shape)
     if np.isrealobj(low) and np.isrealobj(high) and low < high:  # numbers that the dtype of `x` has rounded up to the bound
         real = x.real

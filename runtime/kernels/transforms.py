@@ -10,17 +10,7 @@ _NORMS = {"none": ("backward", "forward"), "root": ("ortho", "ortho"), "all": ("
 
 
 def fitted(x, shape):
-    """Each axis cut, or padded with zeros at its end, to the given length.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Each axis cut, or padded with zeros at its end, to the given length."""
     x = np.asarray(x)
     y = np.zeros(shape, x.dtype)
     common = tuple(slice(min(m, n)) for m, n in zip(x.shape, shape))
@@ -31,19 +21,7 @@ def fitted(x, shape):
 def fourier(x, axes, inverse, norm):
     """Discrete Fourier transform along `axes`; the inverse has a positive exponent.
 
-    Parameters
-    ----------
-    x : ndarray
-    axes : tuple of int
-    inverse : bool
-        Whether the exponent is positive.
-    norm : {'none', 'root', 'all'}
-        Divide by 1, by the square root of the number of terms, or by that number.
-
-    Returns
-    -------
-    ndarray
-        Complex.
+    `norm` is the divisor: 1 for "none", the square root of the number of terms for "root", that number for "all".
     """
     x = np.asarray(x)
     if x.size == 0 or not axes:
@@ -56,58 +34,19 @@ def fourier(x, axes, inverse, norm):
 
 
 def frequencies(n, d, dtype, half):
-    """The frequency of each element of a transform of length `n`, or of its first half.
-
-    Parameters
-    ----------
-    n : int
-    d : float
-        Distance between adjacent samples.
-    dtype : dtype or None
-    half : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """The frequency of each element of a transform of length `n`, or of its first half, of samples at distance `d`."""
     return np.asarray((np.fft.rfftfreq if half else np.fft.fftfreq)(n, d), dtype)
 
 
 def interior(x, n, axis, factor):
-    """Multiply by `factor` the elements of a half spectrum that represent two elements of the whole one, of length `n`.
-
-    Parameters
-    ----------
-    x : ndarray
-        ``n // 2 + 1`` long along `axis`.
-    n : int
-    axis : int
-    factor : float
-
-    Returns
-    -------
-    ndarray
-    """
+    """Multiply by `factor` the elements of a half spectrum that represent two elements of the whole one, of length `n`."""
     y = np.array(x, np.result_type(x, 1.0))
     np.moveaxis(y, axis, -1)[..., 1 : (n + 1) // 2] *= factor
     return y
 
 
 def irfourier(x, n, axis, norm):
-    """The real numbers whose forward transform has the first half `x`.
-
-    Parameters
-    ----------
-    x : ndarray
-        ``n // 2 + 1`` long along `axis`.
-    n : int
-    axis : int
-    norm : {'none', 'root', 'all'}
-
-    Returns
-    -------
-    ndarray
-    """
+    """The real numbers whose forward transform has the first half `x`."""
     x = np.asarray(x)
     if x.size == 0:
         shape = list(x.shape)
@@ -117,19 +56,7 @@ def irfourier(x, n, axis, norm):
 
 
 def rfourier(x, axis, norm):
-    """The first half of the transform of real numbers.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-    norm : {'none', 'root', 'all'}
-
-    Returns
-    -------
-    ndarray
-        Complex.
-    """
+    """The first half of the transform of real numbers."""
     x = np.asarray(x)
     if x.size == 0:
         shape = list(x.shape)
@@ -139,20 +66,7 @@ def rfourier(x, axis, norm):
 
 
 def shifted(x, axes, inverse):
-    """Rotate each axis by half its length: frequency 0 from the front to the middle, or back.
-
-    Parameters
-    ----------
-    x : ndarray
-    axes : tuple of int or None
-        None means all axes.
-    inverse : bool
-        Whether to move the middle to the front.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Rotate each axis by half its length: frequency 0 from the front to the middle, or back if `inverse`; None is all axes."""
     return (np.fft.ifftshift if inverse else np.fft.fftshift)(x, axes)
 
 

@@ -1,7 +1,7 @@
 """NumPy's protocols: map calls such as `np.sin(x)` and `np.sum(x, axis=0)` on tensors to operators.
 
 Handles the fast path, when the arguments mean the same for the function and the operator.  All other calls, and the first call of
-all, go to `numpy_calls` and `numpy_universal`.
+all, go to `numpy_calls` and `numpy_ufuncs`.
 """
 
 from types import MethodType
@@ -24,7 +24,7 @@ cdef dict universal = None      # universal function -> operator
 cdef dict functions = None      # function -> NumpyCall
 # Modules that are imported by the first call, not with gradspec.
 cdef object numpy_calls = None
-cdef object numpy_universal = None
+cdef object numpy_ufuncs = None
 
 
 cdef class NumpyCall:
@@ -37,10 +37,10 @@ cdef class NumpyCall:
 
 
 cdef int load() except -1:
-    global universal, functions, numpy_calls, numpy_universal
+    global universal, functions, numpy_calls, numpy_ufuncs
     cdef NumpyCall call
     cdef dict found = {}
-    from . import numpy_calls as calls, numpy_parameters, numpy_universal as methods
+    from . import numpy_calls as calls, numpy_parameters, numpy_ufuncs as ufuncs
 
     for function, (operator, required, leading, keywords) in calls.short_calls().items():
         call = NumpyCall.__new__(NumpyCall)
@@ -48,7 +48,7 @@ cdef int load() except -1:
         code = operator.__code__
         call.places = code.co_varnames[: code.co_argcount]
         found[function] = call
-    numpy_calls, numpy_universal = calls, methods
+    numpy_calls, numpy_ufuncs = calls, ufuncs
     functions = found
     universal = numpy_parameters.universal_operators()  # last: other threads test it
     return 0
@@ -68,7 +68,7 @@ cdef object call_universal(PyObject* self, PyObject* arguments, PyObject* keywor
         if operator != NULL:
             return PyObject_Vectorcall(operator, (<PyTupleObject*> arguments).ob_item + 3, count, NULL)
     named = {} if keywords == NULL else <dict> keywords
-    return numpy_universal.call_universal(given[1], given[2], PyTuple_GetSlice(given, 3, count + 3), named)
+    return numpy_ufuncs.call_universal(given[1], given[2], PyTuple_GetSlice(given, 3, count + 3), named)
 
 
 cdef class UniversalCalls:

@@ -258,9 +258,12 @@ def test_new_reads_and_fits_the_grammar(form, checkout):
     entry = skeleton("fresh", form, read_text(SPEC))
     entry = entry.replace("np.fresh", "np.add" if form == "multilinear" else "np.square")
     before, after = SPEC.split("- op: multiply")
-    samples = "\n  samples: two" if form == "multilinear" else ""
-    spec = analyze(read_text(f"{before}{entry}{samples}\n\n- op: multiply{after}"), checkout)
-    assert spec.ops["fresh"].form == {"vjp": "vjp_jvp"}.get(form, form)
+    if form == "multilinear":
+        entry = entry.replace("  examples:", "  samples: two\n  examples:")
+    spec = analyze(read_text(f"{before}{entry}\n\n- op: multiply{after}"), checkout)
+    fresh = spec.ops["fresh"]
+    assert fresh.form == {"vjp": "vjp_jvp"}.get(form, form) and len(fresh.examples) == 1
+    assert ("shape" in entry) == (form != "partial")  # an elementwise operator has its family's
 
 
 def test_new_with_a_signature(run):
@@ -269,6 +272,7 @@ def test_new_with_a_signature(run):
     assert out.startswith("- op: norms(x, int axis, *, float ord=2) -> p, q\n  doc: ")
     assert "forward: np.norms(x, axis, ord=ord)" in out
     assert "    p: x_t" in out and "    q: x_t" in out
+    assert "  examples:\n    f([1.0, 2.0], 0): ([1.0, 2.0], [1.0, 2.0])" in out
     assert "alphabetical order" in err
 
 

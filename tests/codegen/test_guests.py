@@ -263,11 +263,11 @@ def test_the_table_has_the_public_operators():
 GUESTS, START = (int(word or 0) for word in os.environ.get("GUESTS", "41").partition("+")[::2])
 
 
-def test_own_entries_stand_all_questions_as_those_of_a_package(spec_of_the_checkout):
+def test_own_entries_pass_all_checks_as_those_of_a_package(spec_of_the_checkout):
     """What is written for another package is right for every form of entry: our own are asked as if they were a package's."""
     pytest.importorskip("gradspec")
     from gradspec import formulas, kernels
-    from gradspec.operators.questions import QUESTIONS
+    from gradspec.operators.checks import CHECKS
 
     _, spec = spec_of_the_checkout
     ops = [op for op in spec.ops.values() if not (op.private or op.view or op.inplace_only or op.signature.generators)]
@@ -277,11 +277,11 @@ def test_own_entries_stand_all_questions_as_those_of_a_package(spec_of_the_check
         family = Family("guests", "Own operators.", (replace(op, variants=("function", "out") if "out" in op.variants else ("function",)),), op.location)
         names = {"__name__": "guests", "kernels": kernels, "formulas": formulas}
         exec(compile(guests.render_one(Spec((family,))), f"<{op.name}>", "exec"), names)
-        for question in QUESTIONS:
+        for check in CHECKS:
             try:
-                question(names[op.name])
+                check(names[op.name])
             except Exception as error:
-                wrong.append(f"{op.name}, {question.__name__}: {type(error).__name__}: {str(error)[:300]}")
+                wrong.append(f"{op.name}, {check.__name__}: {type(error).__name__}: {str(error)[:300]}")
     assert "\n".join(wrong) == "" and len(ops) > 250
 
 

@@ -236,7 +236,14 @@ def test_a_file_that_makes_no_sense_says_nothing(checked):
     assert checked() == everything
 
 
-def test_without_a_folder_of_builds_nothing_is_kept(tmp_path):
-    spec = analyze(read_text(HEADER + ENTRY + PRELUDE), tmp_path)
-    module.check(spec, tmp_path, integers=False, passed=Passed(spec, tmp_path))
-    assert not (tmp_path / "build").exists()
+def test_a_missing_folder_of_builds_is_made(checked):
+    (checked.root / "build").rmdir()
+    assert checked() != set()
+    assert checked() == set()
+
+
+def test_where_no_folder_can_be_made_nothing_is_kept(checked):
+    (checked.root / "build").rmdir()
+    (checked.root / "build").write_text("A file.")
+    assert checked() == checked() != set()
+    assert (checked.root / "build").read_text() == "A file."

@@ -112,7 +112,7 @@ Parameters
 x : array_like
 type : {{1, 2, 3, 4}}
 n : int, optional
-    The length, to which x is cut or filled with zeros.
+    The length; x is cut or filled with zeros to it.
 axis : int
 norm : {{'backward', 'ortho', 'forward'}}, optional
 overwrite_x, workers

@@ -41,7 +41,7 @@ def _constant(name: str, about: str) -> Callable[..., Any]:
         return tuple(map(asarray, found)) if isinstance(found, tuple) else asarray(found)
 
     window.__name__ = window.__qualname__ = name
-    window.__doc__ = f"{about}; SciPy's values.\n\nParameters are those of scipy.signal.windows.{name}."
+    window.__doc__ = f"{about}; SciPy's values.\n\nParameters as for scipy.signal.windows.{name}."
     return window
 
 

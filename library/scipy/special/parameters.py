@@ -152,7 +152,7 @@ def of_reals(name: str, orders: tuple[int, ...], n: int = 0) -> Any:
     return lambda *arguments: function(list(arguments))
 
 
-_WORDS = "; derivatives in {} are those of differences."
+_WORDS = "; derivatives in {} are finite differences."
 hyperu = named("hyperu", "a b x", "Tricomi's function" + _WORDS.format("a and b"), of_reals("hyperu", (0, 0)))
 modstruve = named("modstruve", "v x", "Modified Struve function" + _WORDS.format("v"), of_reals("modstruve", (0,)))
 struve = named("struve", "v x", "Struve's function" + _WORDS.format("v"), of_reals("struve", (0,)))

@@ -36,7 +36,7 @@ def _of_both(of_real: Any, of_complex: Any) -> Any:
     return function
 
 
-_WORDS = "; derivatives in parameters are those of differences, and refused of complex numbers."
+_WORDS = "; derivatives in parameters are finite differences, and refused of complex numbers."
 _hyp2f1 = smooth("hyp2f1", None, None, None, lambda y, a, b, c, z: a * b / c * _hyp2f1(a + 1, b + 1, c + 1, z))
 hyp2f1 = named("hyp2f1", "a b c z", f"Gauss's function{_WORDS}", _of_both(of_reals("hyp2f1", (0, 0, 0)), _hyp2f1), real=False)
 _hyp1f1 = smooth("hyp1f1", None, None, lambda y, a, b, x: a / b * _hyp1f1(a + 1, b + 1, x))

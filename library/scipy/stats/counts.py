@@ -160,7 +160,7 @@ def _powers_between(a, low, high):
 
 
 zipfian = Discrete(
-    "zipfian", "a n", doc="Zipf distribution of the numbers up to n, of which ten millions are added up at most.", whole="n",
+    "zipfian", "a n", doc="Zipf distribution of the numbers up to n; NaN if ten million terms do not suffice.", whole="n",
     support=lambda a, n: (1.0, n), domain=lambda a, n: (a >= 0) & (n > 0),
     logpmf=lambda k, a, n: -a * log(k) - log(_powers_between(a, 0.0, n)),
     cdf=lambda k, a, n: _powers_between(a, 0.0, k) / _powers_between(a, 0.0, n),

@@ -290,7 +290,7 @@ def _pareto_stats(b):
 
 
 lomax = Continuous(
-    "lomax", "c", doc="Lomax distribution, a Pareto one that starts at 0.", support=POSITIVE,
+    "lomax", "c", doc="Lomax distribution, a Pareto distribution from 0 on.", support=POSITIVE,
     logpdf=lambda x, c: log(c) - (c + 1) * log1p(x), logsf=lambda x, c: -c * log1p(x), ppf=lambda q, c: expm1(-log1p(-q) / c),
     isf=lambda q, c: expm1(-log(q) / c), stats=_lomax_stats, entropy=lambda c: 1 + 1 / c - log(c),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """Argument guards: find the recording of a call without running Python code.
 
-Compares the arguments with those of recent recordings, runs the executable, and builds the pytree that the call returns.  On any
+Compares the arguments with the guards of recent recordings, runs the executable, and builds the pytree that the call returns.  On any
 mismatch the call takes the Python path.
 """
 

@@ -2,8 +2,8 @@
 """Blocked loops: run fused loops block by block, with the sums of their results.
 
 Decides how a group of loops is cut into blocks for the cache and for threads.  A sum adds the elements of a block as soon as the
-loops have computed them, in NumPy's order: consecutive rows one after the other, and one long row by halves, as the sum of its
-pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
+loops have computed them, in NumPy's order.  Consecutive rows are added one after the other, and one long row by halves, as the sum
+of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
 
 from libc.stdlib cimport calloc, free, malloc
@@ -70,14 +70,14 @@ cdef struct Blocks:
     int count
     npy_intp room           # bytes of scratch memory for each element
     gradspec_streams streams  # other memory that the loops read and write, to be prefetched
-    bint costly             # whether only expensive loops prefetch; if there are none, all do
+    bint costly             # whether only expensive loops prefetch; without one, all do
     int asking              # number of loops that prefetch
     int* flags              # floating-point flags of each loop, and of the sum behind them
     bint lacks              # whether an allocation has failed
 
 
 cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near) noexcept nogil:
-    """Scratch memory for `room` elements; NULL if there is none."""
+    """Scratch memory for `room` elements; NULL if the allocation fails."""
     cdef char* scratch = near
     if blocks.room * room > NEAR:
         scratch = <char*> malloc(blocks.room * room)

@@ -65,11 +65,11 @@ cdef struct Step:
     Into into           # for INTO
     void* forward       # for FORWARD: the function
     PyObject** arguments  # its arguments, NULL in place of arrays
-    int* places         # the slots of these arrays
+    int* places         # the slots of its arrays
     bint over           # whether the result may overwrite one of them
     npy_intp room       # bytes of scratch memory for each element of a block
     npy_intp rows       # for ROWS the number of rows; for SUM the number of sums over `size` rows
-    npy_intp inner      # numbers in each of these rows
+    npy_intp inner      # numbers in each row
     bint mean           # whether the sums are divided by `size`
     npy_intp[OPERANDS] jumps  # strides from row to row
     bint costly         # for LOOP: whether an element takes longer than its memory access

@@ -19,9 +19,9 @@ cdef class Slot:
     Attributes
     ----------
     place : str
-        "external" (given with each call), "constant", "planned" (in permanent memory), "offered" (planned, unless the forward
-        that computes it returns its own array instead), "fresh" (allocated at each call), "called" (allocated by an operator),
-        "view" (in the memory of the slot `root`, at `offset` bytes), or "scratch".
+        "external" (given with each call), "constant", "planned" (in permanent memory), "fresh" (allocated at each call), "called"
+        (allocated by an operator), "view" (in the memory of the slot `root`, at `offset` bytes), or "scratch".  "offered" means
+        planned, unless the forward that computes it returns its own array instead.
     data : ndarray or None
         The array of a constant.
     object : bool

@@ -1,7 +1,7 @@
 """Consistency checks: do the parts of a recording from a file fit each other?
 
-Checks the parts beside the operators: which inputs change, which results are views and of what, which tensors share version
-counters, and what the backward passes receive, differentiate and free.
+Checks the parts beside the operators: changed inputs, results that are views, shared version counters, and the tensors that the
+backward passes receive, differentiate and free.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Aliasing: do the arrays of a call share memory as those of the recording did?
+"""Aliasing: do the arrays of a call share memory as in the recording?
 
 Compares addresses, and finds arrays that are written to and overlap others.
 """

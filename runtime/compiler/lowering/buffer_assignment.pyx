@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Buffer assignment: choose the place of each value in memory, and the time at which memory is freed.
+"""Buffer assignment: choose the place of each value in memory, and when the memory is freed.
 
-Computes lifetimes.  Dead memory is used again: by the result of a loop whose operand dies there, by a forward whose entry allows
-its result to overwrite that operand, else by the smallest hole that is large enough.  Steps of one blocked group live and die
+Computes lifetimes.  The result of a loop reuses the memory of an operand that dies there, and so does the result of a forward if
+its entry allows that.  Other results take the smallest hole that is large enough.  Steps of one blocked group live and die
 together, except for a result that takes the exact place of its operand.  If the program is over by then, a few large values leave
 smaller holes when the largest is placed first.
 """

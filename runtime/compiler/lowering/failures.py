@@ -9,8 +9,7 @@ from ..record.side_effects import CALLBACK, KEPT
 from ..tracing.instructions import GUARD, Instruction, layouts_of
 from ..tracing.values import Value
 from .call_conventions import CAST, is_kernel
-from .elementwise_loops import loop_from, rows_from
-from .reductions import sum_from
+from .inner_loops import loop_from, rows_from, sum_from
 
 # Forms of operators whose result shapes depend only on operand shapes, unless operands are indices or masks.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")

@@ -1,7 +1,7 @@
 """Horizontal fusion: replace two loops over one operand, which share most of their work, by one loop with two results.
 
-Fuses loops for which a kernel has a common loop, such as a function and its slope, if the second loop may run as early as the
-first: no step in between writes to the operand, and none uses the memory of the second result.
+Fuses loops if a kernel has their common loop, such as a function and its slope, and if the second may run as early as the first.
+Then no step in between writes to the operand or uses the memory of the second result.
 """
 
 from __future__ import annotations

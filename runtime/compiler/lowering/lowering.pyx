@@ -17,13 +17,12 @@ from .inspection import after_steps
 from .loop_fusion import assign_blocks, fuse_loops
 from .failures import is_call, is_steady, last_call
 from .result_aliasing import alias_results
-from .elementwise_loops import loop_from, plain, rows_from
+from .inner_loops import loop_from, plain, rows_from, sum_from
 from .data_movement import pieces_of
 from .horizontal_fusion import fuse_siblings
 from .buffer_assignment import Lifetimes, assign_buffers, by_size, insert_frees
 from ..execute.low_level_ir cimport Loop, Slot, Step, step_of
 from ..execute.low_level_ir import Sum
-from .reductions import sum_from
 from ..execute.executable import Executable
 
 import numpy as np

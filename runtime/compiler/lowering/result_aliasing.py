@@ -1,8 +1,8 @@
 """Result aliasing: put temporaries into a result's buffer.
 
 Decides which temporaries share the buffer.  The buffer of a result is allocated afresh at each call and is unused until the step
-that writes the result.  Where the plan needs the most memory, the largest temporary that fits and is dead by then moves into it,
-until none fits; the buffer is then allocated at the start.
+that writes the result.  At the peak of memory, the largest temporary that fits and is dead by then moves into it, until
+no other fits; the buffer is then allocated at the start.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def alias_results(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tu
     Returns
     -------
     list of Step, list of Piece
-        The steps, with allocations of these results first, and the remaining pieces.
+        The steps, beginning with the allocations, and the remaining pieces.
     """
     hosts = hosts_in(slots, steps)
     if not hosts or len(pieces) > MANY:

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """Beam search: find an instruction order that needs little memory, in a short program.
 
-Extends orders instruction by instruction: one that is ready, then all ready ones that allocate nothing.  Among orders of equal
+Extends an order by a ready instruction, and then by all ready instructions that allocate nothing.  Among orders of equal
 length the few that need the least memory continue.  Two orders of the same instructions are one.
 """
 

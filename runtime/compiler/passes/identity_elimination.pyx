@@ -2,8 +2,8 @@
 """Identity elimination: remove operators that return an operand unchanged, such as the product by the ones in a sum's gradient.
 
 Decides when that is safe.  One operand is a constant 1, and the operator, run once, returns numbers of every kind unchanged to
-the bit and without a warning.  None of the three values may be returned or written to, the result must have no views, and the
-operand has to come from a loop that gives no signalling NaN, of which arithmetic would warn.
+the bit and without a warning.  None of the three values may be returned or written to, and the result must have no views.  The
+operand has to come from a loop that gives no signalling NaN, because arithmetic would warn about it.
 """
 
 from functools import cache

@@ -2,8 +2,8 @@
 """Memory scheduling: order the instructions so that less memory is alive at once.
 
 Offers the orders of a few rules, and of a search in a short program, if a count of live memory finds them no worse.  An
-instruction that allocates more than it frees is scheduled just before its first use; one that allocates nothing, as early as
-possible.  Instructions on memory that is written to stay in order, and so do guards, draws, callbacks and instructions that may
+instruction that allocates more than it frees is scheduled just before its first use, and an instruction that allocates nothing
+as early as possible.  Instructions on memory that is written to stay in order, and so do guards, draws, callbacks and instructions that may
 fail.  Writes to inputs stay behind the calls.
 """
 
@@ -13,12 +13,11 @@ from ..tracing.values cimport Value
 from ..lowering.call_conventions import is_kernel
 from ..record.side_effects import KEPT
 from ..lowering.failures import is_call, is_steady
-from ..lowering.elementwise_loops import loop_from
+from ..lowering.inner_loops import loop_from, sum_from
 from .beam_search cimport Line, Room, search_orders
-from ..lowering.reductions import sum_from
 
 cdef enum:
-    MANY = 512      # most lines of a program for which several other orders are tried
+    MANY = 512      # most lines of a program that gets several other orders
     SOME = 160      # most lines of a program for the beam search
     NONE            # no line waits
     TAKES           # a line waits if its result needs more memory than the longer lives of its operands

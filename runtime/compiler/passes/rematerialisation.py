@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lowering.elementwise_loops import loop_from
+from ..lowering.inner_loops import loop_from
 from ..tracing.instructions import Instruction, layouts_of, renamed
 from ..tracing.values import Value
 from .memory_scheduling import takes_memory

@@ -65,9 +65,9 @@ class Captured:
     cotangents : list of Value
         Inputs of the backward pass, one for each result that requires grad.
     differentiated : list of int
-        Positions of these results among the roots.
+        Their positions among the roots.
     freeing : list of list of int
-        For each of these results, the results whose pass frees values that its own pass needs.
+        For each of them, the results whose pass frees values that its own pass needs.
     spent : dict of int to str
         Results, by position among the leaves, that require grad and whose graph was freed, with the error message of their
         differentiation.

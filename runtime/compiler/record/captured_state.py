@@ -64,7 +64,7 @@ MOST = 100_000  # guards of one function
 COMPARED = 1 << 22  # bytes of arrays that are compared before each call
 LISTED = (list, deque, set)  # their positions are not stable names: a callback that changes one element loosens the container
 CLASS_SEEN = object()
-COMPUTED = {"getattr", "vars", "__dict__", "attrgetter"}  # names by which code reaches attributes that it does not name
+COMPUTED = {"getattr", "vars", "__dict__", "attrgetter"}  # names that reach attributes by computed names
 
 
 class Unfit(RuntimeError):
@@ -258,7 +258,7 @@ class CapturedState:
                 self.reach(f"an element of {way}", None, value)
 
     def look_at_dictionary(self, way: str, item: dict, kind: int, more: frozenset = frozenset()) -> None:
-        """Walk a dictionary, or the attributes of an object; library code may read some of these attributes (`more`)."""
+        """Walk a dictionary, or the attributes of an object; library code may read the attributes `more`."""
         keys, values = entries_of(item)
         loose = [(id(item), key) in self.loose for key in keys]
         if (id(item), SIZE) not in self.loose:

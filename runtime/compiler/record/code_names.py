@@ -52,7 +52,7 @@ def constants_of(code: types.CodeType) -> Iterator[Any]:
 
 
 def looked_up(code: types.CodeType, *operations: str) -> Iterator[str]:
-    """The names that instructions of these kinds look up, for example only globals or only modules."""
+    """The names that instructions of some kinds look up, for example only globals or only modules."""
     for one in codes_of(code):
         yield from (step.name for step in steps_of(one) if step.operation in operations)
 

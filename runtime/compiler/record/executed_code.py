@@ -1,7 +1,7 @@
 """Executed code: observe which user functions and which C functions a call runs while it is recorded.
 
-Checks that the guards cover all Python state that the call may have read: the walk of the captured state entered each function
-that ran, each C function is pure, and only operators have drawn random numbers.
+Checks that the guards cover all Python state that the call may have read.  This holds if the walk of the captured state entered
+each function that ran, each C function is pure, and only operators have drawn random numbers.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def version_of(TensorBase tensor):
 
 @contextmanager
 def without_hooks(tensors):
-    """Disable hooks and `retain_grad` of these tensors: a pass that exists only for a recording must not trigger them."""
+    """Disable the hooks and `retain_grad` of tensors: a pass that exists only for a recording must not trigger them."""
     cdef TensorBase tensor
     cdef NodeHooks hooks
     cdef list taken = []

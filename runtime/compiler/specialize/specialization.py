@@ -1,7 +1,7 @@
 """Specializations: one recording of a call, ready to run.
 
-Adds to the executable what it does not contain: leaves whose `.grad` changes, versions of tensors that were written to, and
-results that require grad, which belong to one node whose backward pass is an executable as well.
+Adds to the executable: leaves whose `.grad` changes, versions of tensors that were written to, and results that require grad.
+These results belong to one node, whose backward pass is an executable as well.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Program(Recorded):
     passes : list of Pass
         Backward passes from the results that require grad: one from all results and, if there are several, one from each.
     outs : list of int
-        Positions of these results among the executable's results and the roots that follow them.
+        Their positions among the executable's results and the roots that follow them.
     residuals : list of Residual
     """
 

@@ -18,7 +18,7 @@ cdef class Value:
     cdef readonly Layout layout
     cdef Value shared                   # the memory, if it belongs to a different value
     cdef public object data, definer, line, inner, hosts
-    cdef public uintptr_t address     # of its first element during the recording; 0 if there is none
+    cdef public uintptr_t address     # of its first element during the recording; 0 without an array
 
     cdef int fill(self, str kind, ndarray array, Value memory, str name) except -1
 

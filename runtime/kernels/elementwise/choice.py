@@ -4,16 +4,7 @@ import numpy as np
 
 
 def divide_or_zero(a, b):
-    """a / b, but 0 if `b` is 0.
-
-    Parameters
-    ----------
-    a, b : array_like
-
-    Returns
-    -------
-    ndarray
-    """
+    """a / b, but 0 if `b` is 0."""
     nonzero = np.not_equal(b, 0)
     if nonzero.all():
         return np.divide(a, b)
@@ -22,16 +13,7 @@ def divide_or_zero(a, b):
 
 
 def divide_or_nan(a, b):
-    """a / b, but if `b` is 0, NaN in both parts unless `a` is 0.
-
-    Parameters
-    ----------
-    a, b : array_like
-
-    Returns
-    -------
-    ndarray
-    """
+    """a / b, but if `b` is 0, NaN in both parts unless `a` is 0."""
     y = divide_or_zero(a, b)
     unknown = np.equal(b, 0) & np.not_equal(a, 0)
     return np.where(unknown, y.dtype.type(complex(np.nan, np.nan) if y.dtype.kind == "c" else np.nan), y) if unknown.any() else y

@@ -68,17 +68,7 @@ cdef enum:
 
 
 def clip(x, min, max):
-    """minimum(maximum(x, min), max), as ``np.clip``; either bound may be None.
-
-    Parameters
-    ----------
-    x : ndarray
-    min, max : ndarray, scalar or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """minimum(maximum(x, min), max), as ``np.clip``; either bound may be None."""
     if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) > SHORT:
         return np.clip(x, min, max)  # which also compares integers with bounds outside their dtype
     if min is None and max is None:

@@ -8,17 +8,7 @@ __all__ = ["complex_log1p", "complex_of", "logaddexp2", "polar"]
 
 
 def complex_log1p(x):
-    """``log(1 + x)`` without cancellation, on either side of its branch cut.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Complex.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``log(1 + x)`` without cancellation, on either side of its branch cut."""
     one_and = np.subtract(x, -1)  # adding 1 + 0j would lose the sign of an imaginary zero
     near = np.abs(x) < 0.5
     re, im = np.where(near, x.real, 0), np.where(near, x.imag, 0)
@@ -26,17 +16,7 @@ def complex_log1p(x):
 
 
 def complex_logaddexp(a, b):
-    """``log(exp(a) + exp(b))`` without overflow, on the principal branch.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-        At least one is complex.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``log(exp(a) + exp(b))`` without overflow, on the principal branch."""
     dtype = np.result_type(a, b)
     a, b = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(b, dtype))
     high, low = np.where(a.real < b.real, b, a), np.where(a.real < b.real, a, b)
@@ -48,34 +28,14 @@ def complex_logaddexp(a, b):
 
 
 def complex_of(a, b):
-    """Complex numbers from real and imaginary parts.
-
-    Parameters
-    ----------
-    a, b : array_like
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Complex numbers from real and imaginary parts."""
     y = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(np.result_type(a, b), np.complex64))
     y.real, y.imag = a, b
     return y
 
 
 def logaddexp2(a, b):
-    """``log2(2**a + 2**b)`` without overflow; for complex numbers on the principal branch.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-        Broadcast together.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``log2(2**a + 2**b)`` without overflow; for complex numbers on the principal branch."""
     if not (np.iscomplexobj(a) or np.iscomplexobj(b)):
         return np.logaddexp2(a, b)
     dtype, scale = np.result_type(a, b), math.log(2)  # None for a Python number
@@ -83,17 +43,7 @@ def logaddexp2(a, b):
 
 
 def polar(a, b):
-    """Complex numbers from moduli and arguments.
-
-    Parameters
-    ----------
-    a, b : array_like
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Complex numbers from moduli and arguments."""
     dtype = np.result_type(np.result_type(a, b), np.float16)  # float64 for two Python numbers
     a, b = np.asarray(a, dtype), np.asarray(b, dtype)
     return complex_of(a * np.cos(b), a * np.sin(b))

@@ -10,17 +10,7 @@ __all__ = ["entr", "frexp", "round_to", "truncated_quotient"]
 
 
 def entr(x):
-    """``-x * log(x)``, 0 at 0 and -inf for negative numbers.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``-x * log(x)``, 0 at 0 and -inf for negative numbers."""
     above = np.maximum(x, 0)
     dtype = np.result_type(np.result_type(x), np.float16)
     return np.where(np.less(x, 0), -np.inf, 0 - xlogy(above, above)).astype(dtype, copy=False)
@@ -45,16 +35,7 @@ def frexp(x):
 
 
 def logit(x):
-    """``log(x / (1 - x))``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``log(x / (1 - x))``."""
     if np.iscomplexobj(x):
         return np.log(x) - complex_log1p(np.negative(x))
     rest = np.subtract(1, x)
@@ -67,34 +48,13 @@ def logit(x):
 
 
 def round_to(x, decimals):
-    """``np.round``, but `x` unchanged if an intermediate value overflows.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-    decimals : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """``np.round``, but `x` unchanged if an intermediate value overflows."""
     y = np.round(x, decimals)
     return y if decimals <= 0 or np.isfinite(y).all() else np.where(np.isinf(y), x, y)
 
 
 def sinc(x, n):
-    """Derivative `n` of ``sin(pi x) / (pi x)``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of ``sin(pi x) / (pi x)``."""
     x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
     # Far from 0 the recurrence from x * sinc(x) = sin(pi x) / pi is stable.  Near 0 its terms cancel, and the series converges at
     # # once.  For higher derivatives the terms of the series cancel before the recurrence is stable; between the two, the
@@ -127,34 +87,14 @@ def _sinc_series(x, n):
 
 
 def truncated_quotient(a, b):
-    """trunc(a / b); exact for integers, which a float may not represent.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-        Real numbers.
-
-    Returns
-    -------
-    ndarray
-    """
+    """trunc(a / b); exact for integers, which a float may not represent."""
     if np.result_type(a, b).kind == "f":
         return np.trunc(np.divide(a, b))
     return np.floor_divide(np.subtract(a, np.fmod(a, b)), b)
 
 
 def xlogy(a, b):
-    """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-        Broadcast together.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN."""
     zero = np.equal(a, 0) & ~np.isnan(b)
     b = np.asarray(b, np.result_type(a, b, 1.0))  # log of a Python number would widen float32
     return a * np.log(np.where(zero, 1, b) if zero.any() else b)

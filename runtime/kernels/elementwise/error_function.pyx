@@ -7,7 +7,7 @@ takes five to ten times as long.
 
 The polynomials for single precision are Chebyshev fits of 40-digit values.  One fits erf(x) / x in x * x up to 1, with relative
 error 1e-12.  The other fits (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z from 0 to 11, with relative error
-2e-10, after Shepherd and Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36.
+2e-10.  It follows Shepherd and Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Math. Comp. 36.
 """
 
 import math

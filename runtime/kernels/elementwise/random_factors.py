@@ -8,19 +8,7 @@ __all__ = [
 
 
 def dropout_factors(x, p, generator):
-    """For each element, 0 with probability `p`, else 1 / (1 - p).
-
-    Parameters
-    ----------
-    x : ndarray
-    p : float
-        From 0 to 1.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """For each element, 0 with probability `p`, from 0 to 1, else 1 / (1 - p)."""
     x = np.asarray(x)
     dtype = np.result_type(x, 1.0)
     if p in (0, 1):  # no random numbers are needed
@@ -29,18 +17,7 @@ def dropout_factors(x, p, generator):
 
 
 def rrelu_slope(x, lower, upper, generator):
-    """1 if `x` is positive, else a random number between the bounds.
-
-    Parameters
-    ----------
-    x : ndarray
-    lower, upper : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-    """
+    """1 if `x` is positive, else a random number between the bounds."""
     if not lower <= upper:
         raise ValueError(f"rrelu: lower must not be above upper, got {lower} and {upper}")
     x = np.asarray(x)
@@ -48,20 +25,7 @@ def rrelu_slope(x, lower, upper, generator):
 
 
 def bernoulli_(x, p, generator):
-    """Write to ``x`` 1 with probability `p`, else 0.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    p : ndarray or float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write to `x` 1 with probability `p`, else 0; return `x`."""
     p = np.broadcast_to(p, x.shape)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("bernoulli_: p has to be between 0 and 1")
@@ -70,40 +34,13 @@ def bernoulli_(x, p, generator):
 
 
 def cauchy_(x, median, sigma, generator):
-    """Write random numbers of the Cauchy distribution to ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    median, sigma : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write random numbers of the Cauchy distribution to `x`; return `x`."""
     x[...] = median + sigma * generator.standard_cauchy(x.shape)
     return x
 
 
 def exponential_(x, lambd, generator):
-    """Write random numbers of the exponential distribution to ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    lambd : float
-        Rate.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write random numbers of the exponential distribution with rate `lambd` to `x`; return `x`."""
     if not lambd > 0:
         raise ValueError(f"exponential_: lambd has to be positive, got {lambd}")
     x[...] = generator.standard_exponential(x.shape) / lambd
@@ -111,59 +48,22 @@ def exponential_(x, lambd, generator):
 
 
 def geometric_(x, p, generator):
-    """Write to ``x`` the number of trials up to and including the first success.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    p : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write to `x` the number of trials up to and including the first success; return `x`."""
     x[...] = generator.geometric(p, x.shape)
     return x
 
 
 def log_normal_(x, mean, std, generator):
-    """Write exponentials of normal random numbers to ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    mean, std : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write exponentials of normal random numbers to `x`; return `x`."""
     x[...] = np.exp(mean + std * generator.standard_normal(x.shape))
     return x
 
 
 def random_(x, low, high, generator):
-    """Write random integers to ``x``.
+    """Write random integers to `x`; return `x`.
 
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    low, high : int or None
-        From [low, high), or [0, low) if `high` is None; if both are None, from 0 on all integers that the dtype represents
-        exactly.
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray
-        `x`.
+    They are from [low, high), or [0, low) if `high` is None; if both are None, from 0 on all integers that the dtype represents
+    exactly.
     """
     if high is None:
         low, high = 0, _whole_numbers(x.dtype) if low is None else low

@@ -8,62 +8,25 @@ __all__ = ["asin_slope", "atanh_slope", "softsign", "tanhshrink"]
 
 
 def angle_slope(a, b):
-    """``b / hypot(a, b)**2``, 0 if both are 0 or one is infinite.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``b / hypot(a, b)**2``, 0 if both are 0 or one is infinite."""
     distance = np.hypot(a, b)
     return np.where(np.isinf(b) & ~np.isnan(a), 0, divide_or_zero(divide_or_zero(b, distance), distance)).astype(distance.dtype)
 
 
 def asin_slope(x):
-    """``1 / sqrt(1 - x * x)``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``1 / sqrt(1 - x * x)``."""
     # For complex numbers no product: it could overflow, and the root of a product is not the product of the roots.  And no sum
     # with 1 + 0j, which would lose the sign of an imaginary zero, that is, the side of the branch cut.
     return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - -1) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x)))
 
 
 def asinh_slope(x):
-    """``1 / sqrt(1 + x * x)``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``1 / sqrt(1 + x * x)``."""
     return asin_slope(_turned(x)) if np.iscomplexobj(x) else 1 / np.hypot(x, 1)
 
 
 def atan_slope(x):
-    """``1 / (1 + x * x)``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``1 / (1 + x * x)``."""
     if np.iscomplexobj(x):
         return atanh_slope(_turned(x))
     far = np.abs(x) > 1
@@ -74,32 +37,13 @@ def atan_slope(x):
 
 
 def atanh_slope(x):
-    """``1 / (1 - x * x)``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``1 / (1 - x * x)``."""
     x = np.asarray(x)  # a Python number would raise on division by zero
     return 1 / (1 - x) / (1 + x)
 
 
 def direction(a, b):
-    """``a / hypot(a, b)``, 0 if both are 0; NaN only if both are infinite.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``a / hypot(a, b)``, 0 if both are 0; NaN only if both are infinite."""
     distance = np.hypot(a, b)
     y = np.where(np.isfinite(b) & np.isinf(a), np.sign(a), divide_or_zero(a, distance))
     lost = np.isinf(distance) & np.isfinite(a) & np.isfinite(b)
@@ -109,33 +53,14 @@ def direction(a, b):
 
 
 def softsign(x):
-    """``x / (1 + abs(x))``, with limits 1 and -1 at infinity.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``x / (1 + abs(x))``, with limits 1 and -1 at infinity."""
     largest = np.finfo(np.result_type(x, np.float16)).max
     finite = np.clip(x, -largest, largest)
     return finite / (1 + np.abs(finite))
 
 
 def tanhshrink(x):
-    """``x - tanh(x)``, by its continued fraction near 0, where the difference would cancel.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``x - tanh(x)``, by its continued fraction near 0, where the difference would cancel."""
     x = np.asarray(x)
     near = np.abs(x) < 1
     small = np.where(near, x, 0)

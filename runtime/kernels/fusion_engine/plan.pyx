@@ -72,7 +72,7 @@ cdef void bool_to_complex128(char** args, const npy_intp* size, const npy_intp* 
     cast(<cnp.npy_uint8*> args[0], <double*> args[1], size[0], 1, 2)
 
 
-cdef PyUFuncGenericFunction[5][4] CASTS  # from a slot to a wider one; NULL if there is none
+cdef PyUFuncGenericFunction[5][4] CASTS  # from a slot to a wider one; NULL for other pairs
 CASTS[0][1], CASTS[0][2], CASTS[0][3] = float_to_double, float_to_complex64, float_to_complex128
 CASTS[1][3], CASTS[2][3] = double_to_complex128, complex64_to_complex128
 CASTS[4][0], CASTS[4][1], CASTS[4][2], CASTS[4][3] = bool_to_float, bool_to_double, bool_to_complex64, bool_to_complex128

@@ -15,7 +15,7 @@ cdef class Ufunc:
     cdef readonly str name              # the operator's name, for messages
     cdef readonly int claim             # the kinds of numbers that the operator takes; EVERY for all
     cdef readonly tuple operands        # the names of its operands
-    cdef PyUFuncGenericFunction loops[SLOTS]  # for operands of one dtype; NULL if there is none
+    cdef PyUFuncGenericFunction loops[SLOTS]  # for operands of one dtype; NULL for a dtype without a loop
     cdef void* loop_data[SLOTS]
     cdef int out_types[SLOTS]
     cdef int nargs                      # operands and results

@@ -94,7 +94,7 @@ static void gradspec_rounded_loop(char **args, const npy_intp *size, const npy_i
 }
 
 /* NumPy's names, our loops, the C library's function, and the range of our loops: arguments with results that are normal and
- * finite, or known.  A largest argument of -1 means that there is none. */
+ * finite, or known.  A largest argument of -1 is no bound. */
 static const struct {
     const char *name;
     void (*single)(const float *, float *, npy_intp, void *);

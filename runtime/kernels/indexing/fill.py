@@ -26,19 +26,7 @@ def compare_(x, other, name):
 
 
 def fill_(x, value):
-    """Write one value to all elements of ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-    value : scalar or 0-d ndarray
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write one value to all elements of `x`; return `x`."""
     if np.ndim(value):
         raise ValueError(f"fill_: value must be a number or a 0-d array, got shape {np.shape(value)}")
     x[...] = value
@@ -46,19 +34,7 @@ def fill_(x, value):
 
 
 def fill_diagonal_(x, value):
-    """Write one value to the main diagonal of ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten; with two axes, or more of equal length.
-    value : scalar or 0-d ndarray
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write one value to the main diagonal of `x`, which has two axes or more of equal length; return `x`."""
     if np.ndim(value):
         raise ValueError(f"fill_diagonal_: value must be a number or a 0-d array, got shape {np.shape(value)}")
     if x.ndim < 2 or x.ndim > 2 and min(x.shape) != max(x.shape):
@@ -69,35 +45,12 @@ def fill_diagonal_(x, value):
 
 
 def masked_fill_(x, mask, value):
-    """Write `value` into `x` where `mask` is true.
-
-    Parameters
-    ----------
-    x : ndarray
-        Changed and returned.
-    mask : ndarray of bool
-    value : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Write `value` into `x` where `mask` is true; return `x`."""
     np.copyto(x, value, where=mask)
     return x
 
 
 def zero_(x):
-    """Write 0 to all elements of ``x``.
-
-    Parameters
-    ----------
-    x : ndarray
-        Overwritten.
-
-    Returns
-    -------
-    ndarray
-        `x`.
-    """
+    """Write 0 to all elements of `x`; return `x`."""
     x[...] = 0
     return x

@@ -33,18 +33,7 @@ def gather(x, axis, indices):
 
 
 def take_along_axis(x, indices, axis):
-    """``np.take_along_axis``, also for lists.
-
-    Parameters
-    ----------
-    x : ndarray
-    indices : ndarray of int
-    axis : int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """``np.take_along_axis``, also for lists."""
     indices = integers(indices)
     y = None if axis is None else loops.take_across(x, axis, indices)
     return np.take_along_axis(x, indices.reshape(-1) if axis is None else indices, axis) if y is None else y

@@ -197,19 +197,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
 
 
 def take_along_axis_backward(x, indices, shape, axis):
-    """The adjoint of np.take_along_axis: zeros of the given shape with `x` added at the indices.
-
-    Parameters
-    ----------
-    x : ndarray
-    indices : ndarray of int
-    shape : tuple of int
-    axis : int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of np.take_along_axis: zeros of the given shape with `x` added at the indices."""
     y, indices = np.zeros(shape, x.dtype), integers(indices)
     if axis is None:
         add_at(y.reshape(-1), (indices.reshape(-1),), x)
@@ -219,19 +207,7 @@ def take_along_axis_backward(x, indices, shape, axis):
 
 
 def take_backward(x, indices, shape, axis):
-    """The adjoint of np.take: zeros of the given shape with `x` added at the indices.
-
-    Parameters
-    ----------
-    x : ndarray
-    indices : ndarray of int
-    shape : tuple of int
-    axis : int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of np.take: zeros of the given shape with `x` added at the indices."""
     y = np.zeros(shape, x.dtype)
     flat = y.reshape(-1) if axis is None or not y.ndim else y  # NumPy indexes a number as one element along axis 0
     add_at(flat, axis_index(indices, axis or 0, flat.ndim), x)

@@ -94,19 +94,7 @@ def getitem_placed(x, index, shape):
 
 
 def take_placed(x, indices, shape, axis):
-    """Zeros of the given shape with `x` added at the indices of `take`, as take_backward; not materialised if the array is large.
-
-    Parameters
-    ----------
-    x : ndarray
-    indices : ndarray of int
-    shape : tuple of int
-    axis : int or None
-
-    Returns
-    -------
-    Placed or ndarray
-    """
+    """Zeros of the given shape with `x` added at the indices of `take`, as take_backward; a large array is not materialised."""
     if axis is None or not shape or not pays(x, shape, OF_REPEATED):
         return take_backward(x, indices, shape, axis)
     return placed(x, axis_index(indices, axis, len(shape)), shape, True)

@@ -15,117 +15,41 @@ _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 def broadcast_arrays(arrays):
-    """Copies of all arrays, broadcast to their common shape.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """Copies of all arrays, broadcast to their common shape."""
     dtype = np.result_type(*arrays)
     return [np.array(array, dtype) for array in np.broadcast_arrays(*arrays)]
 
 
 def broadcast_arrays_backward(arrays, shapes):
-    """The adjoint of broadcast_arrays: each array summed to its shape.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-    shapes : sequence of tuple of int
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """The adjoint of broadcast_arrays: each array summed to its shape."""
     dtype = np.result_type(*arrays)
     return [_summed(array, shape).astype(dtype) for array, shape in zip(arrays, shapes)]
 
 
 def cycle(length, shape):
-    """The numbers below `length`, repeated to the size of an array of the given shape.
-
-    Parameters
-    ----------
-    length : int
-    shape : tuple of int
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The numbers below `length`, repeated to the size of an array of the given shape."""
     return np.arange(math.prod(shape)) % max(length, 1)
 
 
 def join(arrays, shapes, axis):
-    """Arrays concatenated along `axis`, each reshaped to the given shape first.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-    shapes : sequence of tuple of int
-    axis : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Arrays concatenated along `axis`, each reshaped to the given shape first."""
     return np.concatenate([np.reshape(array, shape) for array, shape in zip(arrays, shapes)], axis)
 
 
 def join_backward(x, parts, shapes, axis):
-    """The adjoint of join: the parts of `x`, each with its shape before joining.
-
-    Parameters
-    ----------
-    x : ndarray
-    parts, shapes : sequence of tuple of int
-        Before and during joining.
-    axis : int
-
-    Returns
-    -------
-    list of ndarray
-        Views of `x`.
-    """
+    """The adjoint of join: views of the parts of `x`, of `shapes` when joined, each with its shape in `parts` before."""
     ends = np.cumsum([shape[axis] for shape in shapes])[:-1]
     return [piece.reshape(part) for piece, part in zip(np.split(x, ends, axis), parts)]
 
 
 def meshgrid(arrays, indexing):
-    """Coordinates of the points of a grid, one array for each axis.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-        Arrays of several axes are read in C order.
-    indexing : {'xy', 'ij'}
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """Coordinates of the points of a grid, one array for each axis; arrays of several axes are read in C order."""
     dtype = np.result_type(*arrays)
     return [np.array(grid, dtype) for grid in np.meshgrid(*arrays, indexing=indexing, copy=False)]
 
 
 def meshgrid_backward(arrays, shapes, indexing):
-    """The adjoint of meshgrid: each array summed over all axes but its own.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-    shapes : sequence of tuple of int
-        Shapes of the coordinates.
-    indexing : {'xy', 'ij'}
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """The adjoint of meshgrid: each array, of the given shape of coordinates, summed over all axes but its own."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', got {indexing!r}")
     own = [1, 0, *range(2, len(arrays))] if indexing == "xy" and len(arrays) > 1 else range(len(arrays))
@@ -135,20 +59,7 @@ def meshgrid_backward(arrays, shapes, indexing):
 
 
 def pad(x, pad_width, mode, constant_values):
-    """``np.pad`` for the modes that are linear in `x`.
-
-    Parameters
-    ----------
-    x : ndarray
-    pad_width : int, pair of int, or one pair for each axis
-    mode : {'constant', 'edge', 'reflect', 'symmetric', 'wrap'}
-    constant_values : scalar
-        Used by mode 'constant' only.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``np.pad`` for the modes that are linear in `x`."""
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, linear_ramp, maximum, mean, median, minimum, not {mode!r}")
     widths = _widths(pad_width, x.ndim)
@@ -161,19 +72,7 @@ def pad(x, pad_width, mode, constant_values):
 
 
 def pad_backward(x, shape, pad_width, mode):
-    """The adjoint of pad: each element of `x` added to the element that it was copied from.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-        The shape before padding.
-    pad_width, mode : as in pad
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of pad: each element of `x` added to the element of the given shape that it was copied from."""
     widths = _widths(pad_width, len(shape))
     if mode == "constant":
         return x[tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))].copy()
@@ -185,20 +84,7 @@ def pad_backward(x, shape, pad_width, mode):
 
 
 def repeat_backward(x, shape, repeats, axis):
-    """The adjoint of np.repeat: the sum of each run of repeated slices.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-        The shape before repeating.
-    repeats : int or sequence of int
-    axis : int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of np.repeat: the sum of each run of repeated slices, in the shape before repeating."""
     before = (math.prod(shape),) if axis is None or not shape else shape
     axis = 0 if axis is None or not shape else normalize_axis_index(axis, len(shape))
     length, repeats = before[axis], np.asarray(repeats)
@@ -215,20 +101,7 @@ def repeat_backward(x, shape, repeats, axis):
 
 
 def split(x, sections, axis):
-    """``np.split`` by slices, eight times as fast for few parts.
-
-    Parameters
-    ----------
-    x : ndarray
-    sections : int or sequence of int
-        Number of parts, or their ends.
-    axis : int
-
-    Returns
-    -------
-    list of ndarray
-        Views.
-    """
+    """``np.split`` by slices, eight times as fast for few parts, which are views."""
     length = x.shape[axis]
     if type(sections) is int or np.ndim(sections) == 0:
         count = operator.index(sections)
@@ -246,18 +119,7 @@ def split(x, sections, axis):
 
 
 def split_copies(x, sections, axis):
-    """``np.split`` with a copy of each part.
-
-    Parameters
-    ----------
-    x : ndarray
-    sections : int or sequence of int
-    axis : int
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """``np.split`` with a copy of each part."""
     return [part.copy() for part in split(x, sections, axis)]
 
 
@@ -275,18 +137,7 @@ def _summed(x, shape):
 
 
 def roll(x, shift, axis):
-    """Elements rotated along axes, as ``np.roll``.
-
-    Parameters
-    ----------
-    x : ndarray
-    shift : int or tuple of int
-    axis : int, tuple of int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """Elements rotated along axes, as ``np.roll``."""
     shifts, axes = (value if isinstance(value, tuple) or value is None else (value,) for value in (shift, axis))
     if axes is None or len(shifts) != 1 or len(axes) != 1 or not -x.ndim <= axes[0] < x.ndim:
         return np.roll(x, shift, axis)

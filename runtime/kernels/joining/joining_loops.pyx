@@ -28,33 +28,13 @@ cnp.import_array()
 
 
 def stack(arrays, axis):
-    """Stack arrays of one shape along a new axis, as ``np.stack``.
-
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-    axis : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Stack arrays of one shape along a new axis, as ``np.stack``."""
     y = laid(list(arrays), axis, True)
     return np.stack(arrays, axis) if y is None else y
 
 
 def concatenate(arrays, axis):
-    """Concatenate arrays along an axis, as ``np.concatenate``.
-
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-    axis : int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """Concatenate arrays along an axis, as ``np.concatenate``."""
     y = None if axis is None else laid(list(arrays), axis, False)
     return np.concatenate(arrays, axis) if y is None else y
 

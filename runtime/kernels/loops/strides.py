@@ -82,17 +82,7 @@ def as_strided_backward(x, layout, shape, strides, offset):
 
 
 def view(x, shape):
-    """``x.reshape(shape)``, refused if it would copy.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
+    """``x.reshape(shape)``, refused if it would copy."""
     y = x.reshape(shape)
     if y.size and not np.may_share_memory(x, y):
         raise ValueError(f"an array of shape {x.shape} and strides {x.strides} has no view of shape {y.shape}; reshape() copies")

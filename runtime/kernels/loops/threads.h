@@ -163,7 +163,7 @@ static void gradspec_write_down(const gradspec_worker *worker, int number) {
     PyThread_release_lock(gradspec_log.lock);
 }
 
-/* The next part, from `place` on, of a loop that this thread called; 0 if there is none.  `lost` counts overwritten parts. */
+/* The next part, from `place` on, of a loop that this thread called; 0 after the last part.  `lost` counts overwritten parts. */
 static int gradspec_next_part(unsigned long long *place, unsigned long long *lost, gradspec_part *part) {
     unsigned long caller = PyThread_get_thread_ident();
     int found = 0;

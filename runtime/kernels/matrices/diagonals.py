@@ -6,17 +6,7 @@ __all__ = ["block_diag", "block_diag_backward", "diag_embed", "diagonal", "diago
 
 
 def block_diag(arrays):
-    """A block-diagonal matrix with the given blocks.
-
-    Parameters
-    ----------
-    arrays : list of ndarray
-        With at most two axes.
-
-    Returns
-    -------
-    ndarray
-    """
+    """A block-diagonal matrix with the given blocks, of at most two axes."""
     blocks = [np.atleast_2d(a) for a in arrays]
     y = np.zeros([sum(b.shape[axis] for b in blocks) for axis in (0, 1)], np.result_type(*blocks))
     for block, (place, _) in zip(blocks, _blocks([a.shape for a in arrays])):
@@ -25,34 +15,12 @@ def block_diag(arrays):
 
 
 def block_diag_backward(x, shapes):
-    """The adjoint of block_diag: the blocks of the matrix, with the given shapes.
-
-    Parameters
-    ----------
-    x : ndarray
-    shapes : sequence of tuple of int
-
-    Returns
-    -------
-    list of ndarray
-    """
+    """The adjoint of block_diag: the blocks of the matrix, with the given shapes."""
     return [x[place].reshape(shape).copy() for place, shape in _blocks(shapes)]
 
 
 def diag_embed(x, offset, axis1, axis2):
-    """Square matrices along two new axes with the last axis of `x` on a diagonal.
-
-    Parameters
-    ----------
-    x : ndarray
-    offset : int
-    axis1, axis2 : int
-        Positions of the new axes in the result.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Square matrices along two new axes with the last axis of `x` on a diagonal."""
     n, ndim = x.shape[-1] + abs(offset), x.ndim + 1
     axes = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in (axis1, axis2)]
     if axes[0] == axes[1]:
@@ -63,36 +31,14 @@ def diag_embed(x, offset, axis1, axis2):
 
 
 def diagonal(x, offset, axis1, axis2):
-    """``np.diagonal``, but writable if `x` is.
-
-    Parameters
-    ----------
-    x : ndarray
-    offset, axis1, axis2 : int
-
-    Returns
-    -------
-    ndarray
-        A view of `x`.
-    """
+    """``np.diagonal``, a view that is writable if `x` is."""
     y = np.diagonal(x, offset, axis1, axis2)
     y.flags.writeable = x.flags.writeable
     return y
 
 
 def diagonal_backward(x, shape, offset, axis1, axis2):
-    """Zeros of the given shape with the last axis of `x` on a diagonal.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-    offset, axis1, axis2 : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Zeros of the given shape with the last axis of `x` on a diagonal."""
     y = np.zeros(shape, x.dtype)
     diagonal(y, offset, axis1, axis2)[...] = x
     return y

@@ -63,16 +63,7 @@ cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
 
 
 def outer(a, b):
-    """The products of each element of `a` by each of `b`, as ``np.outer``.
-
-    Parameters
-    ----------
-    a, b : ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """The products of each element of `a` by each of `b`, as ``np.outer``."""
     return _multiply.binary(np.ravel(a)[:, None], np.ravel(b)[None])
 
 

@@ -18,16 +18,7 @@ _REACH = {np.float64: {3: 1.08e-2, 5: 0.2, 7: 0.783, 13: 4.25}, np.float32: {3: 
 
 
 def matrix_exp(x):
-    """Exponential of square matrices.
-
-    Parameters
-    ----------
-    x : (..., n, n) ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """Exponential of square matrices."""
     return _of_stacks(x)
 
 

@@ -111,16 +111,7 @@ cdef void average(number* x, number* y, npy_intp n, npy_intp matrices) noexcept 
 
 
 def lower_half(x):
-    """The lower triangle with half of the diagonal.
-
-    Parameters
-    ----------
-    x : (..., m, n) ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """The lower triangle with half of the diagonal."""
     cdef int slot = slot_of(PyArray_TYPE(x)) if PyArray_CheckExact(x) else -1
     cdef ndarray y = triangle(x, 0, True) if slot >= 0 else None
     cdef npy_intp rows, columns, matrices
@@ -140,16 +131,7 @@ def lower_half(x):
 
 
 def hermitian_part(x):
-    """Half of the sum of a matrix and its conjugate transpose.
-
-    Parameters
-    ----------
-    x : (..., n, n) ndarray
-
-    Returns
-    -------
-    ndarray
-    """
+    """Half of the sum of a matrix and its conjugate transpose."""
     y = averaged(x) if PyArray_CheckExact(x) else None
     return (x + np.conjugate(np.swapaxes(x, -1, -2))) / 2 if y is None else y
 

@@ -11,70 +11,22 @@ _WORTH = 512  # elements; smaller arrays are left to NumPy
 
 
 def max_along(x, axis, keepdims):
-    """Largest element along `axis`, NaN if any element is NaN.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Largest element along `axis`, NaN if any element is NaN."""
     return _reduced(np.maximum, x, axis, keepdims)
 
 
 def min_along(x, axis, keepdims):
-    """Smallest element along `axis`, NaN if any element is NaN.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Smallest element along `axis`, NaN if any element is NaN."""
     return _reduced(np.minimum, x, axis, keepdims)
 
 
 def sum_along(x, axis, keepdims):
-    """Sum along `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Sum along `axis`."""
     return _reduced(np.add, x, axis, keepdims)
 
 
 def unreduce(x, shape, axis, keepdims):
-    """Broadcast a reduced array back along the reduced axes.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-        The shape before the reduction.
-    axis : int, tuple of int or None
-    keepdims : bool
-        Whether `x` still has the reduced axes.
-
-    Returns
-    -------
-    ndarray
-        A read-only view of `x`.
-    """
+    """Broadcast a reduced array back, read-only, to its shape before; it still has the reduced axes if `keepdims`."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if axis is not None and not keepdims:
         axes = {i % max(len(shape), 1) for i in ((axis,) if isinstance(axis, int) else axis)}

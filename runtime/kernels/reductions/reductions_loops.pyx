@@ -154,18 +154,7 @@ def sum_along(x, axis, keepdims):
 
 
 def mean_along(x, axis, keepdims):
-    """Arithmetic mean along `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Arithmetic mean along `axis`."""
     cdef Span span
     cdef ndarray y = None
     cdef npy_intp i

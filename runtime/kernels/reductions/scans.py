@@ -13,88 +13,27 @@ _FEW_ROWS = 6
 
 
 def cummax(x, axis):
-    """Running maximum and its position; NaN from the first NaN on.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-
-    Returns
-    -------
-    values : ndarray
-    indices : ndarray of int
-        Of equal elements the last one.
-    """
+    """Running maximum and its position, of equal elements the last; NaN from the first NaN on."""
     return _running(np.maximum, x, axis)
 
 
 def cummin(x, axis):
-    """Running minimum and its position; NaN from the first NaN on.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-
-    Returns
-    -------
-    values : ndarray
-    indices : ndarray of int
-        Of equal elements the last one.
-    """
+    """Running minimum and its position, of equal elements the last; NaN from the first NaN on."""
     return _running(np.minimum, x, axis)
 
 
 def cumprod(x, axis, reverse):
-    """Running product, from the end if `reverse`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or None
-        None flattens.
-    reverse : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Running product, from the end if `reverse`; flattened if `axis` is None."""
     return _scan(np.cumprod, x, axis, reverse)
 
 
 def cumsum(x, axis, reverse):
-    """Running sum, from the end if `reverse`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or None
-        None flattens.
-    reverse : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Running sum, from the end if `reverse`; flattened if `axis` is None."""
     return _scan(np.cumsum, x, axis, reverse)
 
 
 def linear_recurrence(a, b, axis, reverse):
-    """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, with 0 before the first element.
-
-    Parameters
-    ----------
-    a, b : ndarray
-        Of one shape.
-    axis : int
-    reverse : bool
-        Whether to start at the end: ``y[i] = a[i] * y[i+1] + b[i]``.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, with 0 before the first element; from the end if `reverse`."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         raise ValueError(f"linear_recurrence: a has shape {a.shape} and b {b.shape}")
@@ -115,17 +54,7 @@ def linear_recurrence(a, b, axis, reverse):
 
 
 def logcumsumexp(x, axis):
-    """Logarithm of the running sum of ``exp(x)``; the principal value for complex numbers.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Logarithm of the running sum of ``exp(x)``; the principal value for complex numbers."""
     x = np.asarray(x)
     if x.dtype.kind != "c":
         return np.logaddexp.accumulate(x, axis)
@@ -138,20 +67,7 @@ def logcumsumexp(x, axis):
 
 
 def shift(x, n, axis, fill):
-    """Move elements by `n` along `axis`, and write `fill` to the vacated places.
-
-    Parameters
-    ----------
-    x : ndarray
-    n : int
-        Negative moves towards the start.
-    axis : int
-    fill : scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Move elements by `n` along `axis`, towards the start if negative, and write `fill` to the vacated places."""
     x = np.asarray(x)
     y = np.full_like(x, fill)
     source, target = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)

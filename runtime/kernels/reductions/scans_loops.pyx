@@ -289,18 +289,7 @@ def linear_recurrence(a, b, axis, reverse):
 
 
 def prod(x, axis, keepdims):
-    """Product along `axis`, as ``np.prod``.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """Product along `axis`, as ``np.prod``."""
     cdef ndarray x_, y
     cdef Span span
     if PyArray_CheckExact(x) and PyArray_SIZE(x) >= GRAIN and not is_plain(x):

@@ -12,20 +12,7 @@ _FEW = 32  # up to this number of elements keeping the best ones in order is fas
 
 
 def argsort(x, axis, descending, stable):
-    """The order that sorts `x` along `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-    descending : bool
-    stable : bool
-        Whether equal elements keep their order, in either direction.
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The order that sorts `x` along `axis`; equal elements keep their order, in either direction, if `stable`."""
     if not descending:
         return _order(x, axis, stable).reshape(np.shape(x))  # NumPy returns a vector for a 0-d array
     backwards = _order(np.flip(x, axis), axis, stable)
@@ -66,17 +53,7 @@ def _order_of_bits(x):
 def sort(x, axis, descending, stable):
     """The elements in order along `axis`; NaNs at the end, or at the front if descending.
 
-    Parameters
-    ----------
-    x : ndarray
-    axis : int
-    descending : bool
-    stable : bool
-        Whether zeros of either sign, which are equal, keep their order.
-
-    Returns
-    -------
-    ndarray
+    Zeros of either sign, which are equal, keep their order if `stable`.
     """
     if x.ndim == 0 or descending and x.dtype.kind == "c":
         return np.take_along_axis(x, argsort(x, axis, descending, stable), axis)
@@ -89,19 +66,7 @@ def sort(x, axis, descending, stable):
 
 
 def bincount(x, weights, minlength):
-    """The number of occurrences of each integer, or the sum of their weights.
-
-    Parameters
-    ----------
-    x : ndarray of int
-    weights : ndarray or None
-    minlength : int
-
-    Returns
-    -------
-    ndarray
-        In the dtype of `weights`.
-    """
+    """The number of occurrences of each integer, or the sum of their weights, in the dtype of `weights`."""
     x = np.asarray(x)
     if weights is None:
         return np.bincount(x, None, minlength)
@@ -115,15 +80,7 @@ def bincount(x, weights, minlength):
 def bins(x, edges):
     """The index of the bin between ascending edges that contains each element; the last edge is included.
 
-    Parameters
-    ----------
-    x : ndarray
-    edges : ndarray
-
-    Returns
-    -------
-    ndarray of int
-        The number of bins for elements outside.
+    The index is the number of bins for elements outside.
     """
     count = len(edges) - 1
     places = np.searchsorted(edges, x, "right") - 1
@@ -157,35 +114,16 @@ def searchsorted(sorted_sequence, values, side):
 
 
 def histc(x, bins, min, max):
-    """The number of elements in each of `bins` equal bins between two bounds.
+    """The number of elements, in the dtype of `x`, in each of `bins` equal bins between two bounds.
 
-    Parameters
-    ----------
-    x : ndarray
-    bins : int
-    min, max : float
-        If they are equal, the least and the greatest element are used.
-
-    Returns
-    -------
-    ndarray
-        In the dtype of `x`.
+    If the bounds are equal, the least and the greatest element are used.
     """
     bounds = None if min == max else (min, max)
     return np.histogram(x, bins, bounds)[0].astype(x.dtype)
 
 
 def first_places(x):
-    """The position, in C order, of the first occurrence of each distinct element.
-
-    Parameters
-    ----------
-    x : ndarray
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The position, in C order, of the first occurrence of each distinct element."""
     x = x.reshape(-1)
     if x.size < _FEW_TO_SORT or x.dtype.kind != "f":
         return np.unique(x, return_index=True)[1]
@@ -197,37 +135,14 @@ def first_places(x):
 
 
 def segment(x, xp):
-    """The interval of an ascending sequence that contains each number.
-
-    Parameters
-    ----------
-    x, xp : ndarray
-
-    Returns
-    -------
-    ndarray of int
-        Index of the interval's start; the first or last interval for numbers beyond the ends.
-    """
+    """The interval of an ascending sequence `xp`, by its start, that contains each number; the first or last beyond the ends."""
     if np.ndim(xp) != 1 or len(xp) < 2:
         raise ValueError(f"xp must be a vector of two places at least, its shape is {np.shape(xp)}")
     return np.asarray(np.clip(np.searchsorted(xp, x, "right") - 1, 0, len(xp) - 2), np.intp)
 
 
 def topk(x, k, axis, largest):
-    """The `k` largest or smallest elements along `axis`, in order, and their positions.
-
-    Parameters
-    ----------
-    x : ndarray
-    k : int
-    axis : int
-    largest : bool
-
-    Returns
-    -------
-    values : ndarray
-    indices : ndarray of int
-    """
+    """The `k` largest or smallest elements along `axis`, in order, and their positions."""
     length = x.shape[axis]
     if not 0 <= k <= length:
         raise ValueError(f"k is {k}, the axis has {length} elements")
@@ -242,28 +157,10 @@ def topk(x, k, axis, largest):
 
 
 def unique_counts(x):
-    """The number of occurrences of each distinct element.
-
-    Parameters
-    ----------
-    x : ndarray
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The number of occurrences of each distinct element."""
     return np.unique(x, return_counts=True)[1]
 
 
 def unique_inverse(x):
-    """The index of each element among the distinct elements.
-
-    Parameters
-    ----------
-    x : ndarray
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The index of each element among the distinct elements."""
     return np.unique(x, return_inverse=True)[1].reshape(np.shape(x))

@@ -9,75 +9,25 @@ __all__ = ["class_losses_backward", "class_or_zero", "class_pairs", "is_class"]
 
 
 def is_class(target, ignore_index):
-    """Whether a target's class is counted, that is, not ignored.
-
-    Parameters
-    ----------
-    target : array_like of int
-    ignore_index : int
-
-    Returns
-    -------
-    ndarray of bool
-    """
+    """Whether a target's class is counted, that is, not ignored."""
     return np.not_equal(target, ignore_index)
 
 
 def class_losses(x, target, axis, ignore_index):
-    """The negative of the element at the class, 0 for an ignored class.
-
-    Parameters
-    ----------
-    x : ndarray
-        Real.
-    target : array_like of int
-        Of the shape of `x` without `axis`.
-    axis : int
-    ignore_index : int
-
-    Returns
-    -------
-    ndarray
-        Of the shape of `target`.
-    """
+    """The negative of the element at the class, 0 for an ignored class; `target` has the shape of `x` without `axis`."""
     known = is_class(target, ignore_index)
     y = -pick(np.asarray(x, np.result_type(x, np.float16)), np.where(known, target, 0), axis)
     return np.where(known, y, y.dtype.type(0))
 
 
 def class_losses_backward(grad, target, shape, axis, ignore_index):
-    """The adjoint of class_losses.
-
-    Parameters
-    ----------
-    grad : ndarray
-        Of the shape of `target`.
-    target : array_like of int
-    shape : tuple of int
-        Of the result.
-    axis : int
-    ignore_index : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of class_losses; the result has the given shape."""
     known, grad = is_class(target, ignore_index), np.asarray(grad, np.result_type(grad, np.float16))
     return unpick(np.where(known, -grad, grad.dtype.type(0)), np.where(known, target, 0), shape, axis)
 
 
 def class_or_zero(target, ignore_index):
-    """The class, 0 for an ignored class.
-
-    Parameters
-    ----------
-    target : array_like of int
-    ignore_index : int
-
-    Returns
-    -------
-    ndarray of int
-    """
+    """The class, 0 for an ignored class."""
     return np.where(np.equal(target, ignore_index), 0, np.asarray(target, np.intp))
 
 

@@ -7,17 +7,7 @@ __all__ = ["binary_cross_entropy", "one_hot", "pick", "unpick"]
 
 
 def binary_cross_entropy(x, target):
-    """``-(target * log(x) + (1 - target) * log(1 - x))``, with logarithms clamped to at least -100.
-
-    Parameters
-    ----------
-    x, target : ndarray or scalar
-        Broadcast together.
-
-    Returns
-    -------
-    ndarray
-    """
+    """``-(target * log(x) + (1 - target) * log(1 - x))``, with logarithms clamped to at least -100."""
     x = np.asarray(x, np.result_type(np.result_type(x, target), np.float16))
     with np.errstate(divide="ignore"):
         high, low = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
@@ -25,20 +15,7 @@ def binary_cross_entropy(x, target):
 
 
 def one_hot(indices, num_classes, dtype):
-    """A new last axis with 1 at each index.
-
-    Parameters
-    ----------
-    indices : array_like of int
-        In [0, num_classes).
-    num_classes : int
-    dtype : dtype or None
-        None means int64.
-
-    Returns
-    -------
-    ndarray
-    """
+    """A new last axis with 1 at each index, which is in [0, num_classes); int64 if `dtype` is None."""
     indices = np.asarray(indices)
     if indices.size and not 0 <= indices.min() <= indices.max() < num_classes:
         raise IndexError(f"one_hot: indices must be in [0, {num_classes}), got {indices.min()} to {indices.max()}")
@@ -46,39 +23,12 @@ def one_hot(indices, num_classes, dtype):
 
 
 def pick(x, indices, axis):
-    """One element along `axis` for each position along the other axes.
-
-    Parameters
-    ----------
-    x : ndarray
-    indices : array_like of int
-        Of the shape of `x` without `axis`.
-    axis : int
-
-    Returns
-    -------
-    ndarray
-        A new array.
-    """
+    """One element along `axis` for each position along the other axes, as a new array."""
     return np.array(x[_places(indices, x.shape, axis)])
 
 
 def unpick(x, indices, shape, axis):
-    """The adjoint of pick: zeros with the elements of `x` at their indices.
-
-    Parameters
-    ----------
-    x : ndarray
-        Of the shape of `indices`.
-    indices : array_like of int
-    shape : tuple of int
-        Of the result.
-    axis : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of pick: zeros of the given shape with the elements of `x` at their indices."""
     y = np.zeros(shape, np.asarray(x).dtype)
     y[_places(indices, y.shape, axis)] = x
     return y

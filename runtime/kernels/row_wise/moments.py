@@ -8,17 +8,7 @@ __all__ = ["power_norm"]
 
 
 def centred(x, axis):
-    """Each element minus the mean.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-
-    Returns
-    -------
-    ndarray
-    """
+    """Each element minus the mean."""
     x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
     if not x.size:
         return x.copy()
@@ -28,19 +18,7 @@ def centred(x, axis):
 
 
 def euclidean_norm(x, axis, keepdims):
-    """Square root of the sum of squared moduli.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Real.
-    """
+    """Square root of the sum of squared moduli."""
     x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
     with np.errstate(over="ignore", under="ignore"):
         y = np.sqrt(np.sum(_squares(x), axis=axis, keepdims=keepdims))
@@ -48,21 +26,7 @@ def euclidean_norm(x, axis, keepdims):
 
 
 def power_norm(x, ord, axis, keepdims):
-    """``sum(abs(x)**ord)**(1/ord)``, scaled by the largest modulus so that no power overflows.
-
-    Parameters
-    ----------
-    x : ndarray
-    ord : float
-        Neither 0 nor infinite.
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Real.
-    """
+    """``sum(abs(x)**ord)**(1/ord)``, `ord` neither 0 nor infinite, scaled by the largest modulus so that no power overflows."""
     moduli = np.abs(x)
     scale = np.max(moduli, axis=axis, keepdims=True, initial=0)
     ratios = moduli / np.where((scale == 0) | np.isinf(scale), 1, scale)
@@ -72,20 +36,7 @@ def power_norm(x, ord, axis, keepdims):
 
 
 def std(x, axis, correction, keepdims):
-    """Square root of `var`, at every scale of `x`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    correction : float
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Real.
-    """
+    """Square root of `var`, at every scale of `x`."""
     with np.errstate(over="ignore", under="ignore"):
         y = np.sqrt(var(x, axis, correction, keepdims))
     if _in_range(y):
@@ -96,20 +47,7 @@ def std(x, axis, correction, keepdims):
 
 
 def var(x, axis, correction, keepdims):
-    """Mean squared distance from the mean, with the count minus `correction` as divisor.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    correction : float
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Real.
-    """
+    """Mean squared distance from the mean, with the count minus `correction` as divisor."""
     if np.asarray(x).dtype.kind not in "fc" or not np.size(x):
         return np.var(x, axis=axis, ddof=correction, keepdims=keepdims)
     residual = x - np.mean(x, axis=axis, keepdims=True)

@@ -6,53 +6,20 @@ from ..reductions.reductions import unreduce
 
 
 def log_softmax(x, axis):
-    """``x - logsumexp(x)`` along `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
+    """``x - logsumexp(x)`` along `axis`."""
     axis = _own_axes(x, axis)
     shifted = x - _highest(x, axis)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
 def log_softmax_backward(grad, y, axis):
-    """The adjoint of log_softmax.
-
-    Parameters
-    ----------
-    grad : ndarray
-    y : ndarray
-        The result of log_softmax.
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of log_softmax; `y` is its result."""
     _check_alike(grad, y)
     return grad - np.exp(y) * np.sum(grad, axis=axis, keepdims=True)
 
 
 def logsumexp(x, axis, keepdims):
-    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf if all of `x` is -inf.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-    """
+    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf if all of `x` is -inf."""
     highest = _highest(x, axis)
     highest = np.where(np.isinf(highest), 0, highest)
     with np.errstate(divide="ignore"):
@@ -61,38 +28,14 @@ def logsumexp(x, axis, keepdims):
 
 
 def logsumexp_backward(grad, x, axis, keepdims):
-    """The adjoint of logsumexp.
-
-    Parameters
-    ----------
-    grad : ndarray
-        Of the shape of the result.
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Zero if all of `x` is -inf; shared equally among infinities.
-    """
+    """The adjoint of logsumexp: zero if all of `x` is -inf, shared equally among infinities."""
     weights = _weights(x, axis, True)
     total = np.sum(weights, axis=axis, keepdims=True)
     return weights * (unreduce(grad, np.shape(total), axis, keepdims) / np.where(total == 0, 1, total))
 
 
 def softmax(x, axis):
-    """``exp(x) / sum(exp(x))`` along `axis`, without overflow.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
+    """``exp(x) / sum(exp(x))`` along `axis`, without overflow."""
     axis = _own_axes(x, axis)
     y = np.asarray(np.exp(x - _highest(x, axis)))
     y /= np.sum(y, axis=axis, keepdims=True)
@@ -100,19 +43,7 @@ def softmax(x, axis):
 
 
 def softmax_backward(grad, y, axis):
-    """The adjoint of softmax.
-
-    Parameters
-    ----------
-    grad : ndarray
-    y : ndarray
-        The result of softmax.
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
+    """The adjoint of softmax; `y` is its result."""
     _check_alike(grad, y)
     return y * (grad - np.sum(y * grad, axis=axis, keepdims=True))
 
@@ -120,16 +51,7 @@ def softmax_backward(grad, y, axis):
 def softmax_or_zero(x, axis, shared):
     """``exp(x) / sum(exp(x))`` along `axis`, zeros if every element is -inf.
 
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or tuple of int
-    shared : bool
-        Whether infinite elements share the sum equally; otherwise it is NaN at them.
-
-    Returns
-    -------
-    ndarray
+    Infinite elements share the sum equally if `shared`; otherwise it is NaN at them.
     """
     axis = _own_axes(x, axis)
     y = np.asarray(_weights(x, axis, shared))

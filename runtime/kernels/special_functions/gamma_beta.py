@@ -17,16 +17,7 @@ LARGE = 10
 
 
 def beta(a, b):
-    """Beta function. Needs SciPy.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Beta function. Needs SciPy."""
     a, b, dtype = in_double(a, b)
     p, q = np.minimum(a, b), np.maximum(a, b)
     with np.errstate(all="ignore"):
@@ -35,16 +26,7 @@ def beta(a, b):
 
 
 def betaln(a, b):
-    """Logarithm of the beta function. Needs SciPy.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Logarithm of the beta function. Needs SciPy."""
     a, b, dtype = in_double(a, b)
     low, high = np.minimum(a, b), np.maximum(a, b)
     stirling = (low > 0) & (high >= LARGE) & np.isfinite(high)
@@ -61,17 +43,7 @@ def betaln(a, b):
 
 
 def digamma_gap(a, b, n):
-    """Derivative `n` of digamma at `a` minus its value at ``a + b``. Needs SciPy.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of digamma at `a` minus its value at ``a + b``. Needs SciPy."""
     offered(n)
     a, b, dtype = in_double(a, b)
     inside = (a > 0) & (b > -a)
@@ -110,16 +82,7 @@ def in_double(*arrays):
 
 
 def kl_terms(a, b):
-    """``a * log(a / b) - a + b``; b if a is 0, inf if either is negative.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``a * log(a / b) - a + b``; b if a is 0, inf if either is negative."""
     a, b, dtype = in_double(a, b)
     with np.errstate(all="ignore"):
         near = np.abs(b - a) < a / 2
@@ -136,16 +99,7 @@ def offered(*orders):
 
 
 def rel_entr(a, b):
-    """``a * log(a / b)``; 0 if a is 0, inf if either is negative.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """``a * log(a / b)``; 0 if a is 0, inf if either is negative."""
     a, b, dtype = in_double(a, b)
     with np.errstate(all="ignore"):
         y = np.where((a > 0) & (b > 0), a * log_ratio(a, b), np.where((a == 0) & (b >= 0), 0, a + b + np.inf))

@@ -35,18 +35,7 @@ MANY = 1e6  # degrees of freedom; from this number on higher derivatives in them
 
 
 def beta_derivative(a, b, m, n):
-    """Derivative `m` in `a` and `n` in `b` of the beta function. Needs SciPy.
-
-    Parameters
-    ----------
-    a, b : ndarray or scalar
-    m, n : int
-
-    Returns
-    -------
-    ndarray
-        NaN if two quadrature rules disagree.
-    """
+    """Derivative `m` in `a` and `n` in `b` of the beta function, NaN if two quadrature rules disagree. Needs SciPy."""
     offered(m, n)
     a, b, dtype = in_double(a, b)
     with np.errstate(all="ignore"):
@@ -63,15 +52,7 @@ def beta_derivative(a, b, m, n):
 def betainc_derivative(a, b, x, k, m, n):
     """Derivative `k` in `a`, `m` in `b` and `n` in `x` of the regularised incomplete beta function. Needs SciPy.
 
-    Parameters
-    ----------
-    a, b, x : ndarray or scalar
-    k, m, n : int
-
-    Returns
-    -------
-    ndarray
-        NaN if two quadrature rules disagree.
+    NaN if two quadrature rules disagree.
     """
     offered(k, m, n)
     a, b, x, dtype = in_double(a, b, x)  # SciPy's function has an error of 1e-5 in single precision
@@ -113,15 +94,7 @@ def betainc_derivative(a, b, x, k, m, n):
 def gammainc_derivative(a, x, m, n):
     """Derivative `m` in `a` and `n` in `x` of the regularised lower incomplete gamma function. Needs SciPy.
 
-    Parameters
-    ----------
-    a, x : ndarray or scalar
-    m, n : int
-
-    Returns
-    -------
-    ndarray
-        NaN if two quadrature rules disagree.
+    NaN if two quadrature rules disagree.
     """
     offered(m, n)
     a, x, dtype = in_double(a, x)
@@ -156,15 +129,7 @@ def gammainc_derivative(a, x, m, n):
 def stdtr_derivative(df, t, m, n):
     """Derivative `m` in `df` and `n` in `t` of Student's distribution function. Needs SciPy.
 
-    Parameters
-    ----------
-    df, t : ndarray or scalar
-    m, n : int
-
-    Returns
-    -------
-    ndarray
-        NaN if two quadrature rules disagree, and for higher derivatives in `df` from a million degrees of freedom on.
+    NaN if two quadrature rules disagree, and for higher derivatives in `df` from a million degrees of freedom on.
     """
     offered(m, n)
     df, t, dtype = in_double(df, t)

@@ -17,18 +17,7 @@ HIGHEST = 20  # higher derivatives of the mean of 1 / (1 + x t) have less than e
 
 
 def exprel_derivative(x, n):
-    """Derivative `n` of (exp(x) - 1) / x, 1 at 0.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of (exp(x) - 1) / x, 1 at 0."""
     x, dtype = _in_double(x, n, "exprel")
     near = np.abs(x) < 20 + n
     with np.errstate(all="ignore"):
@@ -36,18 +25,7 @@ def exprel_derivative(x, n):
 
 
 def log1p_ratio_derivative(x, n):
-    """Derivative `n` of log(1 + x) / x, 1 at 0.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of log(1 + x) / x, 1 at 0."""
     x, dtype = _in_double(x, n, "log(1 + x) / x")
     near = (x > -0.6) & (x < 1.5 + n)
     with np.errstate(all="ignore"):

@@ -13,19 +13,7 @@ __all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel"
 
 
 def bessel(name, v, x):
-    """A Bessel function of scipy.special, accurate also for tiny or infinite arguments. Needs SciPy.
-
-    Parameters
-    ----------
-    name : {'iv', 'ive', 'jv', 'kv', 'yv', 'spherical_jn', 'spherical_yn'}
-    v : float
-        Order.
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """A Bessel function of scipy.special, accurate also for tiny or infinite arguments. Needs SciPy."""
     y, x = special(name, v, x), np.asarray(x)
     size = np.abs(x)
     tiny = (size < 1e-10) & (size > 0)
@@ -43,16 +31,7 @@ def bessel(name, v, x):
 
 
 def digamma(x):
-    """Derivative of the logarithm of the gamma function. Needs SciPy.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative of the logarithm of the gamma function. Needs SciPy."""
     y = scipy_function("digamma")(x)
     left = np.less(x, -0.25)
     if left.any():
@@ -68,17 +47,7 @@ def digamma(x):
 
 
 def erfcx(x, n):
-    """Derivative `n` of the scaled complementary error function. Needs SciPy.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of the scaled complementary error function. Needs SciPy."""
     if not 0 <= n <= 64:
         raise ValueError(f"the derivative {n} of erfcx is not offered; those up to the 64th are")
     if n == 0:
@@ -98,20 +67,7 @@ def erfcx(x, n):
 
 
 def ive(v, x, n):
-    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs SciPy.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : ndarray or scalar
-        Real.
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs SciPy."""
     dtype = np.result_type(np.result_type(x), np.float16)
     x = np.asarray(x, np.float64)
     far = np.abs(x) > 20 + v * v
@@ -128,20 +84,7 @@ def ive(v, x, n):
 
 
 def kve(v, x, n):
-    """Derivative `n` of ``exp(x) * kv(v, x)``. Needs SciPy.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : ndarray or scalar
-        Real.
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of ``exp(x) * kv(v, x)``. Needs SciPy."""
     dtype = np.result_type(np.result_type(x), np.float16)
     x = np.asarray(x, np.float64)
     far = x > 20 + v * v
@@ -166,17 +109,7 @@ _gelu = Program("x -> y", f"""
 
 
 def gelu(x, approximate):
-    """Gaussian error linear unit.
-
-    Parameters
-    ----------
-    x : ndarray
-    approximate : {'none', 'tanh'}
-
-    Returns
-    -------
-    ndarray
-    """
+    """Gaussian error linear unit."""
     y = error_function.gelu(x) if approximate == "none" else None
     if y is not None:
         return y
@@ -188,16 +121,7 @@ def gelu(x, approximate):
 
 
 def lgamma(x):
-    """Logarithm of the modulus of the gamma function.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Logarithm of the modulus of the gamma function."""
     x = np.asarray(x)
     y = np.asarray(scipy_function("gammaln", _lgamma)(x))
     if x.dtype.kind != "f" or not x.size:
@@ -215,17 +139,7 @@ def lgamma(x):
 
 
 def polygamma(n, x):
-    """Derivative `n` of the digamma function. Needs SciPy.
-
-    Parameters
-    ----------
-    n : int
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """Derivative `n` of the digamma function. Needs SciPy."""
     if n == 0:
         return digamma(x)
     if n > 170:  # checked before n! is computed, which takes too long for large n
@@ -237,33 +151,13 @@ def polygamma(n, x):
 
 
 def modified_bessel(name, x):
-    """i0 or i1 of scipy.special, up to the end of the range of floats. Needs SciPy.
-
-    Parameters
-    ----------
-    name : {'i0', 'i1'}
-    x : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
+    """i0 or i1 of scipy.special, up to the end of the range of floats. Needs SciPy."""
     y, x = special(name, x), np.asarray(x)
     return _to_the_end(y, np.isinf(y), x, scipy_function(name + "e"), 1)
 
 
 def rgamma(x):
-    """One over the gamma function; from 170 on by its recurrence, because SciPy's function underflows too early. Needs SciPy.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """One over the gamma function; from 170 on by its recurrence, because SciPy's function underflows too early. Needs SciPy."""
     y, x = special("rgamma", x), np.asarray(x)
     far = (np.abs(x.real - 175) < 5) & (x.imag == 0)
     if not far.any():
@@ -276,17 +170,7 @@ def rgamma(x):
 
 
 def special(name, *arguments):
-    """A function of scipy.special. Needs SciPy.
-
-    Parameters
-    ----------
-    name : str
-    *arguments : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
+    """A function of scipy.special. Needs SciPy."""
     return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("yaml")
 pytest.importorskip("jinja2")
 
 from gradspec.operators import Operator  # noqa: E402
-from gradspec.operators.questions import QUESTIONS  # noqa: E402
+from gradspec.operators.checks import CHECKS  # noqa: E402
 from gradspec.operators.text import OperatorError  # noqa: E402
 from tests.asked import each  # noqa: E402
 
@@ -116,7 +116,7 @@ def gudermann():
 @each("text", OTHERS.values(), ids=OTHERS)
 def test_an_entry_of_each_form_stands_all_questions(text):
     made = gs.operator(text)
-    assert isinstance(made, Operator) and len(made.proofs) == len(QUESTIONS) + 1
+    assert isinstance(made, Operator) and len(made.proofs) == len(CHECKS) + 1
     assert all(found for _, found in made.proofs)
 
 
@@ -282,14 +282,14 @@ def test_a_question_finds_a_wrong_operator(gudermann):
     wrong = Operator(replace(gudermann.facts, module="wrong"), gudermann.forward, lambda wanted, x, grad: (grad * x,),
                      lambda x, y, x_t: (x_t * x,))  # fmt: skip
     with pytest.raises(AssertionError, match="gradient at f\\("):
-        QUESTIONS[1](wrong)
+        CHECKS[1](wrong)
     once = Operator(replace(gudermann.facts, module="once"), gudermann.forward, lambda wanted, x, grad: (grad / gs.cosh(x.detach()),),
                     gudermann.jvp)  # fmt: skip
     with pytest.raises(AssertionError, match="second derivative at f\\("):
-        QUESTIONS[2](once)
+        CHECKS[2](once)
     with pytest.raises(AssertionError, match="coefficient"):
-        next(q for q in QUESTIONS if q.__name__ == "series")(wrong)
+        next(q for q in CHECKS if q.__name__ == "series")(wrong)
     shifted = Operator(replace(gudermann.facts, module="shifted", batch=("elements", "a")), lambda x: np.cumsum(x, axis=0) if x.ndim else x,
                        gudermann.vjp, gudermann.jvp)  # fmt: skip
     with pytest.raises(AssertionError, match="vmap at f\\("):
-        next(q for q in QUESTIONS if q.__name__ == "batches")(shifted)
+        next(q for q in CHECKS if q.__name__ == "batches")(shifted)

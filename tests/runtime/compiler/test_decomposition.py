@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.lowering.elementwise_loops import loop_from
+from gradspec.compiler.lowering.inner_loops import loop_from
 from gradspec.compiler.passes import pipeline
 from gradspec.compiler.passes.decomposition import decompose, is_cast
 from gradspec.compiler.tracing.calling import by_keyword

@@ -56,7 +56,7 @@ cdef bint reads_any(Instruction line, dict values) except -1:
 
 
 cdef object computed(Instruction line, set shared):
-    """What an instruction of constants gives; None where there is something else among its arguments."""
+    """The result of an instruction of constants; None if an argument is not a constant."""
     cdef Value out, value
     for value in line.read:
         if value.kind != "constant" or value.data is None or value.shared is not None or value in shared:

@@ -7,7 +7,7 @@ from ..values cimport Value, memory_of
 
 
 def eliminate_dead_code(list lines, returned):
-    """The instructions that results, guards, draws and writes to what was given need."""
+    """The instructions that results, guards, draws and writes to inputs need."""
     cdef Instruction line
     cdef Value value, owner
     cdef set live = set(returned), memory = set()

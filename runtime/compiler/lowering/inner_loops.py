@@ -1,7 +1,7 @@
-"""Elementwise loops: operators that are one inner loop over plain memory.
+"""Inner loops: find the elementwise operators and the sums that are one loop over plain memory.
 
-Decides which operators are, and the steps of their operands.  The answer depends on the operator, its numbers and the layouts
-alone, and is cached by them.
+Computes the strides of elementwise operands.  The result depends on the operator, its numbers and the layouts alone, and is
+cached by them.  The kernels say which operators are sums, and along which axes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...kernels.reductions.sums import span_of
 from ..execute.executable import loop_of
 from ..tracing.instructions import Instruction
 from ..tracing.layouts import rows_of, step_of
@@ -109,3 +110,17 @@ def found(line: Instruction, by_rows: bool) -> InnerLoop | None:
         return InnerLoop(base, kind, tuple(places), (*steps, out.dtype.itemsize), size)
     strides = (*(inner for _, inner in steps[:-1]), out.dtype.itemsize)
     return InnerLoop(base, kind, tuple(places), strides, rows[1], rows[0], tuple(outer for outer, _ in steps))
+
+
+def sum_from(line: Instruction) -> tuple[int, int, int, bool] | None:
+    """The sum of an instruction as `outer`, `length`, `inner`, and whether it returns means; None if it is not a sum of plain
+    real numbers."""
+    entry, out = line.entry, line.outputs
+    if entry is None or line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
+        return None
+    x, *others = line.arguments
+    if len(line.read) != 1 or type(x) is not Value or x.dtype != out.dtype or x.dtype.char not in "fd":
+        return None
+    if not x.layout.c_contiguous or not out.layout.c_contiguous or out.memory is not out:
+        return None
+    return span_of(line.name, x.shape, tuple(others))

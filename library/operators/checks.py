@@ -295,9 +295,9 @@ def _dtypes(operator: Operator) -> list[Any]:
     return [only] if only else [np.float64, np.complex128] if dtype in ("any", "float") else [np.float64]
 
 
-def _checked(question: Callable[[], Any], call: Call, what: str) -> None:
+def _checked(check: Callable[[], Any], call: Call, what: str) -> None:
     try:
-        question()
+        check()
     except Exception as error:
         raise AssertionError(f"{what} at {call.source}: {error}") from error
 
@@ -307,14 +307,14 @@ def _hermitian(x: Any) -> Any:
     return ops.multiply(ops.add(x, ops.mH(x)), 0.5)
 
 
-def _quiet(question: Callable[[Operator], str]) -> Callable[[Operator], str]:
+def _quiet(check: Callable[[Operator], str]) -> Callable[[Operator], str]:
     """A check without NumPy's warnings: numbers other than a sample's may leave the domain."""
-    @functools.wraps(question)
+    @functools.wraps(check)
     def asked(operator: Operator) -> str:
         with np.errstate(all="ignore"):
-            return question(operator)
+            return check(operator)
 
     return asked
 
 
-QUESTIONS = tuple(map(_quiet, (stated_values, first_order, second_order, batches, series, replays, single_precision, written)))
+CHECKS = tuple(map(_quiet, (stated_values, first_order, second_order, batches, series, replays, single_precision, written)))
