@@ -13,15 +13,15 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 16345,
-    "runtime/api": 2305,
+    "the core of the runtime": 16400,
+    "runtime/api": 2307,
     "runtime/compiler": 13248,
     "runtime/core": 4438,
-    "runtime/engine": 2827,
+    "runtime/engine": 2830,
     "runtime/formulas": 1174,
     "runtime/kernels": 20247,
     "runtime/methods": 2224,
-    "runtime/saved": 1623,
+    "runtime/saved": 1675,
     "runtime/support": 2357,
     "runtime/transforms": 2516,
     "library/array_api": 633,

@@ -89,7 +89,7 @@ cdef int attach_alias(TensorBase view, object operand) except -1:
 
 
 cdef uint32_t history_writes(TensorBase view) noexcept:
-    """The writes so far that may take its place in the graph from a view: all of them, if it was taken without recording."""
+    """The number of writes so far that change the history of a view; a view taken without recording counts every write."""
     return view.counter.value if view.extra.creation >= IN_NO_GRAD else view.counter.histories
 
 
@@ -101,7 +101,7 @@ cdef int note_writes(TensorBase view) except -1:
 
 
 cdef int watch(TensorBase view) except -1:
-    """Have a view that was taken without recording checked on every use: an unrecorded write leaves the count `rebased` as it is."""
+    """Have a view that was taken without recording checked on every use: unrecorded writes do not change `rebased`."""
     if view.extra.creation >= IN_NO_GRAD and base_of(view).flags & REQUIRES_GRAD:
         view.extra.rebased = view.counter.rebased ^ WATCHED
     return 0
