@@ -577,7 +577,7 @@ class Tensor(ArrayTensor):
     def flatnonzero(self) -> Tensor:
         """Indices in C order of the nonzero elements."""
     def gather(self, axis: _int, indices: Index) -> Tensor:
-        """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
+        """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis. An array without axes counts as one element along axis 0."""
     def index_add(self, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
     def index_copy(self, axis: _int, indices: Index, source: Operand) -> Tensor:
@@ -589,7 +589,7 @@ class Tensor(ArrayTensor):
     def index_reduce(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
         """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]."""
     def index_select(self, axis: _int, indices: Index) -> Tensor:
-        """Slices of `x` along `axis`, in the order of `indices`."""
+        """Slices of `x` along `axis`, in the order of `indices`; a single index keeps the axis, with length 1."""
     def masked_fill(self, mask: Operand, value: Operand) -> Tensor:
         """A copy of `x` with `value` where the mask is true."""
     def masked_scatter(self, mask: Operand, source: Operand) -> Tensor:
@@ -1623,7 +1623,7 @@ def extract(condition: Operand, x: Operand) -> Tensor:
 def flatnonzero(x: Operand) -> Tensor:
     """Indices in C order of the nonzero elements."""
 def gather(x: Operand, axis: _int, indices: Index) -> Tensor:
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis. An array without axes counts as one element along axis 0."""
 def getitem(x: Operand, index: Index) -> Tensor:
     """x[index]; a view if the index consists only of integers, slices, None and Ellipsis."""
 def index_add(x: Operand, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
@@ -1637,7 +1637,7 @@ def index_put(x: Operand, index: Index, value: Operand, accumulate: _bool = Fals
 def index_reduce(x: Operand, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
     """scatter_reduce for whole slices along `axis`, slice i of `source` to slice indices[i]."""
 def index_select(x: Operand, axis: _int, indices: Index) -> Tensor:
-    """Slices of `x` along `axis`, in the order of `indices`."""
+    """Slices of `x` along `axis`, in the order of `indices`; a single index keeps the axis, with length 1."""
 def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
     """A copy of `x` with `value` where the mask is true."""
 def masked_scatter(x: Operand, mask: Operand, source: Operand) -> Tensor:

@@ -1865,7 +1865,7 @@ def _spread_index(indices, shape, axis):
     return kernels.spread_index(indices, shape, axis)
 
 def index_select(x, axis, indices):
-    return take(x, indices, axis)
+    return take(x, atleast_1d(indices) if np.ndim(x) else indices, axis)
 
 def masked_fill(x, mask, value):
     return kernels.where(mask, value, x)
@@ -1936,13 +1936,14 @@ def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
         start = x
     else:
         start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-    order = argsort(numbers, axis)
-    places = take_along_axis(numbers, order, axis)
+    row = atleast_1d(numbers)
+    order = argsort(row, axis)
+    places = take_along_axis(row, order, axis)
     return (
         start
         * scatter(
             ones(np.shape(x), dtype=np.result_type(source)), axis, places,
-            _products(take_along_axis(given, order, axis), places, axis)
+            _products(take_along_axis(atleast_1d(given), order, axis), places, axis)
         )
     )
 

@@ -2024,7 +2024,8 @@ cdef class Tensor(ArrayTensor):
         return op_flatnonzero(self)
 
     def gather(self, axis, indices):
-        """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
+        """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis. An
+        array without axes counts as one element along axis 0."""
         return op_gather(self, axis, indices)
 
     def __getitem__(self, index):
@@ -2080,7 +2081,7 @@ cdef class Tensor(ArrayTensor):
         return op_index_reduce_(self, axis, indices, source, reduce, include_self)
 
     def index_select(self, axis, indices):
-        """Slices of `x` along `axis`, in the order of `indices`."""
+        """Slices of `x` along `axis`, in the order of `indices`; a single index keeps the axis, with length 1."""
         return op_index_select(self, axis, indices)
 
     def masked_fill(self, mask, value):

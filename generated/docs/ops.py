@@ -1207,10 +1207,10 @@ describe({
     "flatnonzero": docstring('Indices in C order of the nonzero elements.', 'x : array_like', 'flatnonzero(x) -> Index indices\n'
         'not differentiable', examples='>>> gs.flatnonzero([[0.0, 2.0]])\n' 'tensor([1])', returns='indices : Tensor'),
     "gather": docstring(
-        'y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.',
-        'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
-        '    Integers; negative integers count from the end.', 'gather(x, int axis, Index indices) -> y\n' 'linear in x\n'
-        'grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)',
+        'y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis. An array without\n'
+        'axes counts as one element along axis 0.', 'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n'
+        'indices : index\n' '    Integers; negative integers count from the end.', 'gather(x, int axis, Index indices) -> y\n'
+        'linear in x\n' 'grad_x = scatter_add(zeros(x.shape, dtype=x.dtype), axis, indices, grad)',
         examples='>>> gs.gather([[1.0, 2.0], [3.0, 4.0]], 1, [[1], [0]])\n' 'tensor([[2.],\n' '        [3.]])'),
     "getitem": docstring('x[index]; a view if the index consists only of integers, slices, None and Ellipsis.', 'x : array_like\n'
         'index : index\n' '    Index, as between brackets.', 'getitem(x, Index index) -> y\n' 'linear in x\n'
@@ -1252,9 +1252,10 @@ describe({
         'composite: scatter_reduce(x, axis, _spread_index(indices, source.shape, axis), source, reduce,\n'
         '  include_self=include_self)', examples=">>> gs.index_reduce([1.0, 2.0], 0, [1, 1], [3.0, 5.0], 'prod')\n"
         'tensor([ 1., 30.])'),
-    "index_select": docstring('Slices of `x` along `axis`, in the order of `indices`.', 'x : array_like\n' 'axis : int\n'
-        '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.',
-        'index_select(x, int axis, Index indices) -> y\n' 'composite: take(x, indices, axis)',
+    "index_select": docstring(
+        'Slices of `x` along `axis`, in the order of `indices`; a single index keeps the axis, with length 1.', 'x : array_like\n'
+        'axis : int\n' '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.',
+        'index_select(x, int axis, Index indices) -> y\n' 'composite: take(x, atleast_1d(indices) if x.ndim else indices, axis)',
         examples='>>> gs.index_select([[1.0, 2.0], [3.0, 4.0]], 1, [1, 0, 1])\n' 'tensor([[2., 1., 2.],\n'
         '        [4., 3., 4.]])'),
     "masked_fill": docstring('A copy of `x` with `value` where the mask is true.', 'x : array_like\n'
@@ -1316,12 +1317,14 @@ describe({
         "composite: scatter_add(start, axis, indices, given) if kind == 'sum' else scatter_add(start, axis, indices,\n"
         "  given) / maximum(counts, 1) if kind == 'mean' else _scatter_extreme(x, axis, indices, given, kind == 'amax',\n"
         "  include_self) if kind == 'amax' or kind == 'amin' else start * scatter(ones(x.shape, dtype=source.dtype),\n"
-        '  axis, places, _products(take_along_axis(given, order, axis), places, axis))\n' 'where kind = checked_scatter(reduce)\n'
+        '  axis, places, _products(take_along_axis(atleast_1d(given), order, axis), places, axis))\n'
+        'where kind = checked_scatter(reduce)\n'
         "where start = x if include_self else scatter(x, axis, indices, 1 if kind == 'prod' else 0)\n"
         'where numbers = _places_along(indices, axis, x.shape)\n'
         'where given = getitem(source, corner(source.shape, numbers.shape))\n'
         'where counts = scatter_add(full(x.shape, 1 if include_self else 0, dtype=x.dtype), axis, indices,\n'
-        '  ones_like(given))\n' 'where order = argsort(numbers, axis)\n' 'where places = take_along_axis(numbers, order, axis)',
+        '  ones_like(given))\n' 'where row = atleast_1d(numbers)\n' 'where order = argsort(row, axis)\n'
+        'where places = take_along_axis(row, order, axis)',
         examples=">>> gs.scatter_reduce([1.0, 2.0, 3.0], 0, [0, 0, 2], [5.0, 7.0, 11.0], 'sum')\n" 'tensor([13.,  2., 14.])'),
     "select": docstring('View of slice `index` of `x` along `axis`, without that axis.', 'x : array_like\n' 'axis : int\n'
         '    Axis of the slices.\n' 'index : int\n' '    Slice; a negative number counts from the end.',

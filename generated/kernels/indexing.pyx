@@ -19,6 +19,7 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward1 forward__flat_index = <Forward1> load_forward("gradspec.generated.kernels.statistics", "_flat_index", 1)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
+cdef Forward1 forward_atleast_1d = <Forward1> load_forward("gradspec.generated.kernels.views", "atleast_1d", 1)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
@@ -119,7 +120,7 @@ cdef object forward__spread_index(object indices, object shape, object axis):
         raise explain(error_, "_spread_index", indices=indices, shape=shape, axis=axis) from None
 
 cdef object forward_index_select(object x, object axis, object indices):
-    return forward_take(x, indices, axis)
+    return forward_take(x, forward_atleast_1d(indices) if ndim_of(x) else indices, axis)
 
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
@@ -209,13 +210,14 @@ cdef object forward_scatter_reduce(object x, object axis, object indices, object
         start = x
     else:
         start = forward_scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-    order = forward_argsort(numbers, axis, False, True)
-    places = forward_take_along_axis(numbers, order, axis)
+    row = forward_atleast_1d(numbers)
+    order = forward_argsort(row, axis, False, True)
+    places = forward_take_along_axis(row, order, axis)
     return forward_multiply(
         start,
         forward_scatter(
             forward_ones(shape_of(x), dtype_of(source)), axis, places,
-            forward__products(forward_take_along_axis(given, order, axis), places, axis)
+            forward__products(forward_take_along_axis(forward_atleast_1d(given), order, axis), places, axis)
         )
     )
 

@@ -273,7 +273,8 @@ cdef tuple jvp_gather(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.gather(x_t, axis, indices),)
 
 def gather(x, axis, indices):
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis. An array
+    without axes counts as one element along axis 0."""
     return op_gather(x, axis, indices)
 
 
@@ -663,13 +664,13 @@ cdef object op_index_select(object x, object axis, object indices):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return ops.take(x, indices, axis)
+            return ops.take(x, ops.atleast_1d(indices) if ndim_of(x) else indices, axis)
         return wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
     except Exception as error_:
         raise explain(error_, "index_select", x=x, axis=axis, indices=indices) from None
 
 def index_select(x, axis, indices):
-    """Slices of `x` along `axis`, in the order of `indices`."""
+    """Slices of `x` along `axis`, in the order of `indices`; a single index keeps the axis, with length 1."""
     return op_index_select(x, axis, indices)
 
 
@@ -1067,13 +1068,14 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
                 start = x
             else:
                 start = ops.scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-            order = ops.argsort(numbers, axis)
-            places = ops.take_along_axis(numbers, order, axis)
+            row = ops.atleast_1d(numbers)
+            order = ops.argsort(row, axis)
+            places = ops.take_along_axis(row, order, axis)
             return (
                 start
                 * ops.scatter(
                     ops.ones(shape_of(x), dtype=dtype_of(source)), axis, places,
-                    ops._products(ops.take_along_axis(given, order, axis), places, axis)
+                    ops._products(ops.take_along_axis(ops.atleast_1d(given), order, axis), places, axis)
                 )
             )
         return wrap_forward(forward_scatter_reduce(array_of(x), axis, index_of(indices), array_of(source), reduce, include_self))

@@ -5,6 +5,7 @@ the rows and columns of a Jacobian.
 Uses only operators that combine results.
 """
 
+import threading
 from contextlib import contextmanager
 
 import numpy as np
@@ -12,16 +13,33 @@ import numpy as np
 from ..core.conversion import asarray, tensor
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, inference_mode, is_inference_mode_enabled, no_grad
 from ..core.tensor import TensorBase
-from ..engine.backward import GradientEdge, get_gradient_edge, grad
-from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
+from ..engine.backward import GradientEdge, depends_on_others, get_gradient_edge, grad
+from ..methods.dual_level import batched_level, dual_level, innermost_level, is_dual, make_dual, unpack_dual
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, NotBatched
 from ..support.pytree import LEAF, alike, flatten, places, rebuild
-from ..transforms.batching.batched_backward import of_every_row
+from ..transforms.batching.batched_backward import bottom, of_every_row
 from ..transforms.batching.level_tensor import without_graph
 
 IN_CACHE = 1 << 16  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."
+
+
+_thread = threading.local()  # .differentiated: what is_differentiated returns
+
+
+def is_differentiated():
+    """Whether `gradspec.func` differentiates the function that is running: a result without a graph would be a constant."""
+    return getattr(_thread, "differentiated", False)
+
+
+def call_differentiated(function, args, kwargs):
+    """Call a function that `gradspec.func` differentiates."""
+    outer, _thread.differentiated = is_differentiated(), True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _thread.differentiated = outer
 
 
 def recording():
@@ -58,13 +76,15 @@ class UserFunction:
     """
 
     def __init__(self, caller, func, inputs, create_graph):
-        self.caller, self.create_graph = caller, create_graph
+        self.inside = not create_graph and is_differentiated()
+        self.caller, self.create_graph = caller, create_graph or self.inside
         if func is not None:  # else a subclass has the method; storing it would create a cycle
             self.func = func
         self.spread = isinstance(inputs, tuple)
         self.inputs, self.inputs_form = self.tensors(inputs, "inputs")
         self.outputs_form = LEAF
-        self.recorded = create_graph  # whether forward mode records, too
+        self.recorded = self.create_graph  # whether forward mode records, too
+        self.own = []  # the variables that are leaves
 
     def tensors(self, nest, what):
         """The leaves of a pytree, arrays as tensors, and its structure."""
@@ -113,7 +133,8 @@ class UserFunction:
         if not self.create_graph:
             return [without_graph(recordable(of_every_row(x))).requires_grad_() for x in self.inputs]
         views = [recordable(of_every_row(x))[...] for x in self.inputs]  # keeps the tangents of outer levels, too
-        return [x if x.requires_grad else x.requires_grad_() for x in views]
+        self.own += [x.requires_grad_() for x in views if not x.requires_grad]
+        return views
 
     def copies(self):
         """Copies of the inputs for a call that records nothing: without recording, the function could write to its inputs."""
@@ -144,8 +165,30 @@ class UserFunction:
         return outputs[0]
 
     def finished(self, values, form):
-        """Results in the user's pytree, detached unless `create_graph` is set."""
+        """Results in the user's pytree, detached unless `create_graph` is set, or a graph or tangent of the caller needs them."""
+        if self.inside:
+            return rebuild(form, [x if depends_on_others(with_tangents([x]), self.own) else without_history(x) for x in values])
         return rebuild(form, values if self.create_graph else [without_graph(value) for value in values])
+
+
+# Graphs and tangents.
+
+
+def with_tangents(values):
+    """Tensors, and their tangents at the open levels, which may depend on further tensors."""
+    found = list(values)
+    for level in reversed(range(innermost_level())):  # a tangent may have tangents of outer levels
+        pairs = [unpack_dual(value, level=level) for value in found]
+        found += [tangent for _, tangent in pairs if tangent is not None]
+    return found
+
+
+def without_history(x):
+    """`x` without its graph; its tangents stay, without their graphs."""
+    if not innermost_level() and not is_dual(bottom(x)):
+        return without_graph(x)
+    with no_grad():
+        return ops.copy(x)
 
 
 # Passes.

@@ -50,7 +50,8 @@ def vjp(
     v : Tensor, ndarray, or a nest of them, optional
         Has the structure and the shapes of the result of `func`; optional if that is a single element.
     create_graph : bool
-        Record the computation of the results, so that they can be differentiated; otherwise they are detached.
+        Record the computation of the results, so that they can be differentiated; otherwise they are detached, except inside of
+        a function that `gradspec.func` differentiates.
     strict : bool
         Refuse a function whose outputs are independent of an input, instead of returning zeros.
 
@@ -69,7 +70,7 @@ def vjp(
             raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a "
                                "single element.")  # fmt: skip
         cotangents = None if v is None else function.vector(v, outputs, function.outputs_form)
-        found = gradients(outputs, variables, cotangents, create_graph)
+        found = gradients(outputs, variables, cotangents, function.create_graph)
         if strict:
             refuse_independent(found, "The output")
         found = filled(found, variables)
@@ -111,7 +112,7 @@ def jvp(
         try:
             outputs, found = push_forward(function, tangents)
         except NotImplementedError:
-            outputs, found = push_by_reverse(function, function.variables(), tangents, create_graph)
+            outputs, found = push_by_reverse(function, function.variables(), tangents, function.create_graph)
         if strict and create_graph:
             refuse_constant(found, "jacobian")
     form = function.outputs_form
@@ -157,7 +158,7 @@ def jacobian(
         if strategy == "forward-mode" or (strategy is None and _is_tall(outputs, variables)):
             blocks = _columns_or_none(function, strategy, vectorize)
         if blocks is None:
-            blocks = rows(outputs, variables, create_graph, vectorize)
+            blocks = rows(outputs, variables, function.create_graph, vectorize)
         if strict and create_graph:
             refuse_constant_blocks(blocks)
     return rebuild(function.outputs_form, [function.finished(row, function.inputs_form) for row in blocks])
@@ -190,7 +191,7 @@ def hessian(
 
     def gradient(duals):
         output = function.single_output(duals)
-        return filled(gradients([output], duals, None, create_graph), duals)
+        return filled(gradients([output], duals, None, function.create_graph), duals)
 
     with recording():
         if strict:
@@ -201,7 +202,7 @@ def hessian(
             blocks = columns(function, lambda *tangents: push(gradient, function.variables(), *tangents), vectorize)
         else:
             variables, _, first = _gradient(function, False)
-            blocks = rows(filled(first, variables), variables, create_graph, vectorize)
+            blocks = rows(filled(first, variables), variables, function.create_graph, vectorize)
         if strict and create_graph:
             refuse_constant_blocks(blocks)
     form = function.inputs_form
@@ -253,7 +254,7 @@ def hvp(
     v = function.input_vector(v)
     with recording():
         try:
-            twice = strict or create_graph
+            twice = strict or function.create_graph
             output, found = _vector_hessian(function, v, strict) if twice else _pushed_gradient(function, v)
         except NotImplementedError:
             output, found = _vector_hessian(function, v, strict)
@@ -277,7 +278,7 @@ def _vector_hessian(function, v, strict):
     if strict:
         refuse_independent(found, "The jacobian")
     found = filled(found, variables)
-    if strict and function.create_graph:
+    if strict and function.create_graph and not function.inside:
         refuse_constant(found, "hessian")
     return output, found
 

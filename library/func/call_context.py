@@ -10,18 +10,17 @@ import threading
 
 import numpy as np
 
-from ..autograd.flat_derivatives import UserFunction, recordable
+from ..autograd.flat_derivatives import UserFunction, call_differentiated, recordable, with_tangents, without_history
 from ..core.conversion import asarray
-from ..core.grad_mode import is_grad_enabled, no_grad
+from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others, get_gradient_edge
-from ..methods.dual_level import innermost_level, is_dual, unpack_dual
+from ..methods.dual_level import innermost_level
 from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, places, rebuild
-from ..transforms.batching.batched_backward import bottom, of_every_row
-from ..transforms.batching.level_tensor import without_graph
+from ..transforms.batching.batched_backward import of_every_row
 
 CALLED = {
     "grad": "grad_and_value(f)(*args)", "value_and_grad": "grad_and_value(f)(*args)", "vjp": "vjp(f, *primals)",
@@ -114,7 +113,7 @@ class Point(UserFunction):
         args = list(self.args)
         for i, variable in zip(self.numbers, variables):
             args[i] = variable
-        value = self.function(*args, **self.kwargs)
+        value = call_differentiated(self.function, args, self.kwargs)
         if not self.has_aux:
             return value
         if not isinstance(value, tuple) or len(value) != 2:
@@ -266,20 +265,3 @@ class Point(UserFunction):
         """The results for each leaf of the arguments, as one pytree or a tuple of them, like `argnums`."""
         nest = rebuild(self.inputs_form, found)
         return nest[0] if self.alone else nest
-
-
-def with_tangents(values):
-    """Tensors, and their tangents at the open levels, which may depend on further tensors."""
-    found = list(values)
-    for level in reversed(range(innermost_level())):  # a tangent may have tangents of outer levels
-        pairs = [unpack_dual(value, level=level) for value in found]
-        found += [tangent for _, tangent in pairs if tangent is not None]
-    return found
-
-
-def without_history(x):
-    """`x` without its graph; its tangents stay, without their graphs."""
-    if not innermost_level() and not is_dual(bottom(x)):
-        return without_graph(x)
-    with no_grad():
-        return ops.copy(x)

@@ -12,7 +12,17 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from ..autograd.differences import normal_like
-from ..autograd.flat_derivatives import filled, gradients, push, push_transposed, recording, roots_of, transposed
+from ..autograd.flat_derivatives import (
+    filled,
+    gradients,
+    push,
+    push_transposed,
+    recording,
+    roots_of,
+    transposed,
+    with_tangents,
+    without_history,
+)  # fmt: skip
 from ..core.conversion import asarray
 from ..core.grad_mode import is_grad_enabled
 from ..engine.backward import get_gradient_edge
@@ -22,7 +32,7 @@ from ..support.errors import CallTypeError, CallValueError, NotBatched
 from ..support.generator import numpy_random
 from ..support.pytree import flatten, rebuild
 from ..transforms.batching.level_tensor import whole_of
-from .call_context import Point, with_tangents, without_history
+from .call_context import Point
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:

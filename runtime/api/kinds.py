@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.conversion import tensor
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
@@ -20,7 +22,7 @@ __all__ = [
 class _Kind(type):
     """The metaclass of the classes, which have no instances of their own."""
 
-    dtype: str
+    dtype: np.dtype[Any]  # so that NumPy, too, takes the class for a dtype
 
     def __call__(cls, *data: Any) -> Tensor:
         if all(isinstance(length, int) for length in data):
@@ -35,7 +37,7 @@ class _Kind(type):
 
 def _kind(name: str, dtype: str) -> _Kind:
     text = f"A tensor of {dtype}: of data, or of lengths of axes."
-    return _Kind(name, (), {"dtype": dtype, "__module__": __name__, "__doc__": text})
+    return _Kind(name, (), {"dtype": np.dtype(dtype), "__module__": __name__, "__doc__": text})
 
 
 BoolTensor, ByteTensor, CharTensor = _kind("BoolTensor", "bool"), _kind("ByteTensor", "uint8"), _kind("CharTensor", "int8")

@@ -40,6 +40,8 @@ def get_gradient_edge(tensor):
         return found
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"get_gradient_edge: expected a Tensor, got {type(tensor).__name__}")
+    if (<TensorBase> tensor).flags & VIEW:
+        check_view(tensor)
     if not (<TensorBase> tensor).flags & REQUIRES_GRAD:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(gradient_edge(tensor), (<TensorBase> tensor).output_nr_)

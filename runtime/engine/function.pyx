@@ -18,7 +18,7 @@ from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, 
 from ..core.tensor cimport (
     IN_FUNCTION, IN_NO_GRAD, ONE_OF_SEVERAL, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact, wrap,
 )
-from ..saved.view cimport attach_alias, check_inplace
+from ..saved.view cimport attach_alias, check_inplace, note_writes
 
 
 class Function:
@@ -258,6 +258,7 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
         tensor = primal_of(tensor, 1)
     if tensor.flags & VIEW and (recording or is_fresh_view(tensor) and not state.flags & GRAD_DISABLED):
         tensor.extra.creation = PURE_VIEW if node.pure_view else ONE_OF_SEVERAL if count > 1 else IN_FUNCTION
+        note_writes(tensor)
     if recording and differentiable:
         set_history(tensor, node, i)
     elif recording:

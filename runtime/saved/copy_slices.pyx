@@ -26,9 +26,13 @@ from ..core.forward_ad cimport has_tangent, push_linear, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
 from ..core.node cimport Node, Wanted
 from ..core cimport tensor as tensor_module
-from ..core.tensor cimport PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT, TensorBase, TensorExtra, check_view, is_inexact, wrap
+from ..core.tensor cimport (
+    IN_NO_GRAD, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT, TensorBase, TensorExtra, check_view, is_inexact, wrap,
+)
 from .modes cimport put_back
-from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, replayed, steps_of
+from .view cimport (
+    ViewStep, adopt, array_view, base_of, dual_base_of, history_writes, is_watched, refuse, replayed, steps_of, watch,
+)
 
 cnp.import_array()
 
@@ -228,12 +232,18 @@ cdef int refresh(TensorBase view) except -1:
     cdef unsigned int flags = state.flags
     cdef TensorExtra extra = view.extra
     cdef TensorBase base = base_of(view), dual = dual_base_of(view), fresh
-    cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
+    cdef bint recorded = extra.creation < IN_NO_GRAD
+    cdef bint written = extra.histories != history_writes(view) and (recorded or not flags & (GRAD_DISABLED | INFERENCE))
+    cdef bint history = base.flags & REQUIRES_GRAD and written
     cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
-    cdef bint lost = not base.flags & REQUIRES_GRAD and view.grad_fn_ is not None and extra.histories != view.counter.histories
+    cdef bint lost = not base.flags & REQUIRES_GRAD and written and recorded and view.grad_fn_ is not None
     if history and extra.creation > PLAIN:
         refuse(view, "", "its base or another view of its base has been")
-    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # replaying the steps checks these counts
+    if is_watched(view):
+        return 0
+    extra.rebased = view.counter.rebased  # replaying the steps checks these counts
+    if recorded:
+        extra.histories = view.counter.histories
     state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
     try:
         if history:
@@ -249,6 +259,7 @@ cdef int refresh(TensorBase view) except -1:
             take_tangents(view, fresh)
     finally:
         put_back(state, flags)
+        watch(view)
     return 0
 
 

@@ -5,6 +5,7 @@ operator runs on the old value, and the target takes the result's value, history
 functions.
 """
 
+from libc.stdint cimport uint32_t
 from libc.string cimport memmove
 
 import numpy as np
@@ -24,10 +25,10 @@ from ..core.node cimport Node
 from ..core.conversion cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
 from .copy_on_write cimport begin_write
 from ..core.tensor cimport (
-    INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap,
+    IN_NO_GRAD, INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap,
 )
 from .modes cimport put_back
-from .view cimport ViewStep, adopt, check_inplace, replayed
+from .view cimport ViewStep, adopt, check_inplace, note_writes, replayed
 
 cnp.import_array()
 
@@ -214,6 +215,7 @@ cdef TensorBase become_view(TensorBase target, TensorBase view):
     cdef Creation creation = target.extra.creation if target.flags & VIEW else PLAIN
     cdef bint shared = target.counter is not None and target.counter is view.counter
     cdef TensorBase look = view
+    cdef uint32_t writes
     begin_write(state, target, False)
     if shared and view.grad_fn_ is None and target.grad_fn_ is not None:
         look = recorded_look(state, target, view)
@@ -222,6 +224,7 @@ cdef TensorBase become_view(TensorBase target, TensorBase view):
         adopt(target, look)
     if shared:  # tensors that are views of the target follow its old state
         extra = target.ensure_extra()
+        writes = extra.histories
         extra.hidden = extra.hidden or not target.flags & VIEW
         extra.base, extra.steps, extra.creation = view.extra.base, view.extra.steps, creation
         extra.dual_base, extra.owns_tangents = view.extra.dual_base, view.extra.owns_tangents
@@ -229,7 +232,9 @@ cdef TensorBase become_view(TensorBase target, TensorBase view):
             extra.base.grad_fn_ = None
             extra.base.flags &= ~<unsigned int> REQUIRES_GRAD
         target.flags |= VIEW
-        extra.rebased, extra.histories = target.counter.rebased, target.counter.histories
+        note_writes(target)
+        if creation >= IN_NO_GRAD:
+            extra.histories = writes + 1  # of the writes that it is compared with, only its own look is excused
         if has_tangent(view):
             take_tangents(target, view)
     return target

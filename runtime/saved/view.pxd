@@ -1,5 +1,7 @@
 """Views: track shared memory, and update a view's history after writes to its base."""
 
+from libc.stdint cimport uint32_t
+
 from ..support.capi cimport ndarray
 from ..core.grad_mode cimport ThreadState
 from ..core.tensor cimport TensorBase
@@ -21,6 +23,10 @@ cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base)
 cdef TensorBase base_of(TensorBase tensor)
 cdef TensorBase dual_base_of(TensorBase view)
 cdef ViewStep steps_of(TensorBase tensor)
+cdef uint32_t history_writes(TensorBase view) noexcept
+cdef int note_writes(TensorBase view) except -1
+cdef int watch(TensorBase view) except -1
+cdef bint is_watched(TensorBase view) noexcept
 
 cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
 cdef int refuse(TensorBase view, str op, str written) except -1

@@ -6,6 +6,7 @@ from its base is refused.
 """
 
 cimport cython
+from libc.stdint cimport uint32_t
 from libc.string cimport memcmp, memcpy
 
 import numpy as np
@@ -24,6 +25,10 @@ cdef extern from "gradspec/support/cpython.h":
     bint gradspec_is_temporary(object, Py_ssize_t)
 
 cnp.import_array()
+
+
+cdef enum:
+    WATCHED = 1 << 30  # a watched view's count `rebased` differs from its buffer's by this bit, whatever is written
 
 
 cdef object owner_of(ndarray array):
@@ -68,7 +73,7 @@ cdef int attach_alias(TensorBase view, object operand) except -1:
     extra = view.ensure_extra()
     if source.flags & VIEW:
         check_view(source)
-    extra.base, extra.rebased, extra.histories = source, view.counter.rebased, view.counter.histories
+    extra.base = source
     if source.flags & VIEW:
         before = source.extra
         extra.base, extra.steps, extra.creation = before.base, before.steps, before.creation
@@ -79,7 +84,32 @@ cdef int attach_alias(TensorBase view, object operand) except -1:
         extra.creation = IN_INFERENCE if modes & INFERENCE else IN_NO_GRAD
         if source.flags & REQUIRES_GRAD and is_inexact(view.array):  # so that a recorded write to it is detected, and refused
             view.flags |= REQUIRES_GRAD
+    note_writes(view)
     return 1
+
+
+cdef uint32_t history_writes(TensorBase view) noexcept:
+    """The number of writes so far that change the history of a view; a view taken without recording counts every write."""
+    return view.counter.value if view.extra.creation >= IN_NO_GRAD else view.counter.histories
+
+
+cdef int note_writes(TensorBase view) except -1:
+    """Count from now on the writes after which a view is refreshed, or refused, on its next use."""
+    view.extra.rebased, view.extra.histories = view.counter.rebased, history_writes(view)
+    watch(view)
+    return 0
+
+
+cdef int watch(TensorBase view) except -1:
+    """Have a view that was taken without recording checked on every use: unrecorded writes do not change `rebased`."""
+    if view.extra.creation >= IN_NO_GRAD and base_of(view).flags & REQUIRES_GRAD:
+        view.extra.rebased = view.counter.rebased ^ WATCHED
+    return 0
+
+
+cdef bint is_watched(TensorBase view) noexcept:
+    """Whether a view is checked on every use, and nothing else has happened to it."""
+    return view.extra.creation >= IN_NO_GRAD and view.extra.rebased == view.counter.rebased ^ WATCHED
 
 
 cdef int attach_dual(TensorBase view, TensorBase operand) except -1:

@@ -14,10 +14,10 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
 from ...autograd import grad
+from ...autograd.flat_derivatives import without_history
 from ...core.conversion import asarray
 from ...core.grad_mode import _set_fwd_grad_enabled, enable_grad
 from ...core.tensor import TensorBase
-from ...func.call_context import without_history
 from ...func.closures import Watch, with_closed
 from ...support.dispatch import ops
 

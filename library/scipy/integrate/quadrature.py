@@ -14,10 +14,10 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
+from ...autograd.flat_derivatives import without_history
 from ...core.conversion import asarray
 from ...core.grad_mode import enable_grad, is_grad_enabled
 from ...func import jvp
-from ...func.call_context import without_history
 from ...func.closures import Watch, has_tangent, with_closed
 from ...func.custom_batching import by_rows
 from ...support.dispatch import ops

@@ -27,7 +27,7 @@ def gather(x, axis, indices):
     """
     indices = integers(indices)
     if is_number(x.shape, indices):
-        return gather(x.reshape(1), axis, indices.reshape(-1)).reshape(indices.shape)
+        return gather(x.reshape(-1), axis, indices.reshape(-1)).reshape(indices.shape)
     y = loops.take_across(x, axis, indices)
     return x[open_index(indices, axis, x.ndim)] if y is None else y
 
@@ -56,8 +56,8 @@ def integers(indices):
 
 
 def is_number(shape, indices):
-    """Whether the indices index a 0-d array as if it had one axis."""
-    return not shape and indices.ndim < 2
+    """Whether the array, or its index, has no axes and counts as if it had one."""
+    return len(shape) + indices.ndim < 2
 
 
 def open_index(indices, axis, ndim, shape=None):

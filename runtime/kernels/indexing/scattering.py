@@ -93,7 +93,7 @@ def last_written(indices, axis, shape):
     """
     indices = integers(indices)
     if is_number(shape, indices):
-        return last_written(indices.reshape(-1), axis, (1,)).reshape(indices.shape)
+        return last_written(indices.reshape(-1), axis, shape or (1,)).reshape(indices.shape)
     found = loops.last_across(shape, axis, indices)
     if found is not None:
         return found
@@ -126,7 +126,7 @@ def scatter_(x, axis, indices, source):
     indices = integers(indices)
     source = first_of(source, indices.shape)
     if is_number(x.shape, indices):
-        scatter_(x.reshape(1), axis, indices.reshape(-1), source)
+        scatter_(x.reshape(-1), axis, indices.reshape(-1), source)
         return x
     if np.may_share_memory(x, source):
         source = source.copy()
@@ -160,7 +160,7 @@ def scatter_add_(x, axis, indices, source):
     indices = integers(indices)
     source = first_of(source, indices.shape)
     if is_number(x.shape, indices):
-        scatter_add_(x.reshape(1), axis, indices.reshape(-1), source)
+        scatter_add_(x.reshape(-1), axis, indices.reshape(-1), source)
     elif not loops.add_across(x, axis, indices, source):
         add_at(x, open_index(indices, axis, x.ndim), source)
     return x
@@ -186,7 +186,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
     """
     indices, y = integers(indices), np.array(x, np.result_type(x, source))
     if is_number(x.shape, indices):
-        return scatter_extreme(y.reshape(1), axis, indices.reshape(-1), source, largest, include_self).reshape(())
+        return scatter_extreme(y.reshape(-1), axis, indices.reshape(-1), source, largest, include_self).reshape(x.shape)
     index = open_index(indices, axis, x.ndim)
     if not include_self:
         limits = np.iinfo(y.dtype) if y.dtype.kind in "iu" else None
@@ -230,7 +230,7 @@ def takes_part(indices, axis, shape, include_self):
     """
     y, indices = np.ones(shape, bool), integers(indices)
     if is_number(shape, indices):
-        return takes_part(indices.reshape(-1), axis, (1,), include_self).reshape(())
+        return takes_part(indices.reshape(-1), axis, shape or (1,), include_self).reshape(shape)
     y[open_index(indices, axis, len(shape))] = include_self
     return y
 

@@ -23,3 +23,12 @@ def test_the_dtypes_are_pytorchs():
     torch = pytest.importorskip("torch", reason="compares with PyTorch's classes, and PyTorch is not installed")
     for name in kinds.__all__:
         assert str(getattr(torch, name)().dtype).removeprefix("torch.") == str(getattr(gs, name)().dtype)
+
+
+@pytest.mark.parametrize("name", kinds.__all__)
+def test_a_class_stands_for_its_dtype_wherever_one_is_taken(name):
+    kind, x = getattr(gs, name), gs.tensor([1.0, 0.0])
+    for made in (
+        x.type(kind), x.to(kind), x.astype(kind), gs.zeros(2, dtype=kind), gs.tensor([1, 0], dtype=kind), gs.ones_like(x, dtype=kind),
+    ):  # fmt: skip
+        assert isinstance(made, kind) and made.dtype == kind.dtype == np.dtype(kind)

@@ -10,6 +10,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import Function, grad
 from gradspec.autograd import forward_ad as fwAD
+from gradspec.autograd.graph import get_gradient_edge
 from gradspec.saved.copy_slices import first_histories
 from tests.asked import each
 
@@ -43,6 +44,16 @@ def test_a_write_to_a_view_rewrites_the_base_and_views_follow():
         assert "AsStridedBackward" in str(vv.grad_fn)
     b.sum().backward()
     same(x.grad, [1, 2, 2])
+
+
+def test_the_edge_of_a_view_is_that_of_its_present_value():
+    y = leaf(1.0, 2.0) * 1
+    v = y[:1]
+    before = get_gradient_edge(v)
+    y.mul_(2)
+    now = get_gradient_edge(v)
+    assert now.node is v.grad_fn and now.node is not before.node
+    assert [g.tolist() for g in grad((v * 3).sum(), [now])] == [[3]]
 
 
 def test_views_follow_by_their_own_operator_where_it_is_asked_for():
@@ -105,6 +116,78 @@ def test_no_write_goes_unrecorded_through_a_view_made_where_nothing_is(mode, vie
     with gs.no_grad():
         VIEWS[view](b)[...] = 7.0  # what no mode records is allowed
     assert (b.detach().numpy() == 7).any()
+
+
+UNRECORDED = {
+    "the view": lambda b, v: v.mul_(2),
+    "a view of the view": lambda b, v: v.reshape((-1,))[:1].mul_(2),
+    "the base": lambda b, v: b.mul_(2),
+    "another view": lambda b, v: b[:1].mul_(2),
+    "detached": lambda b, v: b.detach().mul_(2),
+    "out": lambda b, v: gs.add(gs.ones(b.shape), 1, out=b),
+    "the base looks otherwise": lambda b, v: b.swapaxes_(0, 1),
+}
+USES = {
+    "operator": lambda v: v * 3,
+    "view": lambda v: v[...],
+    "stack": lambda v: gs.stack([v, v]),
+    "grad_fn": lambda v: v.grad_fn,
+    "is_leaf": lambda v: v.is_leaf,
+    "edge": get_gradient_edge,
+    "backward": lambda v: v.backward(gs.ones(v.shape)),
+    "in place": lambda v: v.mul_(2),
+}
+
+
+@each("written", [name for name in UNRECORDED if name != "the base looks otherwise"])
+@each("view", VIEWS)
+@each("mode", ["no_grad", "inference_mode"])
+@each("when", ["result", "leaf", "asked later"])
+def test_a_view_made_where_nothing_is_recorded_has_no_use_after_an_unrecorded_write(mode, view, written, when):
+    """It is no leaf of its own, and whether the graph should know of the write cannot be known: every use says so."""
+    x = gs.tensor(np.arange(6.0).reshape(3, 2), requires_grad=when != "asked later")
+    b = x * 1 if when == "result" else x
+    with getattr(gs, mode)():
+        v = VIEWS[view](b)
+    if when != "asked later":
+        for use in ("operator", "view", "stack", "grad_fn", "is_leaf", "edge"):
+            USES[use](v)
+    with gs.no_grad():
+        UNRECORDED[written](b, v)
+        assert (v * 1).tolist() == v.tolist() and not (v * 1).requires_grad  # where nothing is recorded it may be read
+        v.mul_(1)
+    b.requires_grad_()
+    for use in USES.values():
+        with pytest.raises(RuntimeError, match=f"A view was created in {mode[:7]}.* mode and"):
+            use(v)
+    assert "Invalid" in repr(v)
+    USES["operator"](VIEWS[view](b)).sum().backward()
+    assert x.grad is not None
+
+
+@each("mode", ["no_grad", "inference_mode"])
+def test_a_view_made_where_nothing_is_recorded_has_no_use_after_its_base_looks_otherwise(mode):
+    b = leaf(1.0, 2.0).reshape((1, 2)) * 1
+    with getattr(gs, mode)():
+        v = b.reshape((-1,))
+    UNRECORDED["the base looks otherwise"](b, v)
+    with pytest.raises(RuntimeError, match="and its base or another view of its base has been modified inplace"):
+        v.grad_fn
+
+
+@each("mode", ["no_grad", "inference_mode"])
+@each("written", UNRECORDED)
+def test_an_unrecorded_write_is_no_matter_where_no_gradient_is_needed(mode, written):
+    b = gs.tensor(np.arange(4.0).reshape(2, 2))
+    with getattr(gs, mode)():
+        v = b[...]
+    UNRECORDED[written](b, v)
+    assert v.is_leaf and v.grad_fn is None and not (v * 2).requires_grad
+    v.requires_grad_()
+    with gs.no_grad():
+        v.add_(1)  # as an optimizer writes to it
+    (v * 3).sum().backward()
+    same(v.grad, np.full((2, 2), 3.0))
 
 
 def test_a_view_taken_before_its_leaf_was_asked_for_a_gradient():
