@@ -1,0 +1,18 @@
+"""Transforms under PyTorch's names, in one place."""
+
+from .elementwise_transforms import (
+    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform, PowerTransform,
+    SigmoidTransform, SoftplusTransform, TanhTransform, Transform, identity_transform,
+)  # fmt: skip
+from .transforms_of_vectors import (
+    CatTransform, CorrCholeskyTransform, IndependentTransform, LowerCholeskyTransform, PositiveDefiniteTransform,
+    ReshapeTransform, SoftmaxTransform, StackTransform, StickBreakingTransform,
+)  # fmt: skip
+
+__all__ = [
+    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
+    "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+    "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform",
+]  # fmt: skip
+__dir__ = __all__.copy
