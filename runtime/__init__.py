@@ -75,8 +75,8 @@ __version__ = "0.1.0"
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
 _namespaces = (
-    *ops.namespaces, "autograd", "debug", "distributed", "distributions", "extend", "func", "nested", "nn", "operators", "optim", "profiler",
-    "random", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
+    *ops.namespaces, "autograd", "debug", "distributed", "distributions", "extend", "func", "nested", "nn", "operators", "optim",
+    "profiler", "random", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (

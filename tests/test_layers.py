@@ -45,6 +45,7 @@ RUNTIME = [
     ["func"],
     ["debug", "tree_util"],
     ["distributed", "extend", "nested", "operators", "scipy", "sparse", "test_util"],
+    ["distributions"],
     ["compiler.guards"],
     ["compiler.record"],
     ["compiler.execute"],

@@ -6,18 +6,17 @@ import gradspec.autograd  # noqa: F401 (as well)
 from . import constraints, kl_mixed, relaxed, transforms
 from .composite import Independent, MixtureSameFamily, TransformedDistribution
 from .constraint_registry import biject_to, transform_to
-from .discrete import (
-    Bernoulli, Binomial, Categorical, Geometric, Multinomial, NegativeBinomial, OneHotCategorical,
-    OneHotCategoricalStraightThrough, Poisson,
-)  # fmt: skip
+from .categorical import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
+from .discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from .distribution import Distribution, ExponentialFamily
+from .generalized_pareto import GeneralizedPareto
 from .half_line import Chi2, Exponential, FisherSnedecor, Gamma, HalfCauchy, HalfNormal
 from .interval import Beta, ContinuousBernoulli, Uniform
 from .kl import kl_divergence, register_kl
 from .matrices import LKJCholesky, Wishart
 from .multivariate import Dirichlet, LowRankMultivariateNormal, MultivariateNormal
 from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
-from .transformed import GeneralizedPareto, InverseGamma, Kumaraswamy, LogisticNormal, LogNormal, Pareto, Weibull
+from .transformed import InverseGamma, Kumaraswamy, LogisticNormal, LogNormal, Pareto, Weibull
 from .transforms import *  # noqa: F403
 from .whole_line import Cauchy, Gumbel, Laplace, Normal, StudentT, VonMises
 from ..support.lazy_import import answer

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.grad_mode import no_grad
 from ..func import implicit, stop_gradient
 from ..support.dispatch import ops
 from . import constraints
-from .discrete import Categorical
+from .categorical import Categorical
 from .distribution import Distribution
 from .numbers import sum_last
-from .elementwise_transforms import ComposeTransform, Transform
+from .transform import ComposeTransform, Transform
 
 
 class Independent(Distribution):
@@ -37,7 +38,9 @@ class Independent(Distribution):
 
     arg_constraints: Any = {}
 
-    def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
         batch = base_distribution.batch_shape
         if reinterpreted_batch_ndims > len(batch):
             raise ValueError("Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
@@ -130,7 +133,9 @@ class TransformedDistribution(Distribution):
         whole = ComposeTransform(self.transforms)
         before = base_distribution.batch_shape + base_distribution.event_shape
         if len(before) < whole.domain.event_dim:
-            raise ValueError(f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got {before}.")
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {whole.domain.event_dim}, but got {before}."
+            )
         shape = whole.forward_shape(before)
         batch_ndims = len(before) - len(base_distribution.event_shape)
         expanded = whole.inverse_shape(shape)
@@ -178,8 +183,6 @@ class TransformedDistribution(Distribution):
         return x
 
     def sample(self, sample_shape: Any = (), *, generator: Any = None) -> Any:
-        from ..core.grad_mode import no_grad
-
         with no_grad():
             x = self.base_dist.sample(sample_shape, generator=generator)
             for transform in self.transforms:
@@ -260,8 +263,8 @@ class MixtureSameFamily(Distribution):
         batch, count = component_distribution.batch_shape[:-1], component_distribution.batch_shape[-1:]
         for one, other in zip(mixture_distribution.batch_shape[::-1], batch[::-1]):
             if one != other and 1 not in (one, other):
-                raise ValueError(f"`mixture_distribution.batch_shape` ({mixture_distribution.batch_shape}) is not compatible with "
-                                 f"`component_distribution.batch_shape`({component_distribution.batch_shape})")  # fmt: skip
+                raise ValueError(f"`mixture_distribution.batch_shape` ({mixture_distribution.batch_shape}) is not compatible "
+                                 f"with `component_distribution.batch_shape`({component_distribution.batch_shape})")  # fmt: skip
         if count != (mixture_distribution._num_events,):
             raise ValueError(f"`mixture_distribution component` ({mixture_distribution._num_events}) does not equal "
                              f"`component_distribution.batch_shape[-1]` ({count})")  # fmt: skip

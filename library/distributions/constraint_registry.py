@@ -107,16 +107,6 @@ def _between(constraint: Any) -> Any:
     return transforms.ComposeTransform([transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)])
 
 
-@_both(constraints.lower_cholesky)
-def _lower_cholesky(constraint: Any) -> Any:
-    return transforms.LowerCholeskyTransform()
-
-
-@_both(constraints.positive_definite, constraints.positive_semidefinite)
-def _positive_definite(constraint: Any) -> Any:
-    return transforms.PositiveDefiniteTransform()
-
-
 @_both(constraints.corr_cholesky)
 def _corr_cholesky(constraint: Any) -> Any:
     return transforms.CorrCholeskyTransform()
@@ -124,6 +114,9 @@ def _corr_cholesky(constraint: Any) -> Any:
 
 biject_to.register(constraints.simplex, lambda constraint: transforms.StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda constraint: transforms.SoftmaxTransform())
+transform_to.register(constraints.lower_cholesky, lambda constraint: transforms.LowerCholeskyTransform())
+for _region in (constraints.positive_definite, constraints.positive_semidefinite):
+    transform_to.register(_region, lambda constraint: transforms.PositiveDefiniteTransform())
 
 
 def _of_parts(registry: ConstraintRegistry) -> None:

@@ -86,7 +86,7 @@ class dependent_property(property, _Dependent):  # noqa: N801
         super().__init__(fn)
         self.is_discrete, self.event_dim = is_discrete, event_dim
 
-    def __call__(self, fn: Callable[..., Any]) -> dependent_property:  # type: ignore[override]
+    def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]
         return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
 
 
@@ -203,8 +203,7 @@ class _Boolean(Constraint):
 class _Multinomial(Constraint):
     """Vectors of counts that sum to a total."""
 
-    is_discrete = True
-    event_dim = 1
+    is_discrete, event_dim = True, 1
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
@@ -217,8 +216,7 @@ class _Multinomial(Constraint):
 
 
 class _OneHot(Constraint):
-    is_discrete = True
-    event_dim = 1
+    is_discrete, event_dim = True, 1
 
     def check(self, value: Any) -> Any:
         return ops.all((value == 0) | (value == 1), -1) & (ops.sum(value, -1) == 1)
@@ -279,7 +277,9 @@ class _LowerCholesky(_LowerTriangular):
 
 class _CorrCholesky(_LowerCholesky):
     def check(self, value: Any) -> Any:
-        unit = abs(ops.sum(value * value, -1) - 1) < 1e-4 if value.dtype.itemsize < 8 else abs(ops.sum(value * value, -1) - 1) < 1e-8
+        unit = (
+            abs(ops.sum(value * value, -1) - 1) < 1e-4 if value.dtype.itemsize < 8 else abs(ops.sum(value * value, -1) - 1) < 1e-8
+        )
         return super().check(value) & ops.all(unit, -1)
 
 
@@ -380,18 +380,15 @@ class stack(Constraint):  # noqa: N801
 
 def is_dependent(constraint: Any) -> bool:
     """Whether a constraint depends on parameters, so that no value can be compared with it."""
-    return isinstance(constraint, independent) and is_dependent(constraint.base_constraint) or isinstance(constraint, _Dependent)
+    return is_dependent(constraint.base_constraint) if isinstance(constraint, independent) else isinstance(constraint, _Dependent)
 
 
-dependent = _Dependent()
-boolean = _Boolean()
-one_hot = _OneHot()
+dependent, boolean, one_hot = _Dependent(), _Boolean(), _OneHot()
 nonnegative_integer = _IntegersFrom(0)
 positive_integer = _IntegersFrom(1)
 real = _Real()
 real_vector = independent(real, 1)
-positive = greater_than(0.0)
-nonnegative = greater_than_eq(0.0)
+positive, nonnegative = greater_than(0.0), greater_than_eq(0.0)
 unit_interval = interval(0.0, 1.0)
 simplex = _Simplex()
 multinomial = _Multinomial
@@ -399,6 +396,4 @@ square = _Square()
 symmetric = _Symmetric()
 positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
-lower_triangular = _LowerTriangular()
-lower_cholesky = _LowerCholesky()
-corr_cholesky = _CorrCholesky()
+lower_triangular, lower_cholesky, corr_cholesky = _LowerTriangular(), _LowerCholesky(), _CorrCholesky()

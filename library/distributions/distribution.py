@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.conversion import asarray
-from ..func import jvp, stop_gradient
 from ..core.grad_mode import no_grad
 from ..core.tensor import TensorBase
+from ..func import jvp, stop_gradient
 from ..support.dispatch import ops
 from .constraints import Constraint, is_dependent
-from .numbers import known
+from .numbers import known, one_stream
 
 Shape = tuple[int, ...]
 
@@ -172,7 +172,8 @@ class Distribution:
         answer = known(valid)
         if answer is False:
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {shape}) to be within the support "
-                             f"({support!r}) of the distribution {self!r}, but found invalid values:\n{stop_gradient(value)}")  # fmt: skip
+                             f"({support!r}) of the distribution {self!r}, but found invalid values:\n"
+                             f"{stop_gradient(value)}")  # fmt: skip
         return None if answer else valid
 
     def _validate_sample(self, value: Any) -> None:
@@ -269,7 +270,7 @@ class Distribution:
         """
         if not self.has_rsample:
             raise self._lacks("rsample")
-        return self._draw(self._extended_shape(sample_shape), generator)
+        return self._draw(self._extended_shape(sample_shape), one_stream(generator))
 
     def sample(self, sample_shape: Any = (), *, generator: Any = None) -> Any:
         """Random values without derivatives; parameters as for `rsample`.
@@ -279,7 +280,7 @@ class Distribution:
         Tensor, shape sample_shape + batch_shape + event_shape
         """
         with no_grad():
-            return stop_gradient(self._draw(self._extended_shape(sample_shape), generator))
+            return stop_gradient(self._draw(self._extended_shape(sample_shape), one_stream(generator)))
 
     def sample_n(self, n: int) -> Any:
         """`sample((n,))`."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..special import betaln, digamma, gammainc, gammaincinv, gammaln as lgamma, ndtri, xlogy
+from ..special import betaln, digamma, gammainc, gammaincinv, ndtri, xlogy
+from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
@@ -353,4 +354,3 @@ class FisherSnedecor(Distribution):
 
         share = betaincinv(self.df1 / 2, self.df2 / 2, value)
         return self.df2 / self.df1 * share / (1 - share)
-

@@ -54,7 +54,7 @@ class Uniform(Distribution):
 
     @property
     def mode(self) -> Any:
-        return ops.full_like(self.low, math.nan)
+        return math.nan * self.high
 
     @property
     def variance(self) -> Any:
@@ -188,7 +188,9 @@ class ContinuousBernoulli(Paired, ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
 
-    def __init__(self, probs: Any = None, logits: Any = None, lims: Any = (0.499, 0.501), validate_args: bool | None = None) -> None:
+    def __init__(
+        self, probs: Any = None, logits: Any = None, lims: Any = (0.499, 0.501), validate_args: bool | None = None
+    ) -> None:
         self._given, value = one_of("ContinuousBernoulli", probs, logits)
         (value,) = broadcast("ContinuousBernoulli", value)
         self.__dict__[self._given] = value
@@ -225,7 +227,9 @@ class ContinuousBernoulli(Paired, ExponentialFamily):
         t1 = ops.where(flat, 1.0, t)
         up = t1 > 0
         falling = ops.where(up, -t1, t1)  # for a large t both parts are divided by exp(t)
-        steep = ops.where(up, ops.exp(-t1 * ops.where(up, 1 - value, 0.0)) - ops.exp(falling), ops.expm1(ops.where(up, 0.0, t1) * value))
+        steep = ops.where(
+            up, ops.exp(-t1 * ops.where(up, 1 - value, 0.0)) - ops.exp(falling), ops.expm1(ops.where(up, 0.0, t1) * value)
+        )
         steep = steep / ops.where(up, -ops.expm1(falling), ops.expm1(falling))
         return ops.where(flat, value * (1 + t * (value - 1) / 2), steep)
 

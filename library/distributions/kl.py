@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..func import jvp
-from ..special import betaln, digamma, gammaln as lgamma, xlogy
+from ..special import betaln, digamma, xlogy
+from ..special import gammaln as lgamma
 from ..support.dispatch import ops
+from .categorical import Categorical, OneHotCategorical
 from .composite import Independent, TransformedDistribution
-from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
+from .discrete import Bernoulli, Binomial, Geometric, Poisson
 from .distribution import Distribution, ExponentialFamily
 from .half_line import Exponential, Gamma, HalfNormal
 from .interval import Beta, ContinuousBernoulli, Uniform
@@ -91,7 +93,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     function = _closest(type(p), type(q))
     if function is None:
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}; "
-                                  "register_kl takes a formula, and p.log_prob(x) - q.log_prob(x) of samples x estimates it")  # fmt: skip
+                                  "register_kl takes one, and p.log_prob(x) - q.log_prob(x) of samples estimates it")  # fmt: skip
     return function(p, q)
 
 
@@ -136,7 +138,7 @@ def _exponential(p: Any, q: Any) -> Any:
 @register_kl(Gamma, Gamma)
 def _gamma(p: Any, q: Any) -> Any:
     a, b = p.concentration, q.concentration
-    return (b * ops.log(p.rate / q.rate) + lgamma(b) - lgamma(a) + (a - b) * digamma(a) + (q.rate / p.rate - 1) * a)
+    return b * ops.log(p.rate / q.rate) + lgamma(b) - lgamma(a) + (a - b) * digamma(a) + (q.rate / p.rate - 1) * a
 
 
 @register_kl(Beta, Beta)
@@ -182,7 +184,9 @@ def _exponential_family(p: Any, q: Any) -> Any:
 def _odds(p: Any, q: Any) -> tuple[Any, Any]:
     """Logarithms of p's and of 1 - p's probabilities, each over q's: from logits if both were given by these."""
     if p._given == q._given == "logits":
-        return ops.logaddexp(0.0, -q.logits) - ops.logaddexp(0.0, -p.logits), ops.logaddexp(0.0, q.logits) - ops.logaddexp(0.0, p.logits)
+        return ops.logaddexp(0.0, -q.logits) - ops.logaddexp(0.0, -p.logits), ops.logaddexp(0.0, q.logits) - ops.logaddexp(
+            0.0, p.logits
+        )
     return ops.log(p.probs / q.probs), ops.log1p(-p.probs) - ops.log1p(-q.probs)
 
 
@@ -259,4 +263,3 @@ def _transformed(p: Any, q: Any) -> Any:
         raise NotImplementedError(f"KL of distributions with different event shapes: {p.event_shape} and {q.event_shape}")
     extra = len(p.event_shape) - len(p.base_dist.event_shape)
     return sum_last(kl_divergence(p.base_dist, q.base_dist), max(extra, 0))
-

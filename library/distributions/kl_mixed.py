@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..special import betaln, digamma, gammaln as lgamma, ndtr, xlogy
+from ..special import betaln, digamma, ndtr, xlogy
+from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from .discrete import Bernoulli, Binomial, Poisson
 from .half_line import Exponential, Gamma
@@ -155,5 +156,3 @@ for _p, _families in _INFINITE.items():
 @register_kl(Bernoulli, Poisson)
 def _bernoulli_poisson(p: Any, q: Any) -> Any:
     return q.rate - p.probs * ops.log(q.rate) - p.entropy()
-
-

@@ -1,4 +1,4 @@
-"""Distributions of matrices: Wishart, of covariance matrices, and LKJCholesky, of correlation matrices by their Cholesky factors."""
+"""Distributions of matrices: Wishart, of covariance matrices, and LKJCholesky, of Cholesky factors of correlation matrices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from ..core.tensor import TensorBase
 from ..func import stop_gradient
 from ..scipy.values import reals
-from ..special import digamma, gammaln as lgamma, multigammaln
+from ..special import digamma, multigammaln
+from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
@@ -184,7 +185,9 @@ class LKJCholesky(Distribution):
         places = ops.arange(1, n, dtype=dtype)
         marginal = self.concentration[..., None] + 0.5 * (n - 2)
         shares = Beta(0.5 * places, marginal - 0.5 * (places - 1), validate_args=False)._draw((*shape[:-2], n - 1), generator)
-        normal = ops.tril(ops._standard("normal", 0.0, self.concentration[..., None, None], (*shape[:-2], n - 1, n), generator=generator))
+        normal = ops.tril(
+            ops._standard("normal", 0.0, self.concentration[..., None, None], (*shape[:-2], n - 1, n), generator=generator)
+        )
         directions = normal / ops.sqrt(ops.sum(normal * normal, -1, keepdims=True))
         rows = ops.sqrt(shares)[..., None] * directions
         first = ops.zeros((*shape[:-2], 1, n), dtype=dtype)

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from ..scipy.values import reals
-from ..special import digamma, gammaln as lgamma, xlogy
+from ..special import digamma, xlogy
+from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
@@ -80,7 +81,7 @@ class Dirichlet(ExponentialFamily):
 
     def entropy(self) -> Any:
         a, total = self.concentration, ops.sum(self.concentration, -1)
-        return (ops.sum(lgamma(a) - (a - 1) * digamma(a), -1) - lgamma(total) + (total - a.shape[-1]) * digamma(total))
+        return ops.sum(lgamma(a) - (a - 1) * digamma(a), -1) - lgamma(total) + (total - a.shape[-1]) * digamma(total)
 
     @property
     def _natural_params(self) -> Any:
@@ -106,7 +107,9 @@ def squared_length(low: Any, vectors: Any) -> Any:
 def _from_precision(precision: Any) -> Any:
     """The Cholesky factor of the inverse of a matrix P: that of P with reversed axes, inverted, is an upper triangle."""
     flipped = ops.mT(ops.flip(ops.cholesky(ops.flip(precision, (-2, -1))), (-2, -1)))
-    return ops.solve_triangular(flipped, ops.broadcast_to(ops.eye(precision.shape[-1], dtype=precision.dtype), precision.shape), lower=True)
+    return ops.solve_triangular(
+        flipped, ops.broadcast_to(ops.eye(precision.shape[-1], dtype=precision.dtype), precision.shape), lower=True
+    )
 
 
 class MultivariateNormal(Distribution):

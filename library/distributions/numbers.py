@@ -12,6 +12,7 @@ import numpy as np
 from ..func import stop_gradient
 from ..scipy.values import reals
 from ..support.dispatch import ops
+from ..support.generator import numpy_random
 
 
 def broadcast(name: str, *values: Any) -> list[Any]:
@@ -36,8 +37,15 @@ def one_of(name: str, probs: Any, logits: Any) -> tuple[str, Any]:
         Both are given, or neither.
     """
     if (probs is None) == (logits is None):
-        raise ValueError(f"{name}: exactly one of `probs` and `logits` must be specified, got {'neither' if probs is None else 'both'}")
+        raise ValueError(
+            f"{name}: exactly one of `probs` and `logits` must be specified, got {'neither' if probs is None else 'both'}"
+        )
     return ("probs", probs) if logits is None else ("logits", logits)
+
+
+def one_stream(generator: Any) -> Any:
+    """A seed as a generator: draws of one call continue its stream, and do not begin again."""
+    return numpy_random().default_rng(generator) if isinstance(generator, (int, np.integer)) else generator
 
 
 def sum_last(value: Any, count: int) -> Any:

@@ -11,11 +11,12 @@ from typing import Any
 from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
+from .categorical import Categorical
 from .composite import TransformedDistribution
-from .discrete import Categorical, _OfOdds
+from .discrete import _OfOdds
 from .distribution import Distribution
-from .numbers import reals
 from .elementwise_transforms import ExpTransform, SigmoidTransform
+from .numbers import reals
 
 
 class LogitRelaxedBernoulli(_OfOdds):

@@ -1,12 +1,26 @@
 """Transforms under PyTorch's names, in one place."""
 
 from .elementwise_transforms import (
-    AbsTransform, AffineTransform, ComposeTransform, CumulativeDistributionTransform, ExpTransform, PowerTransform,
-    SigmoidTransform, SoftplusTransform, TanhTransform, Transform, identity_transform,
+    AbsTransform,
+    AffineTransform,
+    CumulativeDistributionTransform,
+    ExpTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
 )  # fmt: skip
+from .transform import ComposeTransform, Transform, identity_transform
 from .transforms_of_vectors import (
-    CatTransform, CorrCholeskyTransform, IndependentTransform, LowerCholeskyTransform, PositiveDefiniteTransform,
-    ReshapeTransform, SoftmaxTransform, StackTransform, StickBreakingTransform,
+    CatTransform,
+    CorrCholeskyTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    ReshapeTransform,
+    SoftmaxTransform,
+    StackTransform,
+    StickBreakingTransform,
 )  # fmt: skip
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 from ..support.dispatch import ops
 from . import constraints
 from .numbers import sum_last
-from .elementwise_transforms import Transform
+from .transform import Transform
 
 
 class IndependentTransform(Transform):
@@ -191,8 +191,8 @@ class PositiveDefiniteTransform(Transform):
 class CorrCholeskyTransform(Transform):
     """A vector of d (d - 1) / 2 numbers to the Cholesky factor of a d x d correlation matrix.
 
-    The numbers are the part below the diagonal, row by row; the tanh of each is a partial correlation.  See Lewandowski, Kurowicka
-    and Joe, Generating random correlation matrices based on vines and extended onion method, 2009.
+    The numbers are the part below the diagonal, row by row; the tanh of each is a partial correlation.  See Lewandowski,
+    Kurowicka and Joe, Generating random correlation matrices based on vines and extended onion method, 2009.
     """
 
     bijective = True
@@ -292,7 +292,9 @@ class CatTransform(_Parts):
     cache_size : int
     """
 
-    def __init__(self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0) -> None:
+    def __init__(
+        self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
+    ) -> None:
         super().__init__(cache_size)
         self.transforms, self.dim = [part.with_cache(cache_size) for part in tseq], dim
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
@@ -305,7 +307,9 @@ class CatTransform(_Parts):
 
     def _split(self, tensor: Any) -> Any:
         if tensor.shape[self.dim] != sum(self.lengths):
-            raise ValueError(f"CatTransform: axis {self.dim} has {tensor.shape[self.dim]} elements, but lengths are {self.lengths}")
+            raise ValueError(
+                f"CatTransform: axis {self.dim} has {tensor.shape[self.dim]} elements, but lengths are {self.lengths}"
+            )
         return ops.split(tensor, [sum(self.lengths[:k]) for k in range(1, len(self.lengths))], self.dim)
 
     def _call(self, x: Any) -> Any:

@@ -8,7 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..special import digamma, i0e, i1e, gammaln as lgamma, log_ndtr, ndtr, ndtri
+from ..core.conversion import asarray
+from ..func import stop_gradient
+from ..scipy.values import implicit
+from ..special import digamma, i0e, i1e, log_ndtr, ndtr, ndtri
+from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
@@ -308,6 +312,25 @@ class StudentT(Distribution):
                 + lgamma(df / 2) + math.log(math.pi) / 2 - lgamma((df + 1) / 2))  # fmt: skip
 
 
+def _circle_density(x: Any, k: Any) -> Any:
+    """The density at an angle x from the mode."""
+    return ops.exp(-2 * k * ops.sin(x / 2) ** 2 - 2 * HALF_LOG_2PI) / i0e(k)
+
+
+def _circle_cdf(x: Any, k: Any) -> Any:
+    """The probability from the left end to x, by Gauss-Legendre quadrature.
+
+    From 14 / sqrt(k) on the density is below 1e-16 of its maximum: the interval begins there, or at -pi.
+    """
+    import numpy.polynomial
+
+    nodes, weights = (asarray(array / 2, dtype=x.dtype) for array in numpy.polynomial.legendre.leggauss(100))
+    left = ops.minimum(math.pi, 14 / ops.sqrt(stop_gradient(k)))
+    width = x + left
+    places = -left[..., None] + width[..., None] * (nodes + 0.5)
+    return width * ops.sum(_circle_density(places, k[..., None]) * weights, -1)
+
+
 class VonMises(Distribution):
     """Von Mises distribution of an angle: the density exp(k cos(x - loc)) / (2 pi I0(k)) from -pi to pi.
 
@@ -347,7 +370,9 @@ class VonMises(Distribution):
     def _draw(self, shape: Any, generator: Any) -> Any:
         from ..scipy.stats import vonmises
 
-        drawn = vonmises.rvs(self.concentration, size=shape, random_state=generator) + self.loc
+        k = stop_gradient(self.concentration)
+        angle = stop_gradient(vonmises.rvs(k, size=shape, random_state=generator))
+        drawn = self.loc + implicit(lambda angle, *_: angle, _circle_cdf, _circle_density)(angle, self.concentration)
         turns = ops.floor((drawn.detach() + math.pi) / (2 * math.pi))
         return drawn - 2 * math.pi * turns
 

@@ -31,8 +31,14 @@ class Case(NamedTuple):
 
 def find(module, name):
     if name in ("LogitRelaxedBernoulli", "ExpRelaxedCategorical"):
-        module = gs.distributions.relaxed if module is gs.distributions else {
-            "LogitRelaxedBernoulli": torch.distributions.relaxed_bernoulli, "ExpRelaxedCategorical": torch.distributions.relaxed_categorical}[name]
+        module = (
+            gs.distributions.relaxed
+            if module is gs.distributions
+            else {
+                "LogitRelaxedBernoulli": torch.distributions.relaxed_bernoulli,
+                "ExpRelaxedCategorical": torch.distributions.relaxed_categorical,
+            }[name]
+        )
     return getattr(module, name)
 
 
@@ -103,3 +109,5 @@ CASES = [
     Case("LKJCholesky", {"concentration": [0.7, 2.5]}, [CORRELATIONS, CORRELATIONS], {"dim": 3}),
 ]  # fmt: skip
 IDS = [f"{case.name}-{'-'.join(case.parameters)}-{place}" for place, case in enumerate(CASES)]
+MATRICES = ("Wishart",)
+SIMPLEXES = ("LogisticNormal", "Dirichlet", "RelaxedOneHotCategorical")
