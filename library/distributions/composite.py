@@ -25,7 +25,7 @@ class Independent(Distribution):
     ----------
     base_distribution : Distribution
     reinterpreted_batch_ndims : int
-        The number of these axes.
+        How many axes, counted from the last.
     validate_args : bool, optional
 
     Examples

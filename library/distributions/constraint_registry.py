@@ -59,7 +59,7 @@ class ConstraintRegistry:
         Raises
         ------
         NotImplementedError
-            There is no transform for such constraints.
+            No transform is registered for such constraints.
         """
         try:
             factory = self._factories[type(constraint)]

@@ -19,6 +19,7 @@ __all__ = [
     "positive", "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square",
     "stack", "symmetric", "unit_interval",
 ]  # fmt: skip
+__dir__ = __all__.copy
 
 
 class Constraint:
@@ -290,7 +291,7 @@ class independent(Constraint):  # noqa: N801
     ----------
     base_constraint : Constraint
     reinterpreted_batch_ndims : int
-        The number of these axes.
+        How many axes, counted from the last.
     """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:

@@ -39,9 +39,9 @@ class Distribution:
     Attributes
     ----------
     arg_constraints : dict of str to Constraint
-        What each parameter has to satisfy.
+        The constraint of each parameter.
     support : Constraint
-        What each value satisfies.
+        The region of all values.
     has_rsample : bool
         Whether random numbers have derivatives in the parameters.
     has_enumerate_support : bool
@@ -148,7 +148,7 @@ class Distribution:
         return tensor
 
     def _inside(self, value: Any) -> Any:
-        """None if each value is known to be in the support, else a mask of those that are, of the shape of `log_prob`.
+        """None if all values are known to be in the support, else a mask of the shape of `log_prob`: True inside.
 
         Raises
         ------

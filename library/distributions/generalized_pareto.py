@@ -1,4 +1,4 @@
-"""GeneralizedPareto: the distribution of what exceeds a high threshold.
+"""GeneralizedPareto: the distribution of the excess over a high threshold.
 
 States its density and probabilities, by series where its concentration is near 0.
 """

@@ -19,7 +19,7 @@ from .numbers import broadcast
 def log_gamma_draw(a: Any, shape: Any, generator: Any) -> Any:
     """The logarithm of gamma random numbers of scale 1: the quantile of a uniform number, whose derivative is implicit.
 
-    Where the quantile is tiny, P(a, x) = x^a / Gamma(a + 1) to all digits, which gives a logarithm without underflow.
+    For a tiny quantile x, P(a, x) = x^a / Gamma(a + 1) to all digits, which gives a logarithm without underflow.
     """
     u = ops._standard("uniform", 0.0, a, shape, generator=generator)
     u = ops.where(u > 0, u, float(2.0**-54))

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..func import jvp
 from ..special import betaln, digamma, xlogy
 from ..special import gammaln as lgamma
@@ -81,7 +83,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     Raises
     ------
     NotImplementedError
-        There is no formula for the pair.
+        No formula is registered for the pair.
 
     Examples
     --------
@@ -94,7 +96,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     if function is None:
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}; "
                                   "register_kl takes one, and p.log_prob(x) - q.log_prob(x) of samples estimates it")  # fmt: skip
-    return function(p, q)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return function(p, q)
 
 
 def minus_one_minus_log(ratio: Any) -> Any:

@@ -1,6 +1,6 @@
 """Parameters and values as tensors of one dtype and shape, and questions about their numbers.
 
-Decides which numbers are known: those of a batch of `vmap` are not, and a compiled function guards the answer.
+Decides which numbers are known: a batch of `vmap` hides its numbers, and a compiled function guards the answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ..support.generator import numpy_random
 
 def broadcast(name: str, *values: Any) -> list[Any]:
     """Parameters as tensors of one floating dtype and one shape."""
-    return list(ops.broadcast_arrays(*reals(name, *values)))
+    tensors = reals(name, *values)
+    return tensors if len({tensor.shape for tensor in tensors}) == 1 else list(ops.broadcast_arrays(*tensors))
 
 
 def known(mask: Any) -> bool | None:
@@ -59,5 +60,5 @@ def all_last(mask: Any, count: int) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """The shape of a result of arrays of these shapes."""
+    """The shape of the result of an operator on arrays with these shapes."""
     return np.broadcast_shapes(*map(tuple, shapes))

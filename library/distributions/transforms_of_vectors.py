@@ -22,7 +22,7 @@ class IndependentTransform(Transform):
     ----------
     base_transform : Transform
     reinterpreted_batch_ndims : int
-        The number of these axes.
+        How many axes, counted from the last.
     cache_size : int
     """
 
@@ -141,7 +141,7 @@ class StickBreakingTransform(Transform):
 
     def _call(self, x: Any) -> Any:
         x = self._logits(x)
-        rests = ops.cumsum(-ops.logaddexp(0.0, x), -1)  # logarithms of what is left of the stick
+        rests = ops.cumsum(-ops.logaddexp(0.0, x), -1)  # logarithms of the rest of the stick
         last = ops.exp(rests[..., -1:])
         before = ops.concat([ops.zeros_like(rests[..., :1]), rests[..., :-1]], -1)
         return ops.concat([ops.exp(before - ops.logaddexp(0.0, -x)), last], -1)
@@ -211,7 +211,7 @@ class CorrCholeskyTransform(Transform):
         for k in range(size):
             part = x[..., start : start + k]
             start += k
-            logs = -_log_cosh(part)  # log(sqrt(1 - tanh(x)^2)): logarithms of what is left of a row of length 1
+            logs = -_log_cosh(part)  # log(sqrt(1 - tanh(x)^2)): logarithms of the rest of a row of length 1
             rests = ops.exp(ops.concat([ops.zeros((*x.shape[:-1], 1), dtype=x.dtype), ops.cumsum(logs, -1)], -1))
             heads = ops.concat([ops.tanh(part), ops.ones((*x.shape[:-1], 1), dtype=x.dtype)], -1)
             rows.append(ops.concat([heads * rests, ops.zeros((*x.shape[:-1], size - k - 1), dtype=x.dtype)], -1))
@@ -221,7 +221,7 @@ class CorrCholeskyTransform(Transform):
         parts = []
         for k in range(1, y.shape[-1]):
             row = y[..., k, : k + 1]
-            squares = ops.flip(ops.cumsum(ops.flip(row * row, -1), -1), -1)  # of what is left of the row
+            squares = ops.flip(ops.cumsum(ops.flip(row * row, -1), -1), -1)  # of the rest of the row
             parts.append(ops.asinh(row[..., :-1] / ops.sqrt(squares[..., 1:])))
         return ops.concat(parts, -1) if parts else ops.zeros((*y.shape[:-2], 0), dtype=y.dtype)
 
