@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..func import stop_gradient
 from ..support.dispatch import ops
 from .numbers import all_last
@@ -33,8 +35,7 @@ class Constraint:
         The number of the last axes that one value occupies.
     """
 
-    is_discrete = False
-    event_dim = 0
+    is_discrete, event_dim = False, 0
 
     def check(self, value: Any) -> Any:
         """Whether each value is in the region.
@@ -385,8 +386,7 @@ def is_dependent(constraint: Any) -> bool:
 
 
 dependent, boolean, one_hot = _Dependent(), _Boolean(), _OneHot()
-nonnegative_integer = _IntegersFrom(0)
-positive_integer = _IntegersFrom(1)
+nonnegative_integer, positive_integer = _IntegersFrom(0), _IntegersFrom(1)
 real = _Real()
 real_vector = independent(real, 1)
 positive, nonnegative = greater_than(0.0), greater_than_eq(0.0)

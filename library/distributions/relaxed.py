@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints

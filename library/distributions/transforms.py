@@ -1,5 +1,7 @@
 """Transforms under PyTorch's names, in one place."""
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .elementwise_transforms import (
     AbsTransform,
     AffineTransform,
