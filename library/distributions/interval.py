@@ -65,8 +65,7 @@ class Uniform(Distribution):
         return (self.high - self.low) / math.sqrt(12)
 
     def _log_prob(self, value: Any) -> Any:
-        found = ops.where(value < self.high, 0.0, -math.inf) - ops.log(self.high - self.low)
-        return found + ops.zeros_like(value)
+        return ops.where(value < self.high, -ops.log(self.high - self.low), -math.inf) + ops.zeros_like(value)
 
     def _cdf(self, value: Any) -> Any:
         return (value - self.low) / (self.high - self.low)

@@ -291,7 +291,7 @@ class StudentT(Distribution):
     def variance(self) -> Any:
         large = self.df > 2
         df = ops.where(large, self.df, 3.0)
-        return ops.where(large, self.scale**2 * df / (df - 2), ops.where(self.df > 1, math.inf, math.nan))
+        return ops.where(large, self.scale**2 * df / (df - 2), ops.where(self.df > 1, ops.full_like(df, math.inf), math.nan))
 
     def _log_prob(self, value: Any) -> Any:
         z, df = (value - self.loc) / self.scale, self.df

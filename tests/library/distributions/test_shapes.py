@@ -48,6 +48,22 @@ def test_expand(case):
         assert tuple((found() if name == "entropy" else found).shape) == tuple(expected.shape)
 
 
+@each("case", CASES, ids=IDS)
+def test_single_precision_is_kept(case):
+    parameters = {key: gs.tensor(value, dtype="float32") for key, value in case.parameters.items()}
+    ours = find(gs.distributions, case.name)(**case.constants, **parameters)
+    value = gs.tensor(case.values, dtype=None if case.name == "Categorical" else "float32")
+    assert case.name == "Categorical" or ours.sample((3,)).dtype == "float32"
+    assert ours.log_prob(value).dtype == "float32"
+    for name in ("mean", "variance", "entropy", "cdf"):
+        try:
+            found = getattr(ours, name)
+            found = found() if name == "entropy" else found(value) if name == "cdf" else found
+        except NotImplementedError:
+            continue
+        assert found.dtype == "float32", name
+
+
 BAD = [
     ("Normal", {"loc": 0.0, "scale": -1.0}, "scale", "greater_than"), ("Normal", {"loc": np.nan, "scale": 1.0}, "loc", "Real"),
     ("Gamma", {"concentration": [1.0, 0.0], "rate": 1.0}, "concentration", "greater_than"), ("Bernoulli", {"probs": 1.5}, "probs", "interval"),
