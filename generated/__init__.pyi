@@ -18,6 +18,7 @@ from . import func as func
 from . import fft as fft
 from . import linalg as linalg
 from . import distributed as distributed
+from . import distributions as distributions
 from . import nested as nested
 from . import nn as nn
 from . import operators as operators

@@ -45,7 +45,7 @@ RUNTIME = [
     ["func"],
     ["debug", "tree_util"],
     ["distributed", "extend", "nested", "operators", "scipy", "sparse", "test_util"],
-    ["compat"],
+    ["compat", "distributions"],
     ["compiler.guards"],
     ["compiler.record"],
     ["compiler.execute"],

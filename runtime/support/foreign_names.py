@@ -89,7 +89,11 @@ NAMES = {
     # Modules of the other libraries.
     "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "jnp anp numpy_wrapper",
     "write gs.scipy.stats.norm.logpdf(x, m, s) and its kin, which have cdf, ppf, rvs and fit as SciPy's": (
-        "stats distributions Distribution Normal MultivariateNormal LowRankMultivariateNormal Uniform Laplace Cauchy "
+        "stats betabinom binom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
+        "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
+    ),
+    "write gs.distributions.Normal(m, s).log_prob(x) and its kin, under PyTorch's names": (
+        "Distribution Normal MultivariateNormal LowRankMultivariateNormal Uniform Laplace Cauchy "
         "Exponential Gamma Beta Dirichlet Poisson Bernoulli Binomial Categorical Multinomial Geometric NegativeBinomial "
         "StudentT Chi2 FisherSnedecor Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy LKJCholesky LogNormal "
         "LogisticNormal MixtureSameFamily OneHotCategorical* Pareto GeneralizedPareto RelaxedBernoulli RelaxedOneHotCategorical "
@@ -98,8 +102,7 @@ NAMES = {
         "half_cauchy half_normal independent inverse_gamma kumaraswamy lkj_cholesky log_normal logistic_normal "
         "lowrank_multivariate_normal mixture_same_family negative_binomial one_hot_categorical relaxed_bernoulli "
         "relaxed_categorical studentT transformed_distribution von_mises wishart continuous_bernoulli distribution "
-        "generalized_pareto fishersnedecor betabinom binom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
-        "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
+        "generalized_pareto fishersnedecor"
     ),
     "write gs.scipy.integrate.odeint or gs.scipy.integrate.solve_ivp": "odeint solve_ivp integrate",
     "write gs.scipy.optimize.minimize": "minimize OptimizeResults optimize root",

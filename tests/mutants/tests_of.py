@@ -17,6 +17,7 @@ ROOMS = {
     "library/array_api": ["tests/test_array_api.py"],
     "library/autograd": ["tests/library/autograd/test_gradcheck.py"],
     "library/distributed": ["tests/library/distributed/test_data_parallel.py"],
+    "library/distributions": ["tests/library/distributions/test_beside_torch.py", "tests/library/distributions/test_transforms.py"],
     "library/func": ["tests/library/func/test_func.py"],
     "library/nested": ["tests/library/nested/test_nested.py"],
     "library/nn": ["tests/runtime/api/test_pieces.py"],
