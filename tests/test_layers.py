@@ -21,7 +21,7 @@ RUNTIME = [
     ["kernels.loops"],
     ["kernels.fusion_engine"],
     ["kernels.elementwise", "kernels.indexing", "kernels.joining", "kernels.matrices", "kernels.random", "kernels.transforms"],
-    ["kernels.convolution", "kernels.reductions", "kernels.special_functions"],
+    ["kernels.convolution", "kernels.keys", "kernels.reductions", "kernels.special_functions"],
     ["kernels.row_wise"],
     ["kernels"],
     ["core"],
