@@ -20,16 +20,21 @@ from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.generator import numpy_random
 from .keys import checked_key, is_key, split
 
 if TYPE_CHECKING:
     from ..generated.tensor import Tensor
 
-__all__: list[str] = []
+__all__ = [
+    "bernoulli", "beta", "binomial", "bits", "categorical", "cauchy", "chisquare", "choice", "dirichlet", "exponential", "f",
+    "gamma", "geometric", "gumbel", "laplace", "loggamma", "logistic", "lognormal", "multivariate_normal", "normal", "pareto",
+    "permutation", "poisson", "rademacher", "randint", "rayleigh", "t", "truncated_normal", "uniform", "weibull_min",
+]  # fmt: skip
 _WORDS = {
     "key": "Tensor\n    A key, as of `key`, `split` or `fold_in`.  Equal keys draw equal numbers.",
-    "shape": "int or tuple of int\n    Shape of the result; None means that of the parameters, broadcast.",
-    "dtype": "dtype, optional\n    By default that of the parameters, float64 without parameters, and int64 for counts.",
+    "shape": "int or tuple of int\n    Shape of the result; None means the broadcast shape of the parameters.",
+    "dtype": "dtype, optional\n    By default the dtype of the parameters, float64 without parameters, and int64 for counts.",
     "x": "int or array_like\n    A number n means the numbers from 0 to n - 1.",
     "a": "array_like\n    A parameter of the form; for `choice` the slices, where n means the numbers from 0 to n - 1.",
     "p": "array_like\n    A probability, or the weights of the slices.",
@@ -58,12 +63,12 @@ def _draw(function: Callable[..., Any]) -> Callable[..., "Tensor"]:
             if i and is_key(value) and kwargs.get("key") is not value:
                 raise CallTypeError(f"{name}: a key is the first argument, and no other one is a key: {call}")
         if plain is None or "key" in kwargs or (args and is_key(args[0])):
-            checked_key(args[0] if args else kwargs.get("key"), name)
+            first = args[0] if args else kwargs.get("key")
+            checked_key(first, name, hasattr(numpy_random().Generator, name) and "key" not in kwargs)
             return function(*args, **kwargs)
         return plain(*args, **kwargs)
 
     drawn.__doc__ = text
-    __all__.append(name)
     return drawn
 
 
@@ -83,7 +88,7 @@ def _of(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
 
 
 def _floats(dtype: Any, *parameters: Any) -> Any:
-    """The dtype of a draw: the given one, or that of the parameters as floats."""
+    """The dtype of a draw: `dtype`, or the dtype of the parameters as floats."""
     if dtype is not None:
         return np.dtype(dtype)
     arrays = [one for one in parameters if hasattr(one, "dtype")]

@@ -27,15 +27,16 @@ def is_key(value: Any) -> bool:
     return isinstance(value, (TensorBase, np.ndarray)) and value.dtype == WORD and value.shape == (2,)
 
 
-def checked_key(value: Any, name: str) -> Any:
-    """The key, or an error that says how to get one."""
+def checked_key(value: Any, name: str, of_numpy: bool = False) -> Any:
+    """The key, or an error that says how to get one, and which of NumPy's methods takes the other parameters."""
     if is_key(value):
         return value
     if isinstance(value, (TensorBase, np.ndarray)) and value.dtype == WORD and value.shape[-1:] == (2,):
         raise CallValueError(f"{name}: one key is needed, got keys of shape {tuple(value.shape[:-1])}: write "
                              f"gs.vmap(lambda key: gs.random.{name}(key, ...))(keys)")  # fmt: skip
+    beside = f"; numpy.random.default_rng(seed).{name} takes NumPy's parameters" if of_numpy else ""
     raise CallTypeError(f"{name}: the first argument must be a key, as of gs.random.key(0) or gs.random.split(key), got "
-                        f"{type(value).__name__}")  # fmt: skip
+                        f"{type(value).__name__}{beside}")  # fmt: skip
 
 
 def _whole(value: Any, name: str, what: str) -> Any:
@@ -85,7 +86,7 @@ PRNGKey = key
 
 
 def split(key: Any, num: int | tuple[int, ...] = 2) -> "Tensor":
-    """New keys, whose numbers are independent of each other and of those that `key` draws.
+    """New keys: their numbers are independent of each other, and of the numbers that `key` draws.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""PyTorch's path to checkpoints: gradspec.utils.checkpoint.
+"""PyTorch's utils: gradspec.utils.checkpoint, and gradspec.utils.data.
 
-Owns the name: `autograd.checkpoint` has the functions.
+`autograd.checkpoint` has the functions of the first.
 """
 
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from ..support.lazy_import import later
 
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint
+    from . import data as data
 else:
-    __getattr__ = later(__name__, {"": ("checkpoint",)})
+    __getattr__ = later(__name__, {"": ("checkpoint", "data")})
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
 __dir__ = __all__.copy

@@ -1,6 +1,6 @@
 """The functions of autograd.checkpoint under PyTorch's path: `from gradspec.utils.checkpoint import checkpoint`.
 
-Owns nothing: it re-exports `gradspec.autograd.checkpoint`.
+Re-exports `gradspec.autograd.checkpoint`.
 """
 
 import gradspec  # noqa: F401 (waits for it)
