@@ -33,7 +33,7 @@ BOUNDS: dict[str, int] = {
     "library/operators": 1378,
     "library/optim": 2628,
     "library/profiler": 1910,
-    "library/random": 555,
+    "library/random": 554,
     "library/scipy": 14271,
     "library/signal": 116,
     "library/sparse": 968,

@@ -270,7 +270,7 @@ NAMES = {
         "NamedSharding sharding Shard P set_mesh make_mesh make_user_context auto_pcast reshard "
         "remove_size_one_mesh_axis_from_type make_array_from_* all_gather all_to_all axis_index axis_size pmax pmean pmin psum "
         "psum_scatter ppermute pshuffle pswapaxes pbroadcast pcast precv psend ragged_all_to_all with_sharding_constraint "
-        "is_distributed futures fork wait multiprocessing prepare_multiprocessing_environment Future DistributedSampler"
+        "is_distributed futures fork wait multiprocessing prepare_multiprocessing_environment Future"
     ),
     "write gs.set_num_threads": "set_num_interop_threads get_num_interop_threads init_num_threads has_openmp",
     "write dtype= where a tensor is made: the default is float64, NumPy's": (
