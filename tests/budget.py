@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4438,
     "runtime/engine": 2827,
     "runtime/formulas": 1174,
-    "runtime/kernels": 20372,
+    "runtime/kernels": 20375,
     "runtime/methods": 2224,
     "runtime/saved": 1623,
     "runtime/support": 2360,

@@ -116,7 +116,10 @@ def keyed_counts(key, distribution, a, b, shape, dtype):
     ndarray of int
     """
     generator, size = _started.at(np.asarray(key).astype(np.uint64)), tuple(shape)
-    if distribution == "integers":
-        return np.asarray(generator.integers(a, b, size, np.dtype(dtype)))
-    parameters = (a, b) if distribution == "binomial" else (a,)
-    return np.asarray(getattr(generator, distribution)(*parameters, size)).astype(dtype, copy=False)
+    draws = {
+        "integers": lambda: generator.integers(a, b, size, np.dtype(dtype)), "poisson": lambda: generator.poisson(a, size),
+        "binomial": lambda: generator.binomial(a, b, size), "geometric": lambda: generator.geometric(a, size),
+    }  # fmt: skip
+    if distribution not in draws:
+        raise ValueError(f"there is no distribution {distribution!r}")
+    return np.asarray(draws[distribution]()).astype(dtype, copy=False)
