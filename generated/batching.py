@@ -756,7 +756,7 @@ BATCHING = {
     "dirichlet": ('parts', 'a.g'),
     "_draw_indices": ('draws', 'a...xg'),
     "exponential": ('parts', 'a.g'),
-    "_fold_in": ('leading', 'aa.', (('2',), ()), (('2',),)),
+    "_folded_key": ('leading', 'aa.', (('2',), ()), (('2',),)),
     "geometric": ('draws', 'a.g'),
     "gumbel": ('parts', 'aa.g'),
     "integers": ('draws', '.....g'),

@@ -3356,7 +3356,7 @@ def _draw_indices(shape, size, replace, p, axis, *, generator=None):
 def exponential(scale=1.0, size=None, *, generator=None):
     return scale * _standard('exponential', 0.0, scale, size, generator=generator)
 
-def _fold_in(key, data, dtype):
+def _folded_key(key, data, dtype):
     return kernels.fold_in(key, data, dtype)
 
 def geometric(p, size=None, *, generator=None):

@@ -4172,7 +4172,7 @@ OPS = (
         ('generator', 'Generator?', 'None', True),), inputs=('scale',), samples=('f(pos(2), (3, 2), generator=generator(1))',
         'f(generator=generator(0))',), examples=(('f(0.0)', '0'), ('f(0.0, (2,))', '[0, 0]'),
         ('f(3.0, generator=generator(0))', '2.039795711906729'),)),
-    OpInfo('_fold_in', 'random', '_fold_in(Index key, Index data, DType dtype) -> y', 'nondifferentiable', 'any',
+    OpInfo('_folded_key', 'random', '_folded_key(Index key, Index data, DType dtype) -> y', 'nondifferentiable', 'any',
         result_dtypes=('dtype',), arguments=(('key', 'Index', None, False), ('data', 'Index', None, False),
         ('dtype', 'DType', None, False),), samples=("f(ints(2, high=99), 3, 'uint64')",
         "f(ints(3, 2, high=99), ints(3, high=9), 'uint64')",)),

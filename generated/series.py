@@ -765,7 +765,7 @@ SERIES = {
     "dirichlet": ('parts', (0,)),
     "_draw_indices": ('constant', ()),
     "exponential": ('parts', (0,)),
-    "_fold_in": ('constant', ()),
+    "_folded_key": ('constant', ()),
     "geometric": ('constant', (0,)),
     "gumbel": ('parts', (0, 1)),
     "integers": ('constant', ()),

@@ -8,7 +8,7 @@ cdef object forward__drawn_numbers(object count, object size, object replace, ob
 cdef object forward_dirichlet(object alpha, object size, object generator)
 cdef object forward__draw_indices(object shape, object size, object replace, object p, object axis, object generator)
 cdef object forward_exponential(object scale, object size, object generator)
-cdef object forward__fold_in(object key, object data, object dtype)
+cdef object forward__folded_key(object key, object data, object dtype)
 cdef object forward_geometric(object p, object size, object generator)
 cdef object forward_gumbel(object loc, object scale, object size, object generator)
 cdef object forward_integers(object low, object high, object size, object dtype, object endpoint, object generator)

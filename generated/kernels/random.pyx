@@ -64,11 +64,11 @@ cdef object forward__draw_indices(object shape, object size, object replace, obj
 cdef object forward_exponential(object scale, object size, object generator):
     return forward_multiply(scale, forward__standard('exponential', 0.0, scale, size, generator))
 
-cdef object forward__fold_in(object key, object data, object dtype):
+cdef object forward__folded_key(object key, object data, object dtype):
     try:
         return as_array(kernels.fold_in(key, data, dtype))
     except Exception as error_:
-        raise explain(error_, "_fold_in", key=key, data=data, dtype=dtype) from None
+        raise explain(error_, "_folded_key", key=key, data=data, dtype=dtype) from None
 
 cdef object forward_geometric(object p, object size, object generator):
     try:

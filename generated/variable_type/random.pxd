@@ -7,7 +7,7 @@ cdef object op__drawn_numbers(object count, object size, object replace, object 
 cdef object op_dirichlet(object alpha, object size, object generator)
 cdef object op__draw_indices(object shape, object size, object replace, object p, object axis, object generator)
 cdef object op_exponential(object scale, object size, object generator)
-cdef object op__fold_in(object key, object data, object dtype)
+cdef object op__folded_key(object key, object data, object dtype)
 cdef object op_geometric(object p, object size, object generator)
 cdef object op_gumbel(object loc, object scale, object size, object generator)
 cdef object op_integers(object low, object high, object size, object dtype, object endpoint, object generator)

@@ -17,7 +17,7 @@ from gradspec.generated.kernels.random cimport (
     forward_dirichlet,
     forward__draw_indices,
     forward_exponential,
-    forward__fold_in,
+    forward__folded_key,
     forward_geometric,
     forward_gumbel,
     forward_integers,
@@ -214,19 +214,19 @@ def exponential(scale=1.0, size=None, *, generator=None):
     return op_exponential(scale, size, generator)
 
 
-cdef object op__fold_in(object key, object data, object dtype):
+cdef object op__folded_key(object key, object data, object dtype):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_fold_in", <void*> op__fold_in, (key, data, dtype))
-    key = as_index(key, "_fold_in", "key")
-    data = as_index(data, "_fold_in", "data")
-    dtype = as_dtype(dtype, "_fold_in", "dtype")
+        return listened(state_, "_folded_key", <void*> op__folded_key, (key, data, dtype))
+    key = as_index(key, "_folded_key", "key")
+    data = as_index(data, "_folded_key", "data")
+    dtype = as_dtype(dtype, "_folded_key", "dtype")
 
-    return wrap_forward(forward__fold_in(index_of(key), index_of(data), dtype))
+    return wrap_forward(forward__folded_key(index_of(key), index_of(data), dtype))
 
-def _fold_in(key, data, dtype):
+def _folded_key(key, data, dtype):
     """The keys that follow from keys and whole numbers."""
-    return op__fold_in(key, data, dtype)
+    return op__folded_key(key, data, dtype)
 
 
 cdef object op_geometric(object p, object size, object generator):
@@ -740,11 +740,11 @@ answer_calls()
 
 register({
 "bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "_drawn_numbers": _drawn_numbers,
-    "dirichlet": dirichlet, "_draw_indices": _draw_indices, "exponential": exponential, "_fold_in": _fold_in, "geometric":
-    geometric, "gumbel": gumbel, "integers": integers, "_keyed": _keyed, "_keyed_counts": _keyed_counts, "laplace": laplace,
-    "logistic": logistic, "lognormal": lognormal, "multinomial": multinomial, "normal": normal, "pareto": pareto,
-    "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson, "rand": rand, "rand_like":
-    rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like": randn_like, "random": random,
-    "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma, "standard_normal":
-    standard_normal, "uniform": uniform, "weibull": weibull,
+    "dirichlet": dirichlet, "_draw_indices": _draw_indices, "exponential": exponential, "_folded_key": _folded_key,
+    "geometric": geometric, "gumbel": gumbel, "integers": integers, "_keyed": _keyed, "_keyed_counts": _keyed_counts,
+    "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "multinomial": multinomial, "normal": normal,
+    "pareto": pareto, "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson, "rand": rand,
+    "rand_like": rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like": randn_like,
+    "random": random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma,
+    "standard_normal": standard_normal, "uniform": uniform, "weibull": weibull,
 })

@@ -79,7 +79,7 @@ def key(seed: Any) -> "Tensor":
     >>> bool((x == gs.random.normal(subkey, (3,))).all())
     True
     """
-    return ops._fold_in(_ROOT, _whole(seed, "key", "the seed"), WORD)
+    return ops._folded_key(_ROOT, _whole(seed, "key", "the seed"), WORD)
 
 
 PRNGKey = key
@@ -131,4 +131,4 @@ def fold_in(key: Any, data: Any) -> "Tensor":
     >>> bool((gs.random.fold_in(key, 1) == gs.random.fold_in(key, 2)).any())
     False
     """
-    return ops._fold_in(checked_key(key, "fold_in"), _whole(data, "fold_in", "data"), WORD)
+    return ops._folded_key(checked_key(key, "fold_in"), _whole(data, "fold_in", "data"), WORD)
