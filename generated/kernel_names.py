@@ -107,6 +107,9 @@ PYTHON = {
     "joining.joining": (
         "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split", "split_copies",
     ),
+    "keys": (
+        "fold_in", "keyed", "keyed_counts",
+    ),
     "loops.strides": (
         "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
     ),

@@ -3357,6 +3357,9 @@ def _draw_indices(shape, size, replace, p, axis, *, generator=None):
 def exponential(scale=1.0, size=None, *, generator=None):
     return scale * _standard('exponential', 0.0, scale, size, generator=generator)
 
+def _folded_key(key, data, dtype):
+    return kernels.fold_in(key, data, dtype)
+
 def geometric(p, size=None, *, generator=None):
     return kernels.geometric(p, size, generator)
 
@@ -3365,6 +3368,12 @@ def gumbel(loc=0.0, scale=1.0, size=None, *, generator=None):
 
 def integers(low, high=None, size=None, *, dtype='int64', endpoint=False, generator=None):
     return kernels.integers(low, high, size, dtype, endpoint, generator)
+
+def _keyed(key, distribution, shape, dtype):
+    return kernels.keyed(key, distribution, shape, dtype)
+
+def _keyed_counts(key, distribution, a, b, shape, dtype):
+    return kernels.keyed_counts(key, distribution, a, b, shape, dtype)
 
 def laplace(loc=0.0, scale=1.0, size=None, *, generator=None):
     return loc + scale * _standard('laplace', loc, scale, size, generator=generator)

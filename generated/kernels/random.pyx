@@ -64,6 +64,12 @@ cdef object forward__draw_indices(object shape, object size, object replace, obj
 cdef object forward_exponential(object scale, object size, object generator):
     return forward_multiply(scale, forward__standard('exponential', 0.0, scale, size, generator))
 
+cdef object forward__folded_key(object key, object data, object dtype):
+    try:
+        return as_array(kernels.fold_in(key, data, dtype))
+    except Exception as error_:
+        raise explain(error_, "_folded_key", key=key, data=data, dtype=dtype) from None
+
 cdef object forward_geometric(object p, object size, object generator):
     try:
         return as_array(kernels.geometric(p, size, generator))
@@ -81,6 +87,18 @@ cdef object forward_integers(object low, object high, object size, object dtype,
         raise explain(
             error_, "integers", low=low, high=high, size=size, dtype=dtype, endpoint=endpoint, generator=generator
         ) from None
+
+cdef object forward__keyed(object key, object distribution, object shape, object dtype):
+    try:
+        return as_array(kernels.keyed(key, distribution, shape, dtype))
+    except Exception as error_:
+        raise explain(error_, "_keyed", key=key, distribution=distribution, shape=shape, dtype=dtype) from None
+
+cdef object forward__keyed_counts(object key, object distribution, object a, object b, object shape, object dtype):
+    try:
+        return as_array(kernels.keyed_counts(key, distribution, a, b, shape, dtype))
+    except Exception as error_:
+        raise explain(error_, "_keyed_counts", key=key, distribution=distribution, a=a, b=b, shape=shape, dtype=dtype) from None
 
 cdef Program laplace_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_laplace(object loc, object scale, object size, object generator):

@@ -17,9 +17,12 @@ from gradspec.generated.kernels.random cimport (
     forward_dirichlet,
     forward__draw_indices,
     forward_exponential,
+    forward__folded_key,
     forward_geometric,
     forward_gumbel,
     forward_integers,
+    forward__keyed,
+    forward__keyed_counts,
     forward_laplace,
     forward_logistic,
     forward_lognormal,
@@ -212,6 +215,21 @@ def exponential(scale=1.0, size=None, *, generator=None):
     return op_exponential(scale, size, generator)
 
 
+cdef object op__folded_key(object key, object data, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_folded_key", <void*> op__folded_key, (key, data, dtype))
+    key = as_index(key, "_folded_key", "key")
+    data = as_index(data, "_folded_key", "data")
+    dtype = as_dtype(dtype, "_folded_key", "dtype")
+
+    return wrap_forward(forward__folded_key(index_of(key), index_of(data), dtype))
+
+def _folded_key(key, data, dtype):
+    """The keys that follow from keys and whole numbers."""
+    return op__folded_key(key, data, dtype)
+
+
 cdef object op_geometric(object p, object size, object generator):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
@@ -265,6 +283,40 @@ def integers(low, high=None, size=None, *, dtype='int64', endpoint=False, genera
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
     result_ = op_integers(low, high, size, dtype, endpoint, generator)
     return result_.requires_grad_() if requires_grad else result_
+
+
+cdef object op__keyed(object key, object distribution, object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_keyed", <void*> op__keyed, (key, distribution, shape, dtype))
+    key = as_index(key, "_keyed", "key")
+    distribution = as_str(distribution, "_keyed", "distribution")
+    shape = as_ints(shape, "_keyed", "shape", -1)
+    dtype = as_dtype(dtype, "_keyed", "dtype")
+
+    return wrap_forward(forward__keyed(index_of(key), distribution, shape, dtype))
+
+def _keyed(key, distribution, shape, dtype):
+    """Random numbers of a distribution without parameters, as a function of a key."""
+    return op__keyed(key, distribution, shape, dtype)
+
+
+cdef object op__keyed_counts(object key, object distribution, object a, object b, object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_keyed_counts", <void*> op__keyed_counts, (key, distribution, a, b, shape, dtype))
+    key = as_index(key, "_keyed_counts", "key")
+    distribution = as_str(distribution, "_keyed_counts", "distribution")
+    a = as_real_operand(a, "_keyed_counts", "a")
+    b = as_real_operand(b, "_keyed_counts", "b")
+    shape = as_ints(shape, "_keyed_counts", "shape", -1)
+    dtype = as_dtype(dtype, "_keyed_counts", "dtype")
+
+    return wrap_forward(forward__keyed_counts(index_of(key), distribution, array_of(a), array_of(b), shape, dtype))
+
+def _keyed_counts(key, distribution, a, b, shape, dtype):
+    """Random whole numbers of a distribution with parameters, as a function of a key."""
+    return op__keyed_counts(key, distribution, a, b, shape, dtype)
 
 
 cdef object op_laplace(object loc, object scale, object size, object generator):
@@ -693,10 +745,11 @@ answer_calls()
 
 register({
 "bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "_drawn_numbers": _drawn_numbers,
-    "dirichlet": dirichlet, "_draw_indices": _draw_indices, "exponential": exponential, "geometric": geometric, "gumbel":
-    gumbel, "integers": integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "multinomial":
-    multinomial, "normal": normal, "pareto": pareto, "permutation": permutation, "_permuted_numbers": _permuted_numbers,
-    "poisson": poisson, "rand": rand, "rand_like": rand_like, "randint": randint, "randint_like": randint_like, "randn":
-    randn, "randn_like": randn_like, "random": random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard,
-    "standard_gamma": standard_gamma, "standard_normal": standard_normal, "uniform": uniform, "weibull": weibull,
+    "dirichlet": dirichlet, "_draw_indices": _draw_indices, "exponential": exponential, "_folded_key": _folded_key,
+    "geometric": geometric, "gumbel": gumbel, "integers": integers, "_keyed": _keyed, "_keyed_counts": _keyed_counts,
+    "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "multinomial": multinomial, "normal": normal,
+    "pareto": pareto, "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson, "rand": rand,
+    "rand_like": rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like": randn_like,
+    "random": random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma,
+    "standard_normal": standard_normal, "uniform": uniform, "weibull": weibull,
 })

@@ -1,4 +1,7 @@
-"""PyTorch's path to checkpoints: `gradspec.utils.checkpoint`, with the functions of `autograd.checkpoint`."""
+"""PyTorch's utils: gradspec.utils.checkpoint, and gradspec.utils.data.
+
+`autograd.checkpoint` has the functions of the first.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -8,8 +11,9 @@ from ..support.lazy_import import later
 
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint
+    from . import data as data
 else:
-    __getattr__ = later(__name__, {"": ("checkpoint",)})
+    __getattr__ = later(__name__, {"": ("checkpoint", "data")})
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
 __dir__ = __all__.copy

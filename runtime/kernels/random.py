@@ -110,6 +110,9 @@ def standard(distribution, loc, scale, size, generator):
 
     The location and scale, applied later, determine the dtype and, if `size` is None, the shape.
     """
+    if getattr(loc, "dtype", None) == np.uint64 and loc.shape[-1:] == (2,):
+        raise TypeError(f"{distribution}: the location is a key, or keys; write gs.random.{distribution}(key, shape), and "
+                        "gs.vmap for several keys")  # fmt: skip
     draws = {
         "cauchy": generator.standard_cauchy, "exponential": generator.standard_exponential, "normal": generator.standard_normal,
         "uniform": generator.random, "gumbel": lambda shape: generator.gumbel(size=shape),

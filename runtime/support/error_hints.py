@@ -64,9 +64,10 @@ KEYWORDS: dict[str, str | dict[str, str]] = {
 
 # The namespaces of the package, in the order of the search for a name that is missing elsewhere.
 NAMESPACES = (
-    "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
-    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "optim.swa_utils", "nn.init",
-    "nn.utils", "profiler", "autograd.profiler", "extend", "test_util", "tree_util", "sparse", "nested", "distributed",
+    "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "utils.data", "signal.windows",
+    "autograd.functional", "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler",
+    "optim.swa_utils", "nn.init", "nn.utils", "profiler", "autograd.profiler", "extend", "test_util", "tree_util", "sparse",
+    "nested", "distributed",
 )  # fmt: skip
 
 

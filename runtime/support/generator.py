@@ -94,5 +94,7 @@ def as_generator(value, op: str, argument: str) -> "np.random.Generator":
             raise ValueError(f"{op}: argument '{argument}' is a seed and must not be negative, got {value}")
         return random.default_rng(value)
     hint = "; wrap it: numpy.random.Generator(...)" if isinstance(value, random.BitGenerator) else ""
+    if getattr(value, "dtype", None) == np.uint64:
+        hint = "; a key is the first argument: gs.random.normal(key, shape)"
     raise TypeError(f"{op}: argument '{argument}' must be a numpy.random.Generator, an int to seed one, or None for the default "
                     f"one of gradspec.random.manual_seed, got {type(value).__name__}{hint}")  # fmt: skip

@@ -19,7 +19,7 @@ NAMESPACES = sorted(path.stem for path in (ROOT / "generated/namespaces").glob("
 STUBS = {gs: "generated/__init__.pyi"} | {
     importlib.import_module(f"gradspec.{name}"): f"generated/namespaces/{name}.pyi" for name in NAMESPACES
 }
-MODULES = {"autograd", "checkpoint", "constraints", "debug", "distributed", "distributions", "extend", "forward_ad", "func", "functional", "graph", "init", "lr_scheduler", "modules", "nested", "nn", "operators", "optim",
+MODULES = {"autograd", "checkpoint", "constraints", "data", "debug", "distributed", "distributions", "extend", "forward_ad", "func", "functional", "graph", "init", "lr_scheduler", "modules", "nested", "nn", "operators", "optim",
            "fusion", "parameter", "parametrizations", "parametrize", "profiler", "prune", "rnn", "stateless", "profiler_util", "random", "relaxed", "scipy", "signal", "swa_utils", "sparse", "special", "test_util", "transforms", "tree_util", "utils", "windows", *gs.scipy._modules, *NAMESPACES} - {"_nn", "_random", "_special"}
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 
@@ -57,7 +57,7 @@ def test_dir_is_what_the_stub_describes(module):
 HIDDEN = ("agreement", "checkpoint_settings", "differences", "flat_derivatives", "graph_drawing", "mutation", "nan_detection", "saved_memory")  # what those of `gradspec.autograd` share
 AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph", "profiler", "profiler_util", "variable")
 PUBLIC = [
-    *(gs, gs.autograd, gs.distributed, gs.distributions, gs.distributions.constraints, gs.distributions.transforms, gs.extend, gs.func, gs.nested, gs.operators, gs.sparse, gs.optim, gs.nn, gs.nn.functional, gs.nn.utils, *(getattr(gs.nn.utils, name) for name in ("fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless")), gs.profiler, gs.random, gs.scipy, gs.test_util, gs.tree_util, *(getattr(gs, name) for name in NAMESPACES if not name.startswith("_"))),
+    *(gs, gs.autograd, gs.distributed, gs.distributions, gs.distributions.constraints, gs.distributions.transforms, gs.extend, gs.func, gs.nested, gs.operators, gs.sparse, gs.optim, gs.nn, gs.nn.functional, gs.nn.utils, *(getattr(gs.nn.utils, name) for name in ("fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless")), gs.profiler, gs.random, gs.scipy, gs.test_util, gs.tree_util, gs.utils, gs.utils.data, *(getattr(gs, name) for name in NAMESPACES if not name.startswith("_"))),
     *(importlib.import_module(f"gradspec.autograd.{name}") for name in AUTOGRAD),
     *(getattr(gs.scipy, name) for name in gs.scipy._modules),
 ]

@@ -1,6 +1,6 @@
 """Random numbers under NumPy's names: gradspec.random.
 
-Defines the generator of users.  The distributions are operators of the spec.
+Defines the generator of users.  The distributions are operators of the spec; with a key they are functions of it, as in JAX.
 """
 
 import functools
@@ -9,13 +9,16 @@ from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from . import _random
-from ._random import *  # noqa: F403
-from .support.generator import Holder, numpy_random
-from .support.generator import manual_seed as manual_seed
-from .support.lazy_import import answer
+from .. import _random
+from .._random import *  # noqa: F403
+from ..support.generator import Holder, numpy_random
+from ..support.generator import manual_seed as manual_seed
+from ..support.lazy_import import answer
+from . import draws, keys
+from .draws import *  # noqa: F403
+from .keys import *  # noqa: F403
 
-__all__ = sorted(["Generator", "default_rng", "manual_seed", "seed", *_random.__all__])
+__all__ = sorted({"Generator", "default_rng", "manual_seed", "seed", *_random.__all__, *draws.__all__, *keys.__all__})
 __dir__ = __all__.copy
 answer(__name__)
 seed = manual_seed
