@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gradspec.generated import results as _results
 
 from . import autograd as autograd
+from . import compat as compat
 from . import debug as debug
 from . import extend as extend
 from . import func as func

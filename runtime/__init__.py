@@ -74,7 +74,7 @@ __version__ = "0.1.0"
 # A namespace is imported at its first use, never by this file, and begins with `import gradspec`.  Python may run `gradspec.nn`
 # for one thread while a second still runs this file and has defined half of the names; `import gradspec` waits for the rest.
 _namespaces = (
-    *ops.namespaces, "autograd", "debug", "distributed", "distributions", "extend", "func", "nested", "nn", "operators", "optim",
+    *ops.namespaces, "autograd", "compat", "debug", "distributed", "distributions", "extend", "func", "nested", "nn", "operators", "optim",
     "profiler", "random", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
 # The names of `gradspec.func` are found here as well: programs begin with `from gradspec import grad`.

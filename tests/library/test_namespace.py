@@ -19,7 +19,7 @@ NAMESPACES = sorted(path.stem for path in (ROOT / "generated/namespaces").glob("
 STUBS = {gs: "generated/__init__.pyi"} | {
     importlib.import_module(f"gradspec.{name}"): f"generated/namespaces/{name}.pyi" for name in NAMESPACES
 }
-MODULES = {"autograd", "checkpoint", "constraints", "data", "debug", "distributed", "distributions", "extend", "forward_ad", "func", "functional", "graph", "init", "lr_scheduler", "modules", "nested", "nn", "operators", "optim",
+MODULES = {"autograd", "checkpoint", "compat", "constraints", "data", "debug", "distributed", "distributions", "extend", "forward_ad", "func", "functional", "graph", "init", "lr_scheduler", "modules", "nested", "nn", "operators", "optim",
            "fusion", "parameter", "parametrizations", "parametrize", "profiler", "prune", "rnn", "stateless", "profiler_util", "random", "relaxed", "scipy", "signal", "swa_utils", "sparse", "special", "test_util", "transforms", "tree_util", "utils", "windows", *gs.scipy._modules, *NAMESPACES} - {"_nn", "_random", "_special"}
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 

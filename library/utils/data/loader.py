@@ -64,7 +64,7 @@ class DataLoader:
     pin_memory_device : str
         Accepted, and without effect.
     in_order : bool
-        Whether batches of workers come in their order; if False, as soon as they are read.
+        Whether batches come in their order; False takes each when a worker has read it.
 
     Raises
     ------

@@ -130,7 +130,7 @@ class Workers:
         timeout : float
             Seconds to wait for a batch; 0 means no limit.
         in_order : bool
-            Whether batches come in their order; if False, as soon as they are read.
+            Whether batches come in their order; False takes each when a worker has read it.
 
         Yields
         ------
