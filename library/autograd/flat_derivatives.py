@@ -272,6 +272,13 @@ def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_g
     return filled(pushed, outputs)
 
 
+def refuse_real(variables):
+    """Refuse the derivative of complex results by real arguments in reverse mode: it holds the real part only."""
+    if any(x.dtype.kind != "c" for x in variables):
+        raise TypeError("the function returns complex numbers of real arguments, and reverse mode gives the real part of the derivative only; "
+                        "write jacfwd(f), or return the real and the imaginary part")  # fmt: skip
+
+
 def rows(outputs, variables, create_graph, whole=False, chunk=None):
     """The blocks of a Jacobian, a list for each output, by batched backward passes: one row for each element of the outputs.
 
@@ -284,6 +291,8 @@ def rows(outputs, variables, create_graph, whole=False, chunk=None):
 def _rows(output, variables, create_graph, whole, chunk):
     if not output.requires_grad or not output.size:
         return [ops.zeros(output.shape + x.shape, dtype=x.dtype) for x in variables]
+    if output.dtype.kind == "c":
+        refuse_real(variables)
     width = max(output.size, *(x.size for x in variables)) if variables else 1
     step = output.size if whole else chunk or max(1, IN_CACHE // max(1, width))
     parts = []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.flat_derivatives import filled, gradients, recording
+from ..autograd.flat_derivatives import filled, gradients, recording, refuse_real
 from ..support.dispatch import ops
 from ..support.error_hints import answering
 from ..support.errors import CallTypeError
@@ -140,6 +140,8 @@ def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0
             if point.outputs_form is not LEAF:
                 raise CallTypeError("elementwise_grad: the function must return a single Tensor")
             point.refuse_unless(outputs[0], "fc", "elementwise_grad is of floating point or complex outputs")
+            if outputs[0].dtype.kind == "c":
+                refuse_real(point.values)
             found = gradients(outputs, point.values, [ops.ones_like(outputs[0])], point.recorded)
             return _finished(point, found)
 

@@ -239,6 +239,20 @@ def test_complex_numbers_follow_pytorch():
     same(func.jvp(lambda z: z * z, z, 1.0 + 0j)[1], 2 * z)
 
 
+@each("by_reverse_mode", [func.jacrev, func.jacobian, func.elementwise_grad, lambda f: lambda x: gs.autograd.functional.jacobian(f, x),
+                          lambda f: lambda x: gs.autograd.functional.jacobian(f, x, vectorize=True)])  # fmt: skip
+@each("f", [lambda x: x * (1 + 2j), lambda x: gs.exp(1j * x), lambda x: gs.fft.fft(x), lambda x: gs.complex(x, x**2)])
+def test_complex_results_of_real_arguments_are_refused_by_rows(by_reverse_mode, f):
+    """A pass in reverse mode keeps the real part of the derivative; forward mode has all of it."""
+    x = gs.tensor([0.5, -1.5])
+    with pytest.raises(TypeError, match="the real part of the derivative only; write jacfwd"):
+        by_reverse_mode(f)(x)
+    steps = [(f(x + 1e-6 * e).numpy() - f(x - 1e-6 * e).numpy()) / 2e-6 for e in np.eye(2)]
+    np.testing.assert_allclose(func.jacfwd(f)(x).numpy(), np.stack(steps, 1), rtol=1e-8, atol=1e-8)
+    z = gs.tensor([0.5 + 1j, -1.5])
+    assert by_reverse_mode(lambda z: z * z)(z).dtype == complex
+
+
 def test_names_of_hips():
     f, x, v = (lambda x: (gs.sin(x) * x).sum()), np.array([0.3, 0.4]), np.array([1.0, 2.0])
     matrix = func.hessian(f)(x).numpy()
