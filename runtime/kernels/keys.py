@@ -14,7 +14,8 @@ from .random import standard
 
 __all__ = ["fold_in", "keyed", "keyed_counts"]
 
-_SPLIT, _FOLDED = 2**62, 2**63  # the highest word of the counter
+_SPLIT = 2**62  # the highest word of the counter
+_FOLDED = 2**63
 
 
 class _Started(_local):

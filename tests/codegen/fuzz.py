@@ -167,13 +167,14 @@ def cut(seed: int, roots: int = 3) -> str:
 
 
 def _arranged(ops: list[str], users: dict[str, list[str]]) -> list[str]:
-    """Names with each private one that only one of them calls below that one: a cut may leave it no other."""
+    """Names in order, with each private one that only one of them calls below that one: a cut may leave it one caller, or none."""
     owner_of = {op: users[op][0] for op in ops if op.startswith("_") and len(users.get(op, [])) == 1 and users[op][0] in ops}
 
     def below(op: str) -> list[str]:
         return [op, *(name for other in ops if owner_of.get(other) == op for name in below(other))]
 
-    return [name for op in ops if op not in owner_of for name in below(op)]
+    leaders = sorted((op for op in ops if op not in owner_of), key=lambda op: op.lstrip("_"))
+    return [name for op in leaders for name in below(op)]
 
 
 def _described(start: str, entries: list[str]) -> str:

@@ -88,7 +88,8 @@ def test_each_name_of_the_library_is_its_operators():
         for claim in claims(op) if "function" in op.variants else ():
             if not is_function(op, claim.name) or claim.name.endswith("_") or {claim.name, own} & around:
                 continue
-            assert found(gs, claim.name) is found(gs, own), claim
+            named, theirs = (re.sub(r"^random\.", "_random.", name) for name in (claim.name, own))  # where no name takes a key
+            assert found(gs, named) is found(gs, theirs), claim
             count += 1
     assert count > 700
 

@@ -66,7 +66,7 @@ def test_operators_of_gradspec_are_those_of_another_package_too(other):
         analyze(read_text(spec.replace("cos(x)", "qqq(x)"), other.spec), other)
 
 
-LATE = ("array_api", "clip_grad", "compiler", "distributed", "extend", "func", "keywords", "kinds", "nested", "nn", "operators", "optim", "pieces", "ranges", "scipy", "sparse", "special", "spectrum", "summation", "transforms", "tree_util")  # what users call, as they call operators
+LATE = ("array_api", "clip_grad", "compiler", "data", "distributed", "distributions", "extend", "func", "keywords", "kinds", "nested", "nn", "operators", "optim", "pieces", "random", "ranges", "scipy", "sparse", "special", "spectrum", "summation", "transforms", "tree_util")  # what users call, as they call operators
 
 
 def test_what_is_called_by_name_is_required():

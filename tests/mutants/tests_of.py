@@ -16,6 +16,7 @@ ROOMS = {
     "codegen/write": ["tests/codegen/test_emitted.py"],
     "library/array_api": ["tests/test_array_api.py"],
     "library/autograd": ["tests/library/autograd/test_gradcheck.py"],
+    "library/compat": ["tests/library/compat/test_compat.py"],
     "library/distributed": ["tests/library/distributed/test_data_parallel.py"],
     "library/distributions": ["tests/library/distributions/test_beside_torch.py", "tests/library/distributions/test_transforms.py"],
     "library/func": ["tests/library/func/test_func.py"],

@@ -6,6 +6,7 @@ Owns how a row of op_info becomes tensors and a function of them.  Knows no oper
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from gradspec.generated.op_info import OPS, OpInfo
 from gradspec.support.dispatch import ops
 
 BY_NAME = {op.name: op for op in OPS}
-NAMESPACES = {"": gs} | {name: getattr(gs, name) for name in sorted({op.namespace for op in OPS} - {""})}
+# A name of gs.random may take a key: the functions of the entries are in the namespace behind it.
+NAMESPACES = {"": gs} | {name: getattr(gs, name) for name in sorted({op.namespace for op in OPS} - {""})} | {"random": gs._random}
 DOUBLE = {
     "any": (np.float64, np.complex128), "float": (np.float64, np.complex128), "real": (np.float64,), "complex": (np.complex128,),
     "int": (np.int64,), "bool": (np.bool_,),
@@ -165,9 +167,11 @@ def applied(op: OpInfo, arguments: dict[str, Any]) -> Any:
 
 
 def positional(op: OpInfo) -> list[str]:
-    """The arguments that an operator takes by position."""
+    """The arguments that an operator and its function take at the same positions."""
     if op.name not in _POSITIONAL:
-        _POSITIONAL[op.name] = [name for name, _, _, keyword_only in op.arguments if not keyword_only]
+        own = [name for name, _, _, keyword_only in op.arguments if not keyword_only]
+        public = inspect.signature(getattr(ops, op.name)).parameters
+        _POSITIONAL[op.name] = [name for name, there in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, public))]
     return _POSITIONAL[op.name]
 
 

@@ -135,6 +135,8 @@ def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> A
     ranks += [_rank(item) for role, arg in zip(op.roles, args) if role == "l" for item in arg]
     rank = max(ranks) + extra if shape is None else len(shape)
     several = sum(role in "al" for role in op.roles) > 1
+    if several and min(ranks) == 0 < max(ranks):  # one of them counts as having an axis, which its batch would take the place of
+        raise Unfit
     found = []
     for role, arg in zip(op.roles, args):
         if role == "a":

@@ -23,7 +23,7 @@ pytest.importorskip("scipy", reason="SciPy is not installed")
 NAMESPACES = [
     "", "autograd", "autograd.functional", "autograd.graph", "func", "extend", "utils", "utils.checkpoint", "scipy", "scipy.integrate",
     "scipy.interpolate", "scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.signal", "scipy.sparse", "scipy.special", "scipy.stats",
-    "sparse", "nested", "distributed", "debug", "nn", "nn.functional", "optim", "optim.lr_scheduler", "random", "linalg", "fft", "signal",
+    "sparse", "nested", "compat", "distributed", "distributions", "distributions.constraints", "distributions.transforms", "utils.data", "debug", "nn", "nn.functional", "optim", "optim.lr_scheduler", "random", "linalg", "fft", "signal",
     "special", "tree_util", "operators", "profiler", "test_util", "scipy.fft", "scipy.sparse.linalg", "autograd.checkpoint",
     "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "nn.utils.fusion",
     "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.prune", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "signal.windows", "scipy.signal.windows",
@@ -288,6 +288,8 @@ OTHERS = {
     **dict.fromkeys(["optim.lr_scheduler.CyclicLR", "optim.lr_scheduler.LambdaLR", "optim.lr_scheduler.MultiplicativeLR"], "of numbers of steps"),
     **dict.fromkeys(["profiler.profile", "autograd.profiler.profile"], "takes no function of tensors"),
     "optim.swa_utils.AveragedModel": "averages numbers",
+    "distributions.constraints.dependent_property": "decorates a property of a class",
+    "utils.data.DataLoader": "of functions of samples, which are read and not differentiated",
 }  # fmt: skip
 
 

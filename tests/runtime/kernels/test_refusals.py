@@ -13,7 +13,7 @@ import numpy as np
 from numpy import arange, ones, zeros
 
 from gradspec import kernels
-from gradspec.kernels import random, transforms
+from gradspec.kernels import keys, random, transforms
 from gradspec.kernels.convolution import convolution, grids, pooling
 from gradspec.kernels.elementwise import random_factors
 from gradspec.kernels.fusion_engine.program import Program
@@ -32,6 +32,7 @@ ELSEWHERE = {  # what an error says -> where it is met
     "NotImplementedError": "of a method that every class has", "build again": "of a library that is half built",
 }  # fmt: skip
 DICE = np.random.default_rng(0)
+KEY = zeros(2, np.uint64)
 X, IMAGE, ONE, NONE = ones((2, 3)), ones((1, 2, 5)), (1,), (0,)
 
 
@@ -40,6 +41,9 @@ def viewed(x, shape, steps, offset=None):
 
 
 REFUSED = [
+    lambda: keys.keyed(KEY, "normal", (2,), np.dtype(int)),
+    lambda: keys.keyed_counts(KEY, "nowhere", 1, 0.5, (2,), np.dtype(int)),
+    lambda: random.standard("normal", KEY, 1.0, None, DICE),
     lambda: random_factors.rrelu_slope(X, 0.5, 0.25, DICE),
     lambda: random_factors.bernoulli_(zeros(3), 1.001, DICE),
     lambda: random_factors.bernoulli_(zeros(3), -0.001, DICE),

@@ -21,7 +21,7 @@ def functions():
     """Every public function, with the names of its arguments."""
     for op in OPS:
         if "function" in op.variants and not op.name.startswith("_"):
-            namespace = getattr(gs, op.namespace) if op.namespace else gs
+            namespace = getattr(gs, f"_{op.namespace}", None) or getattr(gs, op.namespace) if op.namespace else gs
             function = getattr(namespace, op.name)
             yield pytest.param(function, [name for name, *_ in op.arguments], id=op.name)
 
