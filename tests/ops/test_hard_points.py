@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import ast
 import math
+import os
+import random
 import re
+import time
 from functools import cache
 
 import numpy as np
@@ -278,6 +281,37 @@ def test_one_array(entry, given, dtype):
             here = {mode: numbers[place].item() for mode, numbers in found.items()}
             wrongs += faults(entry, point, here, exact, dtype, kinks, values)
     assert not wrongs, "\n".join(wrongs)
+
+
+SEED = int(os.environ.get("POINTS_SEED", time.time_ns() % 10**6))
+
+
+def anywhere(draws):
+    """A number of any size, a small one, one beside an integer."""
+    kind = draws.randrange(4)
+    if kind == 0:
+        return draws.choice([-1, 1]) * 10 ** draws.uniform(-20, 20)
+    if kind == 1:
+        return draws.uniform(-60, 60)
+    if kind == 2:
+        return draws.randrange(-12, 13) + draws.choice([-1, 1]) * 10 ** draws.uniform(-15, -1)
+    return draws.choice([-1, 1]) * 10 ** draws.uniform(-3, 3)
+
+
+@of_hard_points(1)
+def test_two_points_that_nobody_chose(entry, given):
+    """Values, first and second derivatives at numbers that differ from run to run; POINTS_SEED repeats them."""
+    draws = random.Random(f"{SEED} {entry.name} {given}")
+    x = np.array([anywhere(draws) for _ in range(2)])
+    kinks = stated(entry, [(k.call.source, k.value.source) for k in entry.kinks])
+    values = stated(entry, [(e.call.source, e.value.source) for e in entry.examples])
+    found, wrongs = found_at(entry, given, x), []
+    for place, point in enumerate(x.tolist()):
+        exact = exact_at.__wrapped__(entry, given, point)
+        if exact is not None:
+            here = {mode: numbers[place].item() for mode, numbers in found.items()}
+            wrongs += faults(entry, point, here, exact, np.float64, kinks, values)
+    assert not wrongs, f"POINTS_SEED={SEED}\n" + "\n".join(wrongs)
 
 
 @of_hard_points(1, dtype=[np.float64, np.float32])
