@@ -6,6 +6,7 @@ Also names the in-place form.  Depends on the op alone, not on formulas, nodes o
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,6 +20,11 @@ def with_keywords(parameters: list[str], names: Iterable[str]) -> list[str]:
     more = [f"{name}=None" for name in names]
     star = ["*"] if more and not any(p.startswith("*") for p in parameters) else []
     return [*parameters, *star, *more]
+
+
+def name_of(parameter: str) -> str:
+    """The name of a parameter as Python source, such as `x` of `*x: int = 0`."""
+    return re.match(r"\**(\w*)", parameter)[1]
 
 
 class Positions(NamedTuple):
@@ -99,10 +105,6 @@ class Bindings:
             calls[first] = calls[first].replace(f"({first},", f'(writable({first}, "{entry}"), ', 1).replace(",  ", ", ")
         return calls
 
-    @property
-    def public_parameters(self) -> str:
-        return ", ".join(self._parameter_list(self.arguments))
-
     def placed(self, parameters: list[str], *first: str) -> Positions:
         """Parameters in the entry's order; `first` replaces its first parameter."""
         return Positions(parameters)
@@ -135,7 +137,7 @@ class Bindings:
     def _parameter(self, a: Argument) -> str:
         return "*" * a.variadic + (a.name if a.default is None else f"{a.name}={a.default}")
 
-    def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> list[str]:
+    def _parameter_list(self, arguments: Iterable[Argument], out: bool = True) -> list[str]:
         parts, starred = [], False
         inplace = ["inplace=False"] if out and self.may_overwrite else []  # PyTorch's position: after all positional parameters
         for a in arguments:
@@ -146,7 +148,7 @@ class Bindings:
                 parts.append("*")
                 starred = True
             parts.append(self._parameter(a))
-        extra = [*extra, *(f"{keyword}=None" for keyword, _, _ in self.adapted)]
+        extra = [f"{keyword}=None" for keyword, _, _ in self.adapted]
         parts += inplace
         extra += ["out=None"] if out and "out" in self.op.variants else []
         extra += ["requires_grad=False"] if self.is_creation else []

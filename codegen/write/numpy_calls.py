@@ -8,12 +8,11 @@ runtime.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..spec.model import Argument, Op
 from ..spec.numpy_signatures import NumpyFunction, Parameter, numpy_signatures
-from .arguments import Positions
+from .arguments import Positions, name_of
 
 _ANY_NUMBER = 99  # positional arguments
 _NOTHING_STATED = ("None", "?")
@@ -69,7 +68,7 @@ def in_numpys_order(parameters: list[str], order: Sequence[str]) -> Positions:
     The operator's own order remains if another parameter than a last truth value would move: values do not tell the orders apart.
     """
     star = parameters.index("*") if "*" in parameters else len(parameters)
-    own, known = parameters[:star], {_name(p): p for p in parameters if p != "*"}
+    own, known = parameters[:star], {name_of(p): p for p in parameters if p != "*"}
     placed = [known[name] for name in itertools.takewhile(known.__contains__, order)]
     shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, placed)))
     moved = own[shared:]
@@ -77,14 +76,10 @@ def in_numpys_order(parameters: list[str], order: Sequence[str]) -> Positions:
     if moved:
         if len(moved) > 1 or len(placed) == shared or not moved[0].endswith(("=False", "= False")) or placed[shared].endswith(("False", "True")):
             return Positions(parameters)
-        swapped = _name(placed[shared]), _name(moved[0])
+        swapped = name_of(placed[shared]), name_of(moved[0])
     keywords = [p for p in [*own, *parameters[star + 1 :]] if p not in placed]
     needs_star = keywords and not keywords[0].startswith("**")
     return Positions([*placed, *(["*"] if needs_star else []), *keywords], swapped)
-
-
-def _name(parameter: str) -> str:
-    return re.match(r"\**(\w*)", parameter)[1]
 
 
 def _answered(ops: list[Op]) -> Iterator[tuple[str, Op]]:

@@ -7,14 +7,13 @@ the example.  `gradspec.support.docstrings` adds the headings.
 from __future__ import annotations
 
 import itertools
-import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ..spec.model import Argument, Type
 from . import stubs
-from .arguments import Bindings
+from .arguments import Bindings, name_of
 from .layout import packed
 from .wrapper import OpText
 
@@ -76,7 +75,7 @@ _SHARED = {"out": "OUT", "requires_grad": "LEAF"}
 
 def _names(op: OpText) -> tuple[list[str], list[str]]:
     """The names of a function's own parameters, and of the shared ones at the end."""
-    names = [re.match(r"\**(\w*)", parameter)[1] for parameter in stubs.parameters_of(op) if parameter != "*"]
+    names = [name_of(parameter) for parameter in stubs.parameters_of(op) if parameter != "*"]
     count = sum(1 for _ in itertools.takewhile(_SHARED.__contains__, reversed(names)))
     return names[: len(names) - count], names[len(names) - count :]
 

@@ -37,10 +37,10 @@ _ADAPTED = (
 )
 _LAX = f"{_SAME} {_RENAMED} " + " ".join(f"{name}=compat.lax.{name}" for name in _ADAPTED.split())
 _OPTIMIZERS = "sgd=compat.hips.sgd rmsprop=compat.hips.rmsprop adam=compat.hips.adam"
-#: Module -> its names; `name=place` where gradspec has it under another name.  `*` means all of a namespace, then NumPy's.
+#: Module -> its names; `name=place` where gradspec has it under another name.  `*` means a namespace, then NumPy's; `=` means NumPy's alone.
 MODULES = {
     "lax": _LAX,
-    "numpy": "*", "numpy.linalg": "* linalg", "numpy.fft": "* fft", "numpy.random": "",
+    "numpy": "*", "numpy.linalg": "* linalg", "numpy.fft": "* fft", "numpy.random": "= random",
     "flatten_util": "ravel_pytree=tree_util.ravel_pytree",
     "experimental": "", "experimental.ode": "odeint=compat.jax_ode.odeint",
     "misc": "", "misc.flatten": "flatten=tree_util.ravel_pytree flatten_func=compat.hips.flatten_func",
@@ -69,10 +69,8 @@ class _Loader:
     def exec_module(module: ModuleType) -> None:
         path = module.__name__.removeprefix("gradspec.")
         words = MODULES[path].split()
-        if path == "numpy.random":  # arrays without a history, as in HIPS autograd
-            names = _of_numpy("random", own=False)
-        elif words[:1] == ["*"]:
-            names = _of_numpy(*words[1:])
+        if words[:1] in (["*"], ["="]):
+            names = _of_numpy("".join(words[1:]), own=words[0] == "*")
         else:
             names = {name: place or name for name, _, place in (word.partition("=") for word in words)}
 
@@ -89,7 +87,7 @@ class _Loader:
         module.__getattr__ = __getattr__
 
 
-def _of_numpy(namespace: str = "", own: bool = True) -> dict[str, str]:
+def _of_numpy(namespace: str, own: bool) -> dict[str, str]:
     """The names of NumPy's namespace: gradspec's functions if `own`, and for all else, such as constants and dtypes, NumPy's."""
     prefix = f"{namespace}." if namespace else ""
     names = {name: f"numpy:{prefix}{name}" for name in dir(found(f"numpy:{namespace}")) if not name.startswith("_")}
