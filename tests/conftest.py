@@ -15,6 +15,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ skipped: Counter[str] = Counter()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true", help="ask every sample of an operator, and not the day's tenth")
+    parser.addoption("--all", action="store_true", help="run everything: every sample of an operator and every slow test, not the day's tenth")
     parser.addoption("--op", action="append", default=[], metavar="NAME", help="run what tests/ops asks of this operator; may be given again")
 
 
@@ -52,8 +53,19 @@ def pytest_configure(config: pytest.Config) -> None:
     day.every = day.every or config.getoption("--all") or bool(config.getoption("--op"))
 
 
+def names_tests(config: pytest.Config) -> bool:
+    """Whether the command line names folders, tests or marks: then it gets them on any day."""
+    asked = getattr(config, "workerinput", {}).get("names_tests")  # a worker knows the paths only
+    return config.args_source is pytest.Config.ArgsSource.ARGS or bool(config.option.keyword or config.option.markexpr) if asked is None else asked
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["names_tests"] = names_tests(node.config)
+
+
 def pytest_report_header() -> str:
-    return "samples of operators: all" if day.every else f"samples of operators: a tenth, of DAY={day.DAY}; --all asks all"
+    return "everything is run" if day.every else f"a tenth of the samples of operators and of the slow tests, those of DAY={day.DAY}; --all runs all"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -68,11 +80,15 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         return next((i for i, start in enumerate(FIRST) if item.path.stem.startswith(start)), len(FIRST))
 
     items.sort(key=rank)
+    other_days = [] if names_tests(config) else [item for item in items if "slow" in item.keywords and not day.is_today(item.nodeid)]
+    if other_days:
+        config.hook.pytest_deselected(items=other_days)
+        items[:] = [item for item in items if item not in set(other_days)]
     for item in filter(is_quick, items):
         item.add_marker("quick")
 

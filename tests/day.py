@@ -1,6 +1,6 @@
-"""The day's part of the samples: a usual run asks a tenth of them, `pytest --all` and CI ask all.
+"""The day's part of the samples and of the slow tests: a usual run takes a tenth of them, `pytest --all` and CI take all.
 
-Ten days in a row ask every sample.  `DAY=20785 pytest` repeats the run of a day.
+Ten days in a row take each.  `DAY=20785 pytest` repeats the run of a day.
 """
 
 from __future__ import annotations
@@ -33,3 +33,8 @@ def is_today(name: str) -> bool:
 def least(count: int) -> int:
     """How many samples have to be asked at least, of a test that asks `count` of all names."""
     return count if every else count // (2 * PARTS)
+
+
+def share(of_all: float, of_a_part: float) -> float:
+    """The bound of a share: a tenth of the samples strays further than all of them."""
+    return of_all if every else of_a_part

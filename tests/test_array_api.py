@@ -119,6 +119,7 @@ def test_values(call):
         np.testing.assert_allclose(y.numpy(), expected, rtol=1e-12 if y.dtype.itemsize > 4 else 1e-6, atol=1e-14)
 
 
+@pytest.mark.slow
 @each("call", CALLS)
 def test_gradients(call):
     """What is differentiable stays so: against differences of the reference."""

@@ -159,6 +159,7 @@ def checkouts(tmp_path_factory):
     return tmp_path_factory.mktemp("checkouts")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.partition("\n")[0].strip("# "))
 def test_entries_and_messages(lesson, checkouts):
     family = re.search(r"family\s+`(\w+)`", lesson)[1]

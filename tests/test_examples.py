@@ -88,6 +88,7 @@ def test_trace():
     assert int(after) < int(before)
 
 
+@pytest.mark.slow
 def test_decay():
     found = re.search(r"rates ([\d.]+) and ([\d.]+), .* made ([\d.]+) and ([\d.]+)", run("decay.py"))
     assert [float(value) for value in found.group(1, 2)] == pytest.approx([float(value) for value in found.group(3, 4)], abs=0.02)

@@ -113,6 +113,7 @@ def missed(lines):
 ARRAYS_FIRST = pytest.mark.skipif(tuple(map(int, np.__version__.split(".")[:2])) >= (2, 5), reason="NumPy 2.5's stubs have an array of array @ tensor")
 
 
+@pytest.mark.slow
 @ARRAYS_FIRST
 def test_programs_of_the_readme_pass_mypy(site, readme):
     assert complaints(site, annotated(readme)) == []
@@ -173,6 +174,7 @@ def test_stubs_have_the_parameters_of_what_they_describe(stub):
     compare(ast.parse(STUBS[stub].read_text()).body, module, "")
 
 
+@pytest.mark.slow
 def test_what_is_a_tensor_to_a_type_checker(site):
     """docs/tour.md, Types: NumPy's stubs make an ndarray of what has `__array__`, and the left operand is asked first."""
     tensors = ["gs.sin(x)", "x * a", "x + 1", "x.sum()", "gs.array([1.0])", "gs.from_dlpack(a)"]

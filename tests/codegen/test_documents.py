@@ -77,6 +77,7 @@ def test_a_colon_before_a_blank_and_numbers_without_end():
         list(documents('a: "\\UFFFFFFFF"', "x"))
 
 
+@pytest.mark.slow
 def test_libyaml_and_pyyaml_give_the_same_nodes():
     """Of the spec, and of mutants of it: the one reads it, the other says what is wrong."""
     if not yaml.__with_libyaml__:

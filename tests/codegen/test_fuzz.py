@@ -19,6 +19,7 @@ COUNT = int(os.environ.get("GRADSPEC_FUZZ", "150"))
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the time limit is a signal of POSIX")
 
 
+@pytest.mark.slow
 @posix
 def test_every_mutant_is_judged_with_a_place_within_a_second():
     outcomes = {mutant.number: fuzz.judge(mutant) for mutant in fuzz.mutants(COUNT)}
@@ -30,6 +31,7 @@ def test_every_mutant_is_judged_with_a_place_within_a_second():
     assert fuzz.run(fuzz.cut(0), {}, 10.0).accepted
 
 
+@pytest.mark.slow
 @posix
 def test_what_is_accepted_can_be_written():
     assert [m.number for m in fuzz.mutants(30) if fuzz.judge(m, write=True).failure] == []

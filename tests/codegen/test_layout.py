@@ -38,6 +38,7 @@ def expression(random_, depth):
 STATEMENTS = ["return {}", "y, z = {}", "raise explain({}) from None", "return {}, {}", "grad_x = {} if x_ndim == 1 else {}"]
 
 
+@pytest.mark.slow
 @each("seed", range(300))
 def test_random_statements_keep_their_meaning(seed):
     random_ = random.Random(seed)

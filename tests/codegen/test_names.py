@@ -158,6 +158,7 @@ def entries_with(words):
     return "\n\n".join(sorted(texts)) + "\n"
 
 
+@pytest.mark.slow
 def test_arguments_may_be_called_like_variables_of_the_generated_code(small, tmp_path):
     """Nodes and wrappers of every form, with every word in every place, are valid Cython."""
     pytest.importorskip("Cython")

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 UNBUILT = """
 import sys
@@ -19,6 +21,7 @@ def check(*names):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
 
+@pytest.mark.slow
 def test_the_whole_spec_is_checked_where_nothing_is_built():
     done = check()
     assert done.returncode == 3, done.stdout[-2000:] + done.stderr[-2000:]

@@ -94,6 +94,7 @@ def stated_pairs(op):
     return [dict(zip(names, evaluate_sample(kink.call.source, None, np.float64, 0)[0])) for kink in op.kinks]
 
 
+@pytest.mark.slow
 @of_hard_points(2, dtype=[np.float64, np.float32])
 def test_in_one_argument(entry, given, dtype):
     wrongs, stated = [], stated_pairs(entry)

@@ -7,12 +7,18 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import forward_ad
 from gradspec.generated.op_info import OPS
+from tests import day
 from tests.asked import LEFT_OUT
 
 from .calls import BY_NAME, samples_of
 from .questions import Family, families, names_asked, of_each, of_entries, of_samples
 
 TANH = BY_NAME["tanh"]
+
+
+@pytest.fixture(autouse=True)
+def every_sample(monkeypatch):
+    monkeypatch.setattr(day, "every", True)
 
 
 class Properties(list):

@@ -94,5 +94,5 @@ def test_every_sample_of_every_operator(make, dtypes):
                 (as_it_is if outcome.startswith("as it is") else wrong).append(f"{op.name} {case.source} {case.dtype.__name__}: {outcome}")
     assert wrong == []
     assert not [reason for reason in as_it_is if "Error: " in reason]  # of the recording itself
-    assert len(as_it_is) <= asked / 30, as_it_is  # of operators that draw, with a generator that each call makes
-    assert questions.chosen or (asked > day.least(2500) and refused < asked / 20)
+    assert len(as_it_is) <= day.share(1 / 30, 1 / 12) * asked, as_it_is  # of operators that draw, with a generator that each call makes
+    assert questions.chosen or (asked > day.least(2500) and refused < day.share(0.05, 0.1) * asked)

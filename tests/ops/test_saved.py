@@ -79,4 +79,4 @@ def test_every_operator_is_proved(tmp_path):
                 elif outcome is not None:
                     wrong.append(f"{op.name} {case.source} {make.__name__}: {outcome}")
     assert wrong == []
-    assert questions.chosen or counts["asked"] > day.least(1000) and counts["not saved"] < counts["asked"] / 10, counts
+    assert questions.chosen or counts["asked"] > day.least(1000) and counts["not saved"] < day.share(0.1, 0.2) * counts["asked"], counts

@@ -156,5 +156,5 @@ def test_every_sample_of_every_operator(make, dtypes):
             if programs[-1] not in (None, "close"):
                 wrong.append(f"{op.name} {case.source} {case.dtype.__name__} over NumPy: {programs[-1]}")
     assert wrong == []
-    assert questions.chosen or (asked > day.least(2500) and refused < asked / 20)
-    assert questions.chosen or (len(programs) > day.least(2500) and programs.count(None) > 0.85 * len(programs))
+    assert questions.chosen or (asked > day.least(2500) and refused < day.share(0.05, 0.1) * asked)
+    assert questions.chosen or (len(programs) > day.least(2500) and programs.count(None) > day.share(0.85, 0.75) * len(programs))

@@ -69,6 +69,7 @@ def flat(value):
     return [np.asarray(item.detach() if isinstance(item, gs.Tensor) else item) for item in (value if isinstance(value, (tuple, list)) else [value])]
 
 
+@pytest.mark.slow
 @each(("name", "arguments", "keywords"), LAX)
 def test_as_in_jax(name, arguments, keywords):
     pytest.importorskip("jax", reason="compares with JAX's lax, and JAX is not installed")

@@ -145,6 +145,7 @@ def test_shares_of_gamma_numbers_move_with_them():
     np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
+@pytest.mark.slow
 @each("a, b", [(0.4, 1.7), (3.2, 2.1), (0.05, 0.03), (30.0, 12.0)])
 def test_the_mean_of_the_derivative_is_the_derivative_of_the_mean(a, b):
     """For any smooth f: here x and x^2 of Beta, whose means are known."""
@@ -158,6 +159,7 @@ def test_the_mean_of_the_derivative_is_the_derivative_of_the_mean(a, b):
         assert abs(moves.mean() - (first.moment(order) - second.moment(order)) / 2e-5) < 5 * moves.std() / np.sqrt(COUNT)
 
 
+@pytest.mark.slow
 @each("name, parameters", [("StudentT", (4.5, 0.3, 0.7)), ("FisherSnedecor", (3.0, 9.5)), ("VonMises", (0.3, 2.5))])
 def test_means_of_composed_numbers(name, parameters):
     """The derivative of the mean of tanh(x) in each parameter, by SciPy's integral of the density."""

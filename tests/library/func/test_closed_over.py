@@ -367,6 +367,7 @@ SLOW |= dict.fromkeys([
 ], {"leaf", "jvp", "vmap", "vmap of grad"})  # fmt: skip
 
 
+@pytest.mark.slow
 @each("name", ROWS)
 def test_derivatives_by_what_is_closed_over(name):
     row, wrong = ROWS[name], []

@@ -70,6 +70,7 @@ def test_derivatives_are_those_of_differences(program):
     assert gradgradcheck(f, (w, xs))
 
 
+@pytest.mark.slow
 def test_jax_has_the_same_numbers():
     jax = pytest.importorskip("jax", reason="compares with JAX's loops, and JAX is not installed")
     jax.config.update("jax_enable_x64", True)

@@ -90,6 +90,7 @@ def direction(name, shapes, x, generator):
     return [size * generator.uniform(0.3, 0.7, size=x.shape) for size in sizes]
 
 
+@pytest.mark.slow
 @each("name, shapes", families())
 def test_derivatives_are_those_of_differences(name, shapes):
     ours, generator = getattr(stats, name), np.random.default_rng(7)

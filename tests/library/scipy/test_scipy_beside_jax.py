@@ -33,6 +33,7 @@ def same(ours, theirs, arguments, moving, tolerance, what):
         np.testing.assert_allclose(one.numpy(), other, rtol=tolerance, atol=tolerance, err_msg=what)
 
 
+@pytest.mark.slow
 @each("call", SPECIAL)
 def test_special_functions(call):
     name, *arguments = call
@@ -40,6 +41,7 @@ def test_special_functions(call):
     same(getattr(special, name), getattr(jax_special, name), [v[0] if isinstance(v, list) else v for v in arguments], moving, 1e-7, name)
 
 
+@pytest.mark.slow
 @each("name", FAMILIES)
 def test_densities(name):
     shapes = SHAPES[name]

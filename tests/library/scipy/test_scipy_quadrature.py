@@ -11,6 +11,7 @@ scipy_integrate = later("scipy.integrate", "SciPy is not installed")
 integrate = gs.scipy.integrate
 
 
+@pytest.mark.slow
 @each("f, exact, args", [
     (lambda k, a, b: integrate.quad(lambda x: gs.exp(-k * x), a, b)[0], lambda k, a, b: (gs.exp(-k * a) - gs.exp(-k * b)) / k, (0.7, 0.2, 1.5)),
     (lambda k, s: integrate.quad(lambda x, k, s: gs.exp(-k * (x - s) ** 2), -np.inf, np.inf, (k, s))[0], lambda k, s: gs.sqrt(gs.pi / k) + 0 * s, (0.7, 0.3)),

@@ -25,6 +25,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", CALLS)
 def test_every_call(module):
     names, calls = CALLS[module]

@@ -404,6 +404,7 @@ WRITTEN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each("name", WRITTEN)
 @each("form", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
 @each("kind", ["array", "matrix"])

@@ -185,6 +185,7 @@ def test_streams_are_pytorchs(arguments):
     assert turns == [[0, 2], [1, 3], [4, 6], [5]]  # one worker after the other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_workers_may_be_processes(context):
     expected = batches(data.DataLoader(Squares(), 3))

@@ -211,6 +211,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each("case", list(HOSTILE))
 def test_a_hostile_file_is_refused(case):
     value, message = HOSTILE[case]

@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests import day
 
 STATED = 2.0
 TIMES = contextvars.ContextVar("times", default=2.0)
@@ -416,7 +417,7 @@ def restored():
 def test_no_place_goes_stale(restored, recheck):
     wrong, eager = [], []
     assert len(places()) >= 60
-    for name in places():
+    for name in day.part("no place goes stale", list(places())):
         globals()["STATED"] = 2.0
         function, change, runs_eagerly = places()[name]
         sys.modules["config_of_a_user"] = CONFIG

@@ -73,6 +73,7 @@ def same_losses(text, least, work=lambda names: None):
     assert all(step.program is not None for step in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, least", [("linear_regression", 201), ("decay", 80)])
 def test_the_loop_of_an_example(name, least):
     same_losses((EXAMPLES / f"{name}.py").read_text(), least)

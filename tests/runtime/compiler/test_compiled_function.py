@@ -665,6 +665,7 @@ def test_threads_call_one_function_at_the_same_time():
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_threads_call_while_another_one_clears():
     """Errors of the function, branches and new kinds in between."""
 

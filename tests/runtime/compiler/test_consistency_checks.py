@@ -68,6 +68,7 @@ def test_a_program_of_a_file_is_the_call_that_was_recorded(program):
         assert answers(loaded) == answers(compiled)
 
 
+@pytest.mark.slow
 def test_no_part_of_a_recording_is_believed(program):
     """Another number, name or length of each part: it is refused, or it says the same; what stays free is named here."""
     path, document, members = program

@@ -37,6 +37,7 @@ def both(monkeypatch, function, *arrays):
     return with_it, planned(function, *arrays)
 
 
+@pytest.mark.slow
 def test_random_programs_in_another_order(always):
     outcomes = [run(seed, mode) for seed in range(300, 306) for mode in MODES]
     assert outcomes.count("equal") >= 24 and set(outcomes) <= {"equal", "refused"}

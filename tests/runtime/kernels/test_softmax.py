@@ -44,6 +44,7 @@ def same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
 
 
+@pytest.mark.slow
 @each("dtype", DTYPES)
 @each("shape", SHAPES)
 def test_results_are_those_of_the_expressions(shape, dtype):
@@ -75,6 +76,7 @@ def targets(length, shape):
     yield np.where(classes % 3, classes, length + 7), length + 7
 
 
+@pytest.mark.slow
 @each("dtype", DTYPES[:3])
 @each("shape", SHAPES)
 def test_cross_entropies_are_those_of_the_expression(shape, dtype):

@@ -198,6 +198,7 @@ assert not wrong, wrong
 """
 
 
+@pytest.mark.slow
 @each("names", [
     (".linalg", ".nn"), (".nn", ""), (".autograd", ".fft"), (".autograd.forward_ad", ".optim", ".random", ".nn.functional"),
     tuple(f".{name}" for name in NAMESPACES), ("", ".array_api", ".func", ".special"),
