@@ -89,8 +89,8 @@ class set_detect_anomaly(_Switch):
     _mask = ANOMALY | NAN_ALLOWED
 
     def __init__(self, mode, check_nan=True):
-        self.check_nan = bool(check_nan)
-        super().__init__(bool(mode), bits_of(mode, check_nan))
+        self.check_nan, self._choices = bool(check_nan), {bool(mode): bits_of(mode, check_nan)}
+        super().__init__(bool(mode))
 
     def _clone(self):
         return type(self)(self.mode, self.check_nan)

@@ -81,12 +81,7 @@ class set_missing_derivative(_Switch):
     """
 
     _mask = WARN_MISSING | REFUSE_MISSING
-    _modes = {"backward": 0, "warn": WARN_MISSING, "error": REFUSE_MISSING}
-
-    def __init__(self, mode):
-        if mode not in self._modes:
-            raise ValueError(f"set_missing_derivative: mode must be 'backward', 'warn' or 'error', got {mode!r}")
-        super().__init__(mode, self._modes[mode])
+    _choices = {"backward": 0, "warn": WARN_MISSING, "error": REFUSE_MISSING}
 
 
 cdef object attach(Node node, tuple inputs):

@@ -186,11 +186,18 @@ class enable_grad(no_grad):
 
 
 class _Switch(_Mode):
-    """A mode that the call sets immediately; as a context manager it is restored on exit, as a decorator after each call."""
+    """A mode that the call sets immediately; as a context manager it is restored on exit, as a decorator after each call.
 
-    def __init__(self, mode, bits):
-        self.mode, self._bits = mode, bits
-        self._before = _replace(self, self._mask, bits)
+    A class has `_choices`: the bits of each mode.
+    """
+
+    def __init__(self, mode):
+        if mode not in self._choices:
+            *others, last = map(repr, self._choices)
+            error = TypeError if True in self._choices else ValueError
+            raise error(f"{type(self).__name__}: mode must be {', '.join(others)} or {last}, got {mode!r}")
+        self.mode, self._bits = mode, self._choices[mode]
+        self._before = _replace(self, self._mask, self._bits)
         self._thread = get_ident()
 
     def __enter__(self):
@@ -218,10 +225,7 @@ class set_grad_enabled(_Switch):
     mode : bool
     """
 
-    def __init__(self, mode):
-        if not isinstance(mode, (bool, int)):
-            raise TypeError(f"set_grad_enabled: mode must be a bool, got {type(mode).__name__}")
-        super().__init__(bool(mode), 0 if mode else GRAD_DISABLED)
+    _choices = {False: GRAD_DISABLED, True: 0}
 
 
 class set_mutation_on_saved_tensors(_Switch):
@@ -236,12 +240,7 @@ class set_mutation_on_saved_tensors(_Switch):
         as PyTorch does.  A write that is not recorded (under `no_grad`, through `data`) is refused in both modes.
     """
 
-    _mask = REFUSE_MUTATION
-
-    def __init__(self, mode):
-        if mode not in ("copy", "error"):
-            raise ValueError(f"set_mutation_on_saved_tensors: mode must be 'copy' or 'error', got {mode!r}")
-        super().__init__(mode, REFUSE_MUTATION if mode == "error" else 0)
+    _mask, _choices = REFUSE_MUTATION, {"copy": 0, "error": REFUSE_MUTATION}
 
 
 class _force_original_view_tracking(_Switch):
@@ -252,10 +251,7 @@ class _force_original_view_tracking(_Switch):
     mode : bool
     """
 
-    _mask = REPLAY_VIEWS
-
-    def __init__(self, mode):
-        super().__init__(bool(mode), REPLAY_VIEWS if mode else 0)
+    _mask, _choices = REPLAY_VIEWS, {False: 0, True: REPLAY_VIEWS}
 
 
 class set_multithreading_enabled(_Switch):
@@ -269,10 +265,7 @@ class set_multithreading_enabled(_Switch):
     mode : bool
     """
 
-    _mask = ONE_THREAD
-
-    def __init__(self, mode):
-        super().__init__(bool(mode), 0 if mode else ONE_THREAD)
+    _mask, _choices = ONE_THREAD, {False: ONE_THREAD, True: 0}
 
 
 def is_multithreading_enabled():
@@ -288,10 +281,7 @@ class _set_fwd_grad_enabled(_Switch):
     mode : bool
     """
 
-    _mask = FORWARD_DISABLED
-
-    def __init__(self, mode):
-        super().__init__(bool(mode), 0 if mode else FORWARD_DISABLED)
+    _mask, _choices = FORWARD_DISABLED, {False: FORWARD_DISABLED, True: 0}
 
 
 def _is_fwd_grad_enabled():
