@@ -45,7 +45,7 @@ class System:
         known = {name: os.environ[name] for name in NETWORK if name in os.environ}
         known |= {"PATH": "/v/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "PIP_CERT": CERTIFICATES} | environment
         if self.foreign:
-            known |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/packages", "PIP_NO_COMPILE": "1"}  # emulated, compiling takes half an hour
+            known |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/packages", "PIP_NO_COMPILE": "0"}  # pip sets what the flag sets: compile = 0
         ran = subprocess.run([shutil.which("chroot"), self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         with self.log.open("a") as log:
             log.write(f"$ {' '.join(command)}\n{ran.stdout}\n")
