@@ -35,6 +35,7 @@ def test_there_are_eight_of_each_and_more():
     assert STOPS.keys() <= set(PROGRAMS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_runs_or_is_told_what_to_write(name):
     done = run(FOLDER / name)

@@ -71,9 +71,12 @@ def of_samples(where: Callable[[OpInfo], Any] = everything, dtypes: dict[str, tu
     return lambda question: _test(question, where, lambda op: ({"case": case} for case in samples_of(op, dtypes)), ways)
 
 
-def of_entries(where: Callable[[OpInfo], Any] = everything, **ways: Iterable[Any]) -> Decorator:
-    """Makes a test of a family of a function of an `op`, asked with every combination of the values of its further arguments."""
-    return lambda question: _test(question, where, lambda op: [{"op": op}], ways)
+def of_entries(where: Callable[[OpInfo], Any] = everything, slow: bool = False, **ways: Iterable[Any]) -> Decorator:
+    """Makes a test of a family of a function of an `op`, asked with every combination of the values of its further arguments.
+
+    A `slow` one is asked of each entry on its day.
+    """
+    return lambda question: _test(question, where, lambda op: [{"op": op}] if not slow or is_asked(op.name) else [], ways)
 
 
 def of_each(where: Callable[[OpInfo], Any], values: Callable[[OpInfo], Iterable[tuple]], *names: str, **ways: Iterable[Any]) -> Decorator:

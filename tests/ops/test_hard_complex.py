@@ -105,7 +105,7 @@ def off(found, wanted, shift):
     return not abs(mpc(found) - wanted) <= 1e-12 * size + 4 * np.finfo(float).eps * shift + LEAST
 
 
-@of_entries(of_complex_numbers)
+@of_entries(of_complex_numbers, slow=True)
 def test_hard_points(op):
     op = the_spec().ops[op.name]
     given = static(op, op.samples[0].source)

@@ -48,7 +48,7 @@ def evaluator():
     return Evaluator(the_spec(), PACKAGE)
 
 
-@of_entries(asked)
+@of_entries(asked, slow=True)
 def test_shapes_hold_and_rules_are_right(op):
     """By differences, on arrays: `shape:` is true of every call that is answered, and so are the rules and what calls make of them."""
     spec = the_spec()

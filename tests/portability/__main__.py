@@ -129,7 +129,9 @@ class System:
         self.step("packages", "/v/bin/pip", "install", "-q", "--prefer-binary", "-r", "/packages.txt")
         wheels = self.root / "wheels" / commit  # an interrupted run begins behind its wheel
         if not list(wheels.glob("*.whl")):
-            self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"/wheels/{commit}", "/src", CC=self.said["compiler"])
+            tools = {name: self.said["compiler"].replace("gcc", tool) for name, tool in (("AR", "gcc-ar"), ("STRIP", "strip")) if self.foreign}
+            self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"/wheels/{commit}", "/src",
+                      CC=self.said["compiler"], **tools)  # fmt: skip
         subprocess.run(["git", "checkout", "-q", "pyproject.toml"], cwd=self.root / "src", check=True)
         wheel = f"/{next(wheels.glob('*.whl')).relative_to(self.root)}"
         for numpy in ("numpy", f"numpy=={self.said['oldest']}"):
