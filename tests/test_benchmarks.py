@@ -33,6 +33,7 @@ def test_every_peer_is_there_or_says_why_not(name):
         assert hasattr(case, f"with_{library}") != (library in excused), library
 
 
+@pytest.mark.slow
 @each("name", [name for name in CASES if "torch" not in getattr(case_of(name), "not_comparable", {})])
 def test_same_results_as_torch(name):
     pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")

@@ -40,6 +40,7 @@ def test_poisson():
     assert number("largest error:", run("poisson.py")) < 0.02
 
 
+@pytest.mark.slow
 def test_checkpoint():
     rows = {int(row[0]): float(row[1]) for row in map(str.split, run("checkpoint.py").splitlines()[1:])}
     assert list(rows) == [1, 2, 4, 8, 16, 32]
@@ -99,6 +100,7 @@ def test_replay():
     assert number("loss", text) > 10 * number("to", text) and "the same when replayed: True" in text and "bytes planned" in text
 
 
+@pytest.mark.slow
 def test_equations():
     pytest.importorskip("scipy", reason="SciPy's solvers and optimiser do the work")
     rows = [line.split() for line in run("equations.py", "planet", "--solvers", "DOP853", "LSODA").splitlines()[1:]]
@@ -107,6 +109,7 @@ def test_equations():
         assert int(gradient) < 12 * int(solution) and float(error) < 1e-4 and float(off) < 1e-3
 
 
+@pytest.mark.slow
 def test_curves():
     found = {line.split(",")[0]: line for line in run("curves.py", "vae", "gpt", "digits", 20).splitlines()}
     for name in ("vae", "gpt", "digits"):

@@ -23,6 +23,7 @@ UNDEFINED = {"preprocessing.StandardScaler().fit_transform(x)"}
 RIGHT_AT_LEAST = {"scipy": 87, "sklearn": 24}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", RIGHT_AT_LEAST)
 def test_right_or_said(library, capsys):
     done = subprocess.run([sys.executable, "-W", "ignore", str(HERE / "scipy_worker.py"), library], cwd=HERE, text=True,

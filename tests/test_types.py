@@ -124,6 +124,7 @@ def test_programs_of_the_readme_pass_pyright(site, readme):
     assert errors_of_pyright(site, annotated(readme)) == []
 
 
+@pytest.mark.slow
 def test_what_is_misspelt_is_found_by_mypy(site):
     assert missed({int(line.split(":")[1]) for line in complaints(site, MISSPELT) if ": error:" in line}) == []
 

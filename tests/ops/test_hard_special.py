@@ -141,6 +141,7 @@ def near(found, expected, dtype, order, terms):
     return abs(found - rounded) <= (40, 400, 4000)[order] * np.finfo(float).eps * scale + float(limits.eps) * abs(rounded) + 4 * float(limits.tiny)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, reference, sizes", CASES)
 def test_all_derivatives(name, reference, sizes):
     """In both precisions, at the same points as far as single precision reaches: what is exact there is worked out once."""

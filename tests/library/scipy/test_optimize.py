@@ -191,6 +191,7 @@ LOOSE = (
 P = np.array([0.8, 0.6])
 
 
+@pytest.mark.slow
 def test_values_are_scipys_and_gradients_those_of_differences():
     wrong = []
     for name, f, plain in CASES:

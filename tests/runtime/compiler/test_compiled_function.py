@@ -299,6 +299,7 @@ def test_random_programs(mode):
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
 
 
+@pytest.mark.slow
 def test_random_programs_of_memory_with_many_names():
     outcomes = [run_aliased(seed) for seed in (*range(130), 2624, 2679, 5148, 6690, 20889, 30478)]
     refused = {one.split(" of ")[0] if one.startswith("as it is: an error of") else one for one in outcomes} - {"equal", "nothing"}
@@ -322,6 +323,7 @@ def test_programs_that_once_failed(seed):
     assert run(seed, "forward in batches") == "equal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*orders.PASSES, "memory_schedules", "fuse_loops", "assign_blocks", "insert_frees", "pieces_of",
                                   "rows_from", "loop_from", "is_kernel", "sum_from", "alias_results", "fuse_siblings"])  # fmt: skip
 def test_each_pass_can_be_switched_off(name, monkeypatch):
@@ -740,6 +742,7 @@ def test_nothing_is_written_where_an_operator_fails_behind_the_write():
         assert bits(found[1]) == bits(np.full((2, 3), 2.0 * (start + 2))), start
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
 @pytest.mark.parametrize("between", [False, True])
 def test_an_interrupt_leaves_nothing_half_written(between):

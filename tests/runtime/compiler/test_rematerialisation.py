@@ -33,6 +33,7 @@ def test_a_result_that_lies_otherwise_is_laid_out(always, monkeypatch):
     assert run_calls(7203195, MODES[7203195 % len(MODES)]) == "equal"
 
 
+@pytest.mark.slow
 def test_random_programs_with_loops_that_run_again(always, monkeypatch):
     found = []
     original = pipeline.rematerialise

@@ -29,6 +29,7 @@ def sources(path):
     return {node.name: ast.get_source_segment(text, node) for node in tests}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_the_tests_of_a_file_pass_when_every_expression_is_replayed(name):
     path, = TESTS.rglob(f"{name}.py")

@@ -93,6 +93,7 @@ def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
                     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @each("dtype", [*DTYPES, np.longdouble, "S3", object])
 @each("shape", [(7,), (7, 3), (5, 40), (3, 2, 5), (1, 1), (4, 0), (0, 4)])
 def test_rows_are_taken_as_numpy_takes_them(shape, dtype):

@@ -66,6 +66,7 @@ sys.exit(bool(failed))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_many_threads_ask_first(seed):
     pytest.importorskip("scipy")
