@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # On CI two workers, whatever the machine says of itself.
 WORKERS ?= $(if $(CI),2,auto)
 
-.PHONY: all setup build test sanitize older lint bench wheels clean
+.PHONY: all setup build test sanitize older lint bench docs wheels clean
 
 all: setup
 	$(BIN)/python -m codegen
@@ -64,6 +64,14 @@ lint: setup
 	$(BIN)/cython-lint runtime library
 	$(BIN)/python -m tests.budget
 	$(BIN)/python -m tests.prose | tail -1
+
+# The site, in build/site/html: docs/, a page an operator from its entry, the reference.  A warning of Sphinx is an error.
+docs: build
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' > $(VENV)/docs.txt
+	$(BIN)/python -m pip install --disable-pip-version-check -q -r $(VENV)/docs.txt
+	$(BIN)/python docs/site/pages.py build/site/pages
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -c docs/site -b html build/site/pages build/site/html
+	@echo "open build/site/html/index.html"
 
 # The source distribution and a wheel for each Python at hand, built from the last commit and checked, in dist/.
 wheels: setup

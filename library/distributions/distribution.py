@@ -359,7 +359,7 @@ class Distribution:
 class ExponentialFamily(Distribution):
     """A distribution with the density exp(<t(x), eta> - A(eta) + h(x)), whose entropy and divergences follow from A.
 
-    A subclass states `_natural_params`, a tuple of tensors eta, the function `_log_normalizer`, A(*eta), and
+    A subclass states `_natural_params`, a tuple of tensors eta, the function `_log_normalizer`, `A(*eta)`, and
     `_mean_carrier_measure`, the mean of h.
     """
 

@@ -37,7 +37,7 @@ class _Convolution(Module):
     Attributes
     ----------
     weight : Parameter
-        (out_channels, in_channels / groups, *kernel_size); for a transposed convolution the first two are exchanged.
+        `(out_channels, in_channels / groups, *kernel_size)`; for a transposed convolution the first two are exchanged.
     bias : Parameter or None
     """
 

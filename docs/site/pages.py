@@ -1,0 +1,243 @@
+"""Write the sources of the site: the pages of docs/, a page an operator, the families, the index of names, the reference.
+
+`python docs/site/pages.py FOLDER` writes Markdown and reStructuredText for Sphinx.  An operator's page is its entry: the formulas
+that make the code are typeset, the table of modes says how each is proved, the example is run.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parent
+ROOT = SITE.parents[1]
+sys.path[:0] = [str(ROOT), str(SITE)]
+
+import jinja2  # noqa: E402
+import mathematics  # noqa: E402
+import plots  # noqa: E402
+
+import gradspec as gs  # noqa: E402
+from codegen import show, spec_cache  # noqa: E402
+from codegen.package import Package  # noqa: E402
+from codegen.spec.model import Op, Spec  # noqa: E402
+from codegen.write import docstring_maths, examples, modes  # noqa: E402
+from codegen.write.files import _Views  # noqa: E402
+
+#: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
+GUIDES = {
+    "Start": "tour from_pytorch from_jax from_hips_autograd from_numpy",
+    "Differentiate": "contract derivative-conventions rules vmap taylor replay observe",
+    "Build": "modules_of_nn data distributions distributed operators",
+    "Compute": "scipy scipy_functions scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
+    "Measure": "accuracy speed portability",
+    "Internals": "architecture modules glossary invariants passes kernels grammar releasing",
+}
+REFERENCE = """
+    autograd func nn nn.functional nn.init optim optim.lr_scheduler distributions random utils.data sparse nested distributed
+    profiler scipy.special scipy.linalg scipy.fft scipy.integrate scipy.interpolate scipy.optimize scipy.signal scipy.stats scipy.ndimage
+    signal tree_util debug lax
+""".split()
+
+
+def templates() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(SITE / "templates")
+    found = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    found.filters["maths"] = mathematics.line
+    return found
+
+
+class Operators:
+    """The contents of operators' pages."""
+
+    def __init__(self, spec: Spec):
+        self.spec, self.views, self.modes = spec, _Views(spec), modes.Modes(spec)
+        self.entries = show.entries(spec)
+        self.accuracy = dict(accuracy())
+
+    def public(self) -> Iterator[Op]:
+        return (op for family in self.spec.families for op in family.ops if not op.private)
+
+    def context(self, op: Op) -> dict[str, object]:
+        place = f"gs.{page(op)}" if "function" in op.variants else f"x.{op.name}"
+        return {
+            "op": op, "place": place, "page": page(op),
+            "also": [f"gs.{name}" for name in (*op.aliases, *(f"{where}.{name}".lstrip(".") for where, name in op.elsewhere))],
+            "backward": docstring_maths.backward(op), "forward": docstring_maths.forward(op), "modes": self.modes.row(op),
+            "saved": saved(op), "entry": self.entries[op.name].rstrip(), "session": self.session(op), "code": code(op),
+            "accuracy": [row for name in (op.name, *op.numpy) for row in self.accuracy.get(name, ())], "plot": plots.name(op),
+        }  # fmt: skip
+
+    def session(self, op: Op) -> list[str]:
+        """The entry's example, as it runs now."""
+        lines = examples.example(self.views(op))
+        return (
+            []
+            if not lines or "function" not in op.variants
+            else [lines[0], *repr(eval(lines[0].removeprefix(">>> "), {"gs": gs})).splitlines()]
+        )
+
+
+def page(op: Op) -> str:
+    return f"{op.namespace}.{op.name}".lstrip(".")
+
+
+def saved(op: Op) -> list[tuple[str, str]]:
+    """Argument -> the values that its gradient needs."""
+    derived = op.derived
+    return (
+        []
+        if derived is None
+        else [(name, ", ".join(map(show._saved, values)) or "nothing") for name, values in derived.saved_for.items()]
+    )
+
+
+@functools.cache
+def definitions(file: str) -> dict[str, list[str]]:
+    """Operator or node -> its definitions in a generated file."""
+    found: dict[str, list[str]] = {}
+    path = ROOT / "generated" / file
+    for block in (
+        re.split(r"\n\n\n(?=\S)", path.read_text()) if path.exists() else ()
+    ):  # a family without derivatives has no nodes
+        if match := re.match(r"(?:@.*\n)*(?:cdef class|cdef|def)\b[^(\n]*?(\w+)\(", block):
+            found.setdefault(re.sub(r"^(?:op|jvp)_", "", match[1]), []).append(block.rstrip())
+    return found
+
+
+def code(op: Op) -> str:
+    """The generated node and wrapper."""
+    parts = [
+        *definitions(f"functions/{op.family}.pyx").get(op.node, ()),
+        *definitions(f"variable_type/{op.family}.pyx").get(op.name, ()),
+    ]
+    return "\n\n\n".join(parts)
+
+
+def accuracy() -> Iterator[tuple[str, list[list[str]]]]:
+    """Function -> its rows in the tables of docs/accuracy.md, without the name."""
+    for line in (ROOT / "docs/accuracy.md").read_text().splitlines():
+        if match := re.match(r"\| `(\w+)` \|(.*)\|$", line):
+            yield match[1], [[cell.strip() for cell in match[2].split("|")]]
+
+
+def guides(folder: Path) -> None:
+    """The pages of docs/, where a link to a file of the checkout is its name."""
+    named = {name for names in GUIDES.values() for name in names.split()}
+    found = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    if missing := found ^ named:
+        sys.exit(f"docs/site/pages.py: GUIDES and docs/ differ: {', '.join(sorted(missing))}")
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/decisions").glob("*.md")]
+    for path in pages:
+        target = folder / path.relative_to(ROOT / "docs")
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(linked(path.read_text(), path, folder))
+    for path in (ROOT / "docs").glob("*.svg"):
+        shutil.copy(path, folder)
+
+
+def first(lines: list[str]) -> str:
+    """The first sentence of a page below its title, without links."""
+    text = " ".join(itertools.takewhile(bool, itertools.dropwhile(lambda line: not re.match(r"[\w*`\[]", line), lines)))
+    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", re.split(r"(?<=[.:]) ", text)[0].rstrip(":"))
+
+
+def linked(text: str, path: Path, folder: Path) -> str:
+    """The text with links that lead somewhere on the site: to a page, or else the name of the file in the checkout."""
+
+    def link(match: re.Match) -> str:
+        words, target = match[1], match[2]
+        if "://" in target or target.startswith("#"):
+            return match[0]
+        file, _, part = target.partition("#")
+        place = (path.parent / file).resolve()
+        if place == ROOT / "generated/OPS.md":
+            return f"[{words}]({os.path.relpath(ROOT / 'docs/operators/index.md', path.parent)})"
+        if place.is_relative_to(ROOT / "docs") and place.is_file():
+            return match[0]
+        name = place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else target
+        return words if words.strip("`") == name else f"{words} (`{name}`)"
+
+    return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", link, text)
+
+
+def operators(folder: Path, spec: Spec) -> None:
+    """A page an operator, a page a family, the index by any name."""
+    found, environment = Operators(spec), templates()
+    (folder / "operators").mkdir(exist_ok=True)
+    template, names = environment.get_template("operator.md.j2"), {}
+    for op in found.public():
+        context = found.context(op)
+        (folder / "operators" / f"{context['page']}.md").write_text(template.render(context))
+        for name in (str(context["place"]), *context["also"], *(f"np.{one}" for one in op.numpy)):
+            names.setdefault(name, []).append(context["page"])
+    families = [(family, [op for op in family.ops if not op.private]) for family in spec.families]
+    for family, ops in families:
+        text = environment.get_template("family.md.j2").render(family=family, ops=ops, page=page)
+        (folder / "operators" / f"family-{family.name}.md").write_text(text)
+    text = environment.get_template("operators.md.j2").render(
+        families=families, names=dict(sorted(names.items(), key=lambda item: item[0].lower()))
+    )
+    (folder / "operators" / "index.md").write_text(text)
+
+
+def reference(folder: Path) -> None:
+    """A page a module of the library, from its docstrings."""
+    environment, described = templates(), set[int]()
+    (folder / "reference").mkdir(exist_ok=True)
+    for name in REFERENCE:
+        module = importlib.import_module(f"gradspec.{name}")
+        members = sorted(getattr(module, "__all__", None) or [one for one in vars(module) if not one.startswith("_")])
+        kinds = {member: kind(getattr(module, member, None)) for member in members}
+        pages = {one: place for one in members if kinds[one] == "operator" and (place := operator_page(name, one, folder))}
+        again = {member for member in members if id(getattr(module, member)) in described}  # is indexed on another page
+        described |= {id(getattr(module, member)) for member in members}
+        text = environment.get_template("reference.rst.j2").render(name=name, kinds=kinds, pages=pages, again=again)
+        (folder / "reference" / f"{name}.rst").write_text(text)
+    (folder / "reference" / "index.md").write_text(environment.get_template("modules.md.j2").render(names=REFERENCE))
+
+
+def kind(value: object) -> str:
+    """How a member is shown: "class", "function", "operator" by a link to its page; "" for others."""
+    if not getattr(value, "__doc__", None) or not callable(value):
+        return ""
+    if str(getattr(value, "__module__", "")).startswith(("gradspec.generated", "gradspec.random.draws")):
+        return "operator"
+    return "class" if isinstance(value, type) else "function"
+
+
+def operator_page(module: str, member: str, folder: Path) -> str:
+    """The page of an operator that a module has under this name."""
+    found = (f"{module}.{member}", member, *(f"{place}.{member}" for place in ("special", "nn", "linalg", "fft", "random")))
+    return next((name for name in found if (folder / "operators" / f"{name}.md").exists()), "")
+
+
+def main(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    spec = spec_cache.read(Package.at(ROOT))
+    guides(folder)
+    if "--without-plots" not in sys.argv:
+        plots.draw(spec, folder / "operators")
+    operators(folder, spec)
+    reference(folder)
+    for title, names in GUIDES.items():
+        pages = [(name, (ROOT / f"docs/{name}.md").read_text().splitlines()) for name in names.split()]
+        text = (
+            templates()
+            .get_template("guides.md.j2")
+            .render(title=title, pages=[(name, lines[0].lstrip("# "), first(lines[1:])) for name, lines in pages])
+        )
+        (folder / f"{title.lower()}.md").write_text(text)
+    (folder / "index.md").write_text(templates().get_template("index.md.j2").render(sections=[title.lower() for title in GUIDES]))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
