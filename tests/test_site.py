@@ -75,6 +75,9 @@ def test_links_lead_somewhere_and_examples_run(tmp_path):
     for path in written:
         for target in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", path.read_text()):
             assert "://" in target or target.endswith(".svg") or (path.parent / target).exists(), (path.name, target)
+    grammar = (tmp_path / "grammar.md").read_text()
+    keys = {key for path in written for key in re.findall(r'grammar.html#key-([^"]+)"', path.read_text())}
+    assert {"op", "doc", "forward", "dy/dx", "vjp"} <= keys and {key for key in keys if f'id="key-{key}"' not in grammar} == set()
     shown = [path.read_text() for path in written if "```pycon" in path.read_text()]
     assert len(shown) > 300
     found = pages.Operators(SPEC)

@@ -71,9 +71,14 @@ class Operators:
             "op": op, "place": place, "page": page(op),
             "also": [f"gs.{name}" for name in (*op.aliases, *(f"{where}.{name}".lstrip(".") for where, name in op.elsewhere))],
             "backward": docstring_maths.backward(op), "forward": docstring_maths.forward(op), "modes": self.modes.row(op),
-            "saved": saved(op), "entry": self.entries[op.name].rstrip(), "session": self.session(op), "code": code(op),
+            "saved": saved(op), "entry": self.entries[op.name].rstrip(), "keys": self.keys(op), "session": self.session(op), "code": code(op),
             "accuracy": [row for name in (op.name, *op.numpy) for row in self.accuracy.get(name, ())], "plot": plots.name(op),
         }  # fmt: skip
+
+    def keys(self, op: Op) -> list[str]:
+        """The keys of an entry; a partial derivative has the key `dy/dx`."""
+        found = re.findall(r"^(?:- |  )([\w/]+):", self.entries[op.name], re.MULTILINE)
+        return list(dict.fromkeys("dy/dx" if "/" in key else key for key in found))
 
     def session(self, op: Op) -> list[str]:
         """The entry's example, as it runs now."""
@@ -165,6 +170,8 @@ def linked(text: str, path: Path, folder: Path) -> str:
         name = place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else target
         return words if words.strip("`") == name else f"{words} (`{name}`)"
 
+    if path.name == "grammar.md":
+        text = re.sub(r"^\| `([\w/]+)` \|", r'| <a id="key-\1"></a>`\1` |', text, flags=re.MULTILINE)
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", link, text)
 
 
