@@ -26,6 +26,7 @@ from . import ROOT, SYSTEMS, table
 #: What pip needs to know of this machine's network, beside its certificates.
 NETWORK = ("http_proxy", "https_proxy", "no_proxy", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_DEFAULT_TIMEOUT")
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+BUILD = "/src/build/wheel"  # in the system
 EXTRAS = ("build", "codegen", "test", "examples")
 
 
@@ -43,10 +44,21 @@ class System:
         print(f"{self.name}: {what} ...", end=" ", flush=True)
         began = time.monotonic()
         known = {name: os.environ[name] for name in NETWORK if name in os.environ}
-        known |= {"PATH": "/v/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "PIP_CERT": CERTIFICATES} | environment
+        known |= {
+            "PATH": "/v/bin:/usr/sbin:/usr/bin",
+            "HOME": "/root",
+            "LC_ALL": "C.UTF-8",
+            "PIP_CERT": CERTIFICATES,
+        } | environment
         if self.foreign:
-            known |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/packages", "PIP_NO_COMPILE": "0"}  # pip sets what the flag sets: compile = 0
-        ran = subprocess.run([shutil.which("chroot"), self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            known |= {
+                "PIP_NO_INDEX": "1",
+                "PIP_FIND_LINKS": "/packages",
+                "PIP_NO_COMPILE": "0",
+            }  # pip sets what the flag sets: compile = 0
+        ran = subprocess.run(
+            [shutil.which("chroot"), self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
         with self.log.open("a") as log:
             log.write(f"$ {' '.join(command)}\n{ran.stdout}\n")
         print(f"{'done' if ran.returncode == 0 else 'FAILED'}, {time.monotonic() - began:.0f} s", flush=True)
@@ -87,7 +99,9 @@ class System:
         said, prefix = self.said, Path(self.python).parents[1]
         (self.root / "etc/apt/sources.list.d/sources.list").write_text(f"deb-src {said['mirror']} {said['suite']} main\n")
         update = "apt-get -o Acquire::Check-Valid-Until=false"
-        self.step("sources of Python", "sh", "-c", f"{update} update && cd /opt && {update} source --download-only {said['source']}")
+        self.step(
+            "sources of Python", "sh", "-c", f"{update} update && cd /opt && {update} source --download-only {said['source']}"
+        )
         commands = ["rm -rf /opt/sources && mkdir /opt/sources && cd /opt/sources", f"tar -xf /opt/{said['source']}_*.orig.tar.xz --strip-components=1",
                     f"./configure -q --disable-gil --disable-test-modules --prefix={prefix}", f"make -s -j{os.cpu_count()}", "make -s install"]  # fmt: skip
         self.step("Python without the GIL", "sh", "-c", " && ".join(commands))
@@ -99,7 +113,13 @@ class System:
         tools = [f"/usr/bin/{triple}-{tool}" for tool in ("gcc", "as", "ld", "ld.bfd", "ar", "gcc-ar", "ranlib", "strip", "nm")]
         here = subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True, check=True).stdout.strip()
         loader = "/lib64/ld-linux-x86-64.so.2"
-        return [*(tool for tool in tools if Path(tool).exists()), f"/usr/lib/{here}", f"/usr/lib/gcc-cross/{triple}", f"/usr/{triple}", loader]
+        return [
+            *(tool for tool in tools if Path(tool).exists()),
+            f"/usr/lib/{here}",
+            f"/usr/lib/gcc-cross/{triple}",
+            f"/usr/{triple}",
+            loader,
+        ]
 
     def download(self, *sets: list[str]) -> None:
         """Fetch another processor's wheels with this machine's pip: an emulated one is too slow for the time limits of servers."""
@@ -109,15 +129,39 @@ class System:
             subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--prefer-binary", "--only-binary=:all:", *platforms,
                             f"--python-version={python}", "--dest", self.root / "packages", *wanted], check=True)  # fmt: skip
 
+    def translate(self) -> None:
+        """Translate the modules to C with this machine's Cython, at the same paths: an emulated one takes hours.
+
+        The build there finds C that is newer than its sources and has the same flags, and goes on.
+        """
+        print(f"{self.name}: C by this machine's Cython ...", end=" ", flush=True)
+        began, source, build = time.monotonic(), self.root / "src", self.root / BUILD.lstrip("/")
+        programs = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+        commands = ["mkdir -p /src", f"mount --bind {source} /src", f"meson setup {BUILD} /src",
+                    f"ninja -C {BUILD} $(ninja -C {BUILD} -t targets all | sed -n 's/\\.c: .*/.c/p')"]  # fmt: skip
+        with self.log.open("a") as log:  # a mount that only these commands see
+            subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join(commands)], check=True, stdout=log, stderr=log,
+                           env=os.environ | {"PATH": programs})  # fmt: skip
+        for path in build.iterdir():  # the rest is this machine's
+            if path.is_dir() and path.name != "headers":
+                shutil.rmtree(path)
+            elif path.is_file() and path.suffix not in (".c", ".dep", ".flags"):
+                path.unlink()
+        print(f"done, {time.monotonic() - began:.0f} s", flush=True)
+
     def run(self, workers: int) -> dict:
         """Build, install, test; returns the row of runs.toml."""
         self.log.unlink(missing_ok=True)
         (self.root / "junit.xml").unlink(missing_ok=True)  # without results of its own a run is an error
         shutil.rmtree(self.root / "src", ignore_errors=True)
         subprocess.run(["git", "clone", "-q", ROOT, self.root / "src"], check=True)
-        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        commit = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
         project = self.root / "src/pyproject.toml"  # a Python is tried before it is claimed
-        project.write_text(re.sub(r'^requires-python = ".*?"', 'requires-python = ">=3.11"', project.read_text(), flags=re.MULTILINE))
+        project.write_text(
+            re.sub(r'^requires-python = ".*?"', 'requires-python = ">=3.11"', project.read_text(), flags=re.MULTILINE)
+        )
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
         wanted = sorted({package for extra in EXTRAS for package in extras[extra]})
         without = tuple(self.said.get("without", ()))
@@ -129,19 +173,45 @@ class System:
         self.step("packages", "/v/bin/pip", "install", "-q", "--prefer-binary", "-r", "/packages.txt")
         wheels = self.root / "wheels" / commit  # an interrupted run begins behind its wheel
         if not list(wheels.glob("*.whl")):
-            tools = {name: self.said["compiler"].replace("gcc", tool) for name, tool in (("AR", "gcc-ar"), ("STRIP", "strip")) if self.foreign}
-            self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", f"/wheels/{commit}", "/src",
-                      CC=self.said["compiler"], **tools)  # fmt: skip
+            tools = {
+                name: self.said["compiler"].replace("gcc", tool)
+                for name, tool in (("AR", "gcc-ar"), ("STRIP", "strip"))
+                if self.foreign
+            }
+            if self.foreign:
+                self.translate()
+            self.step("wheel", "/v/bin/pip", "wheel", "-q", "--no-deps", "--no-build-isolation", f"-Cbuild-dir={BUILD}", "-w", f"/wheels/{commit}",
+                      "/src", CC=self.said["compiler"], **tools)  # fmt: skip
         subprocess.run(["git", "checkout", "-q", "pyproject.toml"], cwd=self.root / "src", check=True)
         wheel = f"/{next(wheels.glob('*.whl')).relative_to(self.root)}"
         for numpy in ("numpy", f"numpy=={self.said['oldest']}"):
             self.step(f"empty environment, {numpy}", self.python, "-m", "venv", "--clear", "/bare")
-            self.step("install", "/bare/bin/pip", "install", "-q", "--only-binary", ":all:", numpy, wheel, CC="false", PATH="/bare/bin")
+            self.step(
+                "install", "/bare/bin/pip", "install", "-q", "--only-binary", ":all:", numpy, wheel, CC="false", PATH="/bare/bin"
+            )
             self.step("selftest", "/bare/bin/python", "-m", "gradspec.selftest", PATH="/bare/bin")
         self.step("install", "/v/bin/pip", "install", "-q", "--no-deps", "--force-reinstall", wheel)
         shutil.rmtree(self.root / "src/build", ignore_errors=True)
-        tests = ["/v/bin/python", "-m", "pytest", "-n", str(workers), "--dist", "worksteal", "-p", "no:cacheprovider", "--junitxml", "/junit.xml"]
-        self.step(f"tests {' '.join(self.said['tests'])}", "sh", "-c", f"cd /src && {' '.join([*tests, *self.said['tests']])}", check=False)
+        tests = [
+            "/v/bin/python",
+            "-m",
+            "pytest",
+            "-n",
+            str(workers),
+            "--dist",
+            "worksteal",
+            "-p",
+            "no:cacheprovider",
+            "--junitxml",
+            "/junit.xml",
+        ]
+        self.step(
+            f"tests {' '.join(self.said['tests'])}",
+            "sh",
+            "-c",
+            f"cd /src && {' '.join([*tests, *self.said['tests']])}",
+            check=False,
+        )
         return self.row(commit)
 
     def processor(self) -> str:
@@ -173,7 +243,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.portability", description=__doc__.partition("\n")[0])
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"one of {', '.join(systems)}; all of them by default")
     parser.add_argument("--roots", type=Path, default=ROOT.parent / "gradspec-roots", help="the folder of the systems, 2 GB each")
-    parser.add_argument("--tests", type=str.split, help='arguments of pytest in the place of those in systems.toml: --tests="-m quick"')
+    parser.add_argument(
+        "--tests", type=str.split, help='arguments of pytest in the place of those in systems.toml: --tests="-m quick"'
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of pytest")
     parser.add_argument("--table", action="store_true", help="write the table of docs/portability.md, and run nothing")
     given = parser.parse_args()

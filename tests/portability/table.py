@@ -22,6 +22,7 @@ def runs() -> list[dict]:
 
 def add(run: dict) -> None:
     """Append a run to runs.toml."""
+
     def value(item) -> str:
         if isinstance(item, list):
             return f"[{', '.join(map(value, item))}]"
@@ -63,7 +64,9 @@ def _cell(run: dict | None) -> str:
         return "not run"
     failed = f", **{run['failed']} failed**" if run["failed"] else ""
     note = f"; {run['note']}" if "note" in run else ""
-    return f"{run['date']}, NumPy {run['numpy']}: {run['passed']} passed, {run['skipped']} skipped{failed} (`{run['tests']}`){note}"
+    return (
+        f"{run['date']}, NumPy {run['numpy']}: {run['passed']} passed, {run['skipped']} skipped{failed} (`{run['tests']}`){note}"
+    )
 
 
 def write() -> None:
