@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
+from .counterparts import advice, frames_of
 from .dispatch import ops
 from .keywords import meant, renamed
 
@@ -169,7 +170,7 @@ class MissingAttribute(AttributeError):
     def __str__(self):
         owner, name = self.args
         if isinstance(owner, type):
-            found = of_attribute(owner, name)
+            found = of_attribute(owner, name) + advice(frames_of(self))
             return f"'{owner.__name__}' object has no attribute {name!r}{found}"
         return f"module {owner.__name__!r} has no attribute {name!r}{of_name(owner, name)}"
 
@@ -218,7 +219,7 @@ def answer_imports():
 
 def of_attribute(owner, name):
     """The suggestion for an attribute that the class lacks, as the end of a sentence; empty if unknown."""
-    from .foreign_names import ATTRIBUTES
+    from .foreign_names import ATTRIBUTES, row
 
     answer = row(ATTRIBUTES, name)
     if answer is None and not name.startswith("_"):
@@ -231,7 +232,7 @@ def of_name(module, name):
     """The suggestion for a name that the namespace lacks, as the end of a sentence; empty if unknown."""
     if name.startswith("_"):
         return ""
-    from .foreign_names import NAMES
+    from .foreign_names import NAMES, row
 
     _, _, namespace = module.__name__.partition(".")
     answer = (
@@ -244,20 +245,6 @@ def of_name(module, name):
         or of_arrays(namespace, name)
     )
     return f"; {answer}" if answer else near(name, module)
-
-
-def row(table, name, exact=False):
-    """The answer for a name, also by pattern unless `exact`."""
-    for answer, names in table.items():
-        if name in names.split():
-            return answer
-    if not exact:
-        from fnmatch import fnmatchcase
-
-        for answer, names in table.items():
-            if any(fnmatchcase(name, pattern) for pattern in names.split() if "*" in pattern):
-                return answer
-    return None
 
 
 def place_of(name):

@@ -4,6 +4,8 @@ Holds the answers; `error_hints` finds them and builds the errors.  A row is an 
 Names in other namespaces, tensors' methods, and names of NumPy or SciPy need no row: `error_hints` searches these places.
 """
 
+from fnmatch import fnmatchcase
+
 # Attributes of tensors, as in `x.name`.
 ATTRIBUTES = {
     "write nothing: every tensor is in memory": "cuda",
@@ -312,3 +314,15 @@ NAMES = {
         "shape_as_value get_scaled_dot_general_config wraps"
     ),
 }
+
+
+def row(table, name, exact=False):
+    """The answer for a name, also by pattern unless `exact`."""
+    for answer, names in table.items():
+        if name in names.split():
+            return answer
+    if not exact:
+        for answer, names in table.items():
+            if any(fnmatchcase(name, pattern) for pattern in names.split() if "*" in pattern):
+                return answer
+    return None
