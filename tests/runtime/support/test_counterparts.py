@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "signal.windows", "sparse.linalg", "special", "stats")
 METHODS = ("logpdf", "logpmf", "cdf", "rvs")
 LOST = ("lose the history", "has a gradient, which the ndarray")
-UNREACHED_AT_MOST = 60
+UNREACHED_AT_MOST = 56
 
 
 def drawn(rng):
