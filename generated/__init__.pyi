@@ -1790,7 +1790,7 @@ def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = Non
     """Numbers uniformly distributed over [0, 1)."""
 def rand_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Numbers uniformly distributed over [0, 1), with the shape and dtype of `x`."""
-def randint(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
+def randint(low: _int = 0, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
 def randint_like(x: Operand, low: _int, high: _int | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Integers from `low` up to but not including `high`, or from 0 up to `low` when `high` is None, with the shape and dtype of `x`."""

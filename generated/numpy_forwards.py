@@ -3366,7 +3366,7 @@ def geometric(p, size=None, *, generator=None):
 def gumbel(loc=0.0, scale=1.0, size=None, *, generator=None):
     return loc + scale * _standard('gumbel', loc, scale, size, generator=generator)
 
-def integers(low, high=None, size=None, *, dtype='int64', endpoint=False, generator=None):
+def integers(low=0, high=None, size=None, *, dtype='int64', endpoint=False, generator=None):
     return kernels.integers(low, high, size, dtype, endpoint, generator)
 
 def _keyed(key, distribution, shape, dtype):
@@ -3410,7 +3410,7 @@ def rand(shape, *, dtype=None, generator=None):
 def rand_like(x, *, dtype=None, generator=None):
     return kernels.rand_like(x, dtype, generator)
 
-def randint(low, high=None, size=None, *, dtype='int64', generator=None):
+def randint(low=0, high=None, size=None, *, dtype='int64', generator=None):
     return kernels.integers(low, high, size, dtype, False, generator)
 
 def randint_like(x, low, high=None, *, dtype=None, generator=None):

@@ -113,7 +113,7 @@ def test_right_or_refused_by_name(group, text):
     kind, words = OUTCOMES[text] = outcome(text)
     if kind == "refused":
         advice = words.replace("x.detach() has the values alone, to show or store them", "")
-        assert "gradspec" in advice and "etach" not in advice, words  # who computes on is not told to drop the history
+        assert re.search(r"\bgradspec\b|\bgs\.", advice) and "etach" not in advice, words  # who computes on is not told to drop the history
         called = {name.split(".")[-1] for name in re.findall(r"np\.[\w.]+", text)} | ({"+="} if "+=" in text else set())
         assert any(name in words for name in called), words
     elif kind == "warned":

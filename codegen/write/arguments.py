@@ -6,6 +6,7 @@ Also names the in-place form.  Depends on the op alone, not on formulas, nodes o
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -108,6 +109,15 @@ class Bindings:
     def placed(self, parameters: list[str], *first: str) -> Positions:
         """Parameters in the entry's order; `first` replaces its first parameter."""
         return Positions(parameters)
+
+    @property
+    def misplaced(self) -> list[tuple[str, str]]:
+        """An optional int and the optional ints behind it: a tuple in the place of the first is the second, as PyTorch has it."""
+        return [
+            (number.name, ints.name) for number, ints in itertools.pairwise(self.arguments)
+            if number.type.base == ints.type.base == "int" and number.default == ints.default == "None"
+            and ints.type.is_list and not number.type.is_list
+        ]  # fmt: skip
 
     @property
     def adapted(self) -> list[tuple[str, str, str]]:

@@ -63,13 +63,13 @@ describe({
         "composite: loc + scale * _standard('gumbel', loc, scale, size, generator=generator)",
         examples='>>> gs.random.gumbel(2.0, 0.0)\n' 'tensor(2.)'),
     "integers": docstring('Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None.',
-        'low : int\n' '    Least integer, or the upper bound when `high` is None.\n' 'high : int or None, default None\n'
-        '    Upper bound, not included unless `endpoint`.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; one number when it is None.\n' "dtype : dtype, default 'int64'\n" '    Type of the elements.\n'
-        'endpoint : bool, default False\n' '    Whether the upper bound is included.\n'
-        'generator : numpy.random.Generator or int or None, default None\n'
+        'low : int, default 0\n' '    Least integer, or the upper bound when `high` is None.\n'
+        'high : int or None, default None\n' '    Upper bound, not included unless `endpoint`.\n'
+        'size : int or sequence of int or None, default None\n' '    Shape of the result; one number when it is None.\n'
+        "dtype : dtype, default 'int64'\n" '    Type of the elements.\n' 'endpoint : bool, default False\n'
+        '    Whether the upper bound is included.\n' 'generator : numpy.random.Generator or int or None, default None\n'
         '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
-        "integers(int low, int? high=None, int[]? size=None, *, DType dtype='int64', bool endpoint=False, Generator?\n"
+        "integers(int low=0, int? high=None, int[]? size=None, *, DType dtype='int64', bool endpoint=False, Generator?\n"
         '  generator=None) -> y\n' 'not differentiable'),
     "laplace": docstring('Laplace distribution.', 'loc : array_like, default 0.0\n' '    Location of the distribution.\n'
         'scale : array_like, default 1.0\n' '    Scale of the distribution.\n'

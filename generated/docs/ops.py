@@ -1706,12 +1706,13 @@ describe({
         '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
         'rand_like(x, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
     "randint": docstring('Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None.',
-        'low : int\n' '    Least integer, or the upper bound when `high` is None.\n' 'high : int or None, default None\n'
-        '    Upper bound, not included.\n' 'size : int or sequence of int or None, default None\n'
-        '    Shape of the result; one number when it is None.\n' "dtype : dtype, default 'int64'\n" '    Type of the elements.\n'
+        'low : int, default 0\n' '    Least integer, or the upper bound when `high` is None.\n'
+        'high : int or None, default None\n' '    Upper bound, not included.\n'
+        'size : int or sequence of int or None, default None\n' '    Shape of the result; one number when it is None.\n'
+        "dtype : dtype, default 'int64'\n" '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
         '    Source of random numbers, or a seed; the default generator of manual_seed when it is None.\n' + LEAF,
-        "randint(int low, int? high=None, int[]? size=None, *, DType dtype='int64', Generator? generator=None) -> y\n"
+        "randint(int low=0, int? high=None, int[]? size=None, *, DType dtype='int64', Generator? generator=None) -> y\n"
         'not differentiable'),
     "randint_like": docstring(
         'Integers from `low` up to but not including `high`, or from 0 up to `low` when `high` is None, with the shape and dtype\n'

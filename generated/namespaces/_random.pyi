@@ -31,7 +31,7 @@ def geometric(p: Operand, size: _int | Sequence[_int] | None = None, *, generato
     """Number of trials up to and including the first success."""
 def gumbel(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Gumbel distribution."""
-def integers(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', endpoint: _bool = False, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
+def integers(low: _int = 0, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', endpoint: _bool = False, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
 def laplace(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Laplace distribution."""
@@ -62,7 +62,7 @@ def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int]
     """Normal distribution with mean `loc` and standard deviation `scale`."""
 def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Numbers uniformly distributed over [0, 1)."""
-def randint(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
+def randint(low: _int = 0, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
 def randn(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Standard normal numbers."""

@@ -279,8 +279,10 @@ cdef object op_integers(object low, object high, object size, object dtype, obje
 
     return wrap_forward(forward_integers(low, high, size, dtype, endpoint, generator))
 
-def integers(low, high=None, size=None, *, dtype='int64', endpoint=False, generator=None, requires_grad=False):
+def integers(low=0, high=None, size=None, *, dtype='int64', endpoint=False, generator=None, requires_grad=False):
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
+    if size is None and isinstance(high, (tuple, list)):
+        size, high = high, None
     result_ = op_integers(low, high, size, dtype, endpoint, generator)
     return result_.requires_grad_() if requires_grad else result_
 
@@ -536,8 +538,10 @@ cdef object op_randint(object low, object high, object size, object dtype, objec
 
     return wrap_forward(forward_randint(low, high, size, dtype, generator))
 
-def randint(low, high=None, size=None, *, dtype='int64', generator=None, requires_grad=False):
+def randint(low=0, high=None, size=None, *, dtype='int64', generator=None, requires_grad=False):
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
+    if size is None and isinstance(high, (tuple, list)):
+        size, high = high, None
     result_ = op_randint(low, high, size, dtype, generator)
     return result_.requires_grad_() if requires_grad else result_
 

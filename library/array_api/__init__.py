@@ -4,11 +4,14 @@ If NumPy and the standard differ, the main namespace follows NumPy and this one 
 Most names are the operators themselves.  The module is imported on first access.
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.constants import *
+from ..support.counterparts import advice
 from ..support.lazy_import import later
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
@@ -65,7 +68,19 @@ if TYPE_CHECKING:
 else:
     __getattr__ = later(__name__, {"": _namespaces})
 
-_not_public = ("creation", "dtypes", "functions", "gradspec", "later", "TYPE_CHECKING")
+
+
+class _Namespace(ModuleType):
+    """The class of this module: SciPy's error about tensors beside arrays shows the module, and so says what to write."""
+
+    def __repr__(self) -> str:
+        advised = advice()
+        return f"<module {self.__name__!r}{advised and f'; gs.asarray(a) for each array{advised}'}>"
+
+
+sys.modules[__name__].__class__ = _Namespace
+
+_not_public = ("ModuleType", "advice", "sys", "creation", "dtypes", "functions", "gradspec", "later", "TYPE_CHECKING")
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _not_public]
 __all__ += [*_namespaces, "__array_api_version__", "__array_namespace_info__"]
 __dir__ = __all__.copy

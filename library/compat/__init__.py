@@ -75,6 +75,8 @@ class _Loader:
             names = {name: place or name for name, _, place in (word.partition("=") for word in words)}
 
         def __getattr__(name: str) -> Any:
+            if f"{path}.{name}" in MODULES:
+                return import_module(f"{module.__name__}.{name}")
             if name not in names:
                 raise missing(module.__name__, name)
             value = found(names[name])

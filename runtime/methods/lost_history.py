@@ -10,6 +10,8 @@ import os
 import sys
 import warnings
 
+from ..support.counterparts import advice
+
 
 @functools.cache
 def installed():
@@ -47,7 +49,7 @@ def warn_of_number(function, reason):
     warn_at_users_line(
         f"{function}() of a tensor that {reason} is a plain number, which no gradient passes. Write x.item() if that is meant; "
         "if not, keep tensors: NumPy's functions or gradspec's in the place of math's, a tensor in the place of an ndarray on "
-        "the left of an assignment."
+        f"the left of an assignment{advice()}."
     )
 
 
@@ -57,10 +59,13 @@ def let_out(reason):
     if library in SHOWING:
         return warn_of_picture(library, reason)
     line = line_of(users_frame())
+    advised = advice()
+    further = "" if advised else (
+        "; x.item() and x.tolist() are plain numbers; a list of tensors becomes one by gradspec.stack(list), which computes on"
+    )
     raise RuntimeError(
         f"Can't call numpy() on Tensor that {reason}: an ndarray was asked for{f' by `{line}`' if line else ''}, and it would "
-        "lose the history. x.detach() has the values alone, to show or store them; x.item() and x.tolist() are "
-        "plain numbers; a list of tensors becomes one by gradspec.stack(list), which computes on."
+        f"lose the history{advised}. x.detach() has the values alone, to show or store them{further}."
     )
 
 

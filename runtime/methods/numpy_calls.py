@@ -10,7 +10,8 @@ import numpy as np
 from ..core.conversion import asarray
 from ..core.events import current_mapping
 from ..core.tensor import TensorBase
-from ..generated.numpy_table import FUNCTIONS, UNIVERSAL
+from ..generated.numpy_table import FUNCTIONS
+from ..support.counterparts import advice
 from ..support.dispatch import ops
 from .numpy_parameters import SERVED, dotted, holds_history, named, values_of, write_into
 from .numpy_pieces import PIECED
@@ -258,16 +259,8 @@ def without_operator(function, arguments, keywords, name="", refusal=None):
         raise
     if lost and has_fractions(result):
         raise TypeError(f"{name}: gradspec has no operator for it, and its values alone would lose the history of the tensors "
-                        f"that it is called with; {nearest(function.__name__)}{WAY_OUT}")
+                        f"that it is called with{advice(place=name.replace('np.', 'numpy.', 1))}")
     return result
-
-
-def nearest(name):
-    from difflib import get_close_matches
-
-    known = {row[0]: row[1] for row in FUNCTIONS.values()} | {op: op for op in UNIVERSAL.values()}
-    found = get_close_matches(name, known, 1, 0.75)
-    return f"the nearest operator is gradspec.{known[found[0]]}; " if found else ""
 
 
 def arrays_in(value, lost, read_only=False):

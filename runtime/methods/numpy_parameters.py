@@ -12,6 +12,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..generated.numpy_table import SPECIAL, UNIVERSAL
+from ..support.counterparts import advice
 from ..support.dispatch import ops
 
 
@@ -206,7 +207,7 @@ def write_into(out, result, where, mask=True):
     if holds_history(result):
         raise TypeError(f"{where}: what is computed from tensors has a gradient, which the ndarray that it would be written to "
                         "(out=, or the left of += and the like) cannot hold; write `a = a + x` in the place of `a += x`, or "
-                        "begin with a tensor: gradspec.asarray(a)")
+                        f"begin with a tensor: gradspec.asarray(a){advice(missing=False)}")
     np.copyto(out, result.numpy(), casting="same_kind")
     return out
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
+from .counterparts import advice, frames_of
 from .dispatch import ops
 from .keywords import meant, renamed
 
@@ -169,7 +170,7 @@ class MissingAttribute(AttributeError):
     def __str__(self):
         owner, name = self.args
         if isinstance(owner, type):
-            found = of_attribute(owner, name)
+            found = of_attribute(owner, name) + advice(frames_of(self))
             return f"'{owner.__name__}' object has no attribute {name!r}{found}"
         return f"module {owner.__name__!r} has no attribute {name!r}{of_name(owner, name)}"
 
@@ -218,7 +219,7 @@ def answer_imports():
 
 def of_attribute(owner, name):
     """The suggestion for an attribute that the class lacks, as the end of a sentence; empty if unknown."""
-    from .foreign_names import ATTRIBUTES
+    from .foreign_names import ATTRIBUTES, row
 
     answer = row(ATTRIBUTES, name)
     if answer is None and not name.startswith("_"):
@@ -231,7 +232,7 @@ def of_name(module, name):
     """The suggestion for a name that the namespace lacks, as the end of a sentence; empty if unknown."""
     if name.startswith("_"):
         return ""
-    from .foreign_names import NAMES
+    from .foreign_names import NAMES, row
 
     _, _, namespace = module.__name__.partition(".")
     answer = (
@@ -243,21 +244,9 @@ def of_name(module, name):
         or row(NAMES, name)
         or of_arrays(namespace, name)
     )
+    if answer == f"write gs.{namespace}":  # which is where the name was looked for
+        answer = f"no counterpart in gs.{namespace}"
     return f"; {answer}" if answer else near(name, module)
-
-
-def row(table, name, exact=False):
-    """The answer for a name, also by pattern unless `exact`."""
-    for answer, names in table.items():
-        if name in names.split():
-            return answer
-    if not exact:
-        from fnmatch import fnmatchcase
-
-        for answer, names in table.items():
-            if any(fnmatchcase(name, pattern) for pattern in names.split() if "*" in pattern):
-                return answer
-    return None
 
 
 def place_of(name):
@@ -288,9 +277,11 @@ def method_of(name):
 
 
 def of_scipy(namespace, name):
-    """SciPy's object with that name, for a namespace in gs.scipy: in another namespace here, or SciPy's own."""
+    """SciPy's object or package with that name, for a namespace in gs.scipy: in another namespace here, or SciPy's own."""
+    if namespace.partition(".")[0] != "scipy":
+        return None
     try:
-        value = getattr(import_module(namespace), name, None) if namespace.startswith("scipy.") else None
+        value = getattr(import_module(namespace), name, None)
     except ImportError:
         return None
     if value is None:
@@ -298,9 +289,28 @@ def of_scipy(namespace, name):
     beside = namespace.removeprefix("scipy.")
     if beside in NAMESPACES and name in dir(import_module(f"gradspec.{beside}")):
         return f"write gs.{beside}.{name}"
+    return use_of(f"{namespace}.{name}", value)
+
+
+def use_of(written, value):
+    """Suggest another library's object, by the arguments that its documentation names."""
+    if isinstance(value, ModuleType) and written.startswith("scipy."):
+        return f"write {written}, with x.detach().numpy() for tensors: it has no derivatives here"
+    said = getattr(value, "__doc__", None) or ""
+    _, _, text = said.partition("Parameters\n")
+    types, results = (
+        [kind for name, kind in re.findall(r"^ *\**(\w[^:\n]*) : (.*)$", part, re.MULTILINE) if name != "like"]
+        for part in text.partition("Returns\n")[::2]
+    )
     if isinstance(value, type | ModuleType) or not callable(value):
-        return f"write {namespace}.{name}"
-    return f"write {namespace}.{name}, which takes x.detach().numpy(): it has no derivative here"
+        return f"write {written}"
+    if any("array" in kind for kind in types or [said]):
+        return f"write {written}, which takes x.detach().numpy(): it has no derivative here"
+    if any("callable" in kind for kind in types):
+        return f"write {written}: it has no derivative here"
+    if any("array" in kind for kind in results):
+        return f"write gs.asarray({written}(...)): it takes no tensors"
+    return f"write {written}"
 
 
 def of_arrays(namespace, name):
@@ -318,10 +328,7 @@ def of_arrays(namespace, name):
         if library == "scipy" and with_derivative(namespace, name):
             return f"write gs.{place}.{name}"
         written = f"{short}{place.removeprefix(library)}.{name}"
-        if isinstance(value, type) or not callable(value):
-            return f"write {written}"
-        takes = "tensors as well" if differentiable(name) else "x.detach().numpy(): it has no derivative here"
-        return f"write {written}, which takes {takes}"
+        return f"write {written}, which takes tensors as well" if differentiable(value) else use_of(written, value)
     return None
 
 
@@ -333,21 +340,18 @@ def with_derivative(namespace, name):
         return False
 
 
-def differentiable(name):
-    """Whether NumPy's function on tensors is an operator or composed of operators."""
-    table = import_module("gradspec.generated.numpy_table")  # by name, like the other searched modules
-    return name in table.FUNCTIONS or name in table.UNIVERSAL or name in PIECED
-
-
-# NumPy's functions that are composed of several operators or writes.
-PIECED = (
-    "apply_along_axis", "block", "copyto", "cumulative_prod", "divmod", "fabs", "fill_diagonal", "float_power", "modf",
-    "piecewise", "place", "put", "put_along_axis", "putmask", "rint",
-)  # fmt: skip
+def differentiable(function):
+    """Whether NumPy's function takes tensors."""
+    calls = import_module("gradspec.methods.numpy_calls")  # by name, like the other searched modules
+    ufuncs = import_module("gradspec.methods.numpy_ufuncs")
+    try:
+        return function in {*calls.ROWS, *calls.WRITTEN, *calls.FORMAL, *ufuncs.universal_operators(), *ufuncs.COMPOSED}
+    except TypeError:  # it is not hashable
+        return False
 
 
 def near(name, owner):
     from difflib import get_close_matches
 
-    found = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], 1)
+    found = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], 1, 0.8)
     return f"; did you mean {found[0]!r}?" if found else ""

@@ -4,6 +4,8 @@ Holds the answers; `error_hints` finds them and builds the errors.  A row is an 
 Names in other namespaces, tensors' methods, and names of NumPy or SciPy need no row: `error_hints` searches these places.
 """
 
+from fnmatch import fnmatchcase
+
 # Attributes of tensors, as in `x.name`.
 ATTRIBUTES = {
     "write nothing: every tensor is in memory": "cuda",
@@ -41,11 +43,16 @@ NAMES = {
     # Transformations and control flow.
     "write gs.vmap(f): one process holds the whole batch": "pmap smap shard_map",
     "not there yet, and nothing is traced; write f itself": (
-        "compiler eval_shape ensure_compile_time_eval no_tracing "
-        "named_call named_scope functionalize stages fx disable_jit export freeze dce_sink stage optimization_barrier after_all "
-        "create_token composite explain_cache_misses"
+        "eval_shape ensure_compile_time_eval no_tracing "
+        "named_call named_scope functionalize disable_jit freeze dce_sink optimization_barrier after_all "
+        "create_token composite "
     ),
     "write gs.trace(f, *args)": "make_jaxpr",
+    "write gs.compile(f), or gs.trace(f, *args) to read its operators": "compiler stages fx export stage explain_cache_misses",
+    "write gs.func, which has grad, jacobian, hessian and their kin": "wrap_util differential_operators util",
+    "write gs.grad(f), gs.jacobian(f) or gs.hessian(f)": "scipy.differentiate",
+    "write gs.scipy.fft": "scipy.fftpack",
+    "write gs.where(mask, x, value), or NumPy's functions with where=mask": "masked ma",
     "write gs.checkpoint(f)": "remat",
     "write gs.utils.checkpoint": (
         "checkpoint_policies CheckpointPolicy CheckpointFunction SelectiveCheckpointContext "
@@ -72,7 +79,7 @@ NAMES = {
     "write gs.autograd.Variable": "variable",
     "write gs.autograd.saved_tensors_hooks(pack, unpack)": "SavedTensor RemovableHandle",
     "write y.grad_fn and its next_functions: they are the graph": (
-        "tracer tracers const_graph JVPNode VJPNode util wrap_util differential_operators Graph Gradient ad numpy_boxes "
+        "tracer tracers const_graph JVPNode VJPNode Graph Gradient ad numpy_boxes "
         "numpy_jvps numpy_vspaces"
     ),
     # Pytrees.
@@ -88,7 +95,7 @@ NAMES = {
     ),
     "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace SparseObject",
     # Modules of the other libraries.
-    "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "jnp anp numpy_wrapper",
+    "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "np jnp anp numpy_wrapper torch jax",
     "write gs.scipy.stats.norm.logpdf(x, m, s) and its kin, which have cdf, ppf, rvs and fit as SciPy's": (
         "stats betabinom binom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
         "rankdata sem truncnorm vonmises wrapcauchy"
@@ -109,12 +116,14 @@ NAMES = {
     "write gs.scipy.optimize.minimize": "minimize OptimizeResults optimize root",
     "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optax",
     "write gs.scipy.ndimage": "ndimage",
-    "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "image cluster",
+    "write gs.nn.interpolate, or gs.nn.grid_sample": "image",
+    "write gs.nn and gs.optim": "example_libraries stax",
     "write gs.sparse.matmul(A, x)": "spmm smm hsmm hspmm dsmm",
     "write gs.sparse.addmm(mat, A, x)": "saddmm sspaddmm",
     "write gs.sparse.coo(data, (rows, columns), shape) or gs.sparse.csr": "sparse_* *indices_copy values_copy",
     "not there yet; write the dense array, or gs.index_add": "resize_as_sparse_ nonzero_static",
     "write gs.profiler.profile": (
+        "profiler.trace profiler.start_trace profiler.stop_trace "
         "profiler_* ProfilerConfig ProfilerEvent ProfilerState emit_nvtx emit_itt ExecutionTraceObserver DeviceType "
         "monitor monitoring"
     ),
@@ -231,7 +240,7 @@ NAMES = {
     "write gs.nn.ctc_loss": "miopen_ctc_loss",
     "write gs.nn.lstm, or gs.nn.gru": "miopen_rnn mkldnn_rnn_layer quantized_gru* quantized_lstm* quantized_rnn*",
     "write gs.nn.max_pool2d": "mkldnn_*pool* quantized_max_pool*",
-    "write gs.copy of the function without _copy": "*_copy",
+    "write gs.copy(y) for the result y of the function without _copy": "*_copy",
     "write gs.split": "unsafe_split_with_sizes",
     "write nothing: conjugates and negatives are computed at once": (
         "conj_physical conj_physical_ resolve_conj resolve_neg is_conj is_neg"
@@ -270,6 +279,7 @@ NAMES = {
         "NamedSharding sharding Shard P set_mesh make_mesh make_user_context auto_pcast reshard "
         "remove_size_one_mesh_axis_from_type make_array_from_* all_gather all_to_all axis_index axis_size pmax pmean pmin psum "
         "psum_scatter ppermute pshuffle pswapaxes pbroadcast pcast precv psend ragged_all_to_all with_sharding_constraint "
+        "distributed.broadcast distributed.reduce distributed.scatter distributed.gather "
         "is_distributed futures fork wait multiprocessing prepare_multiprocessing_environment Future"
     ),
     "write gs.set_num_threads": "set_num_interop_threads get_num_interop_threads init_num_threads has_openmp",
@@ -296,7 +306,7 @@ NAMES = {
     ),
     "write nothing: every tensor is strided": (
         "strided layout jagged legacy_contiguous_format memory_format "
-        "masked convert_conv*"
+        "convert_conv*"
     ),
     "no counterpart: it is part of the machinery of the library that it is from": (
         "AliasDb Argument ArgumentSpec Block CallStack Capsule Code CompilationUnit CompleteArgumentSpec "
@@ -306,9 +316,21 @@ NAMES = {
         "import_ir_module* merge_type_from_type_comment ops overrides parse_* return_types sym_* types unify_type_list "
         "*_torch_function* assert_int_or_pair boolean_dispatch backcompat backend_registration cmake_prefix_path collect_env "
         "cpp_backtrace generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend set_module "
-        "weak debug_unwrap rearrange core api_util check_tracer_leaks config dtypes ds enable_checks ffi "
-        "interpreters jax2tf_* lib log_compiles no_execution print_environment_info thread_guard typing *DimensionNumbers "
+        "weak debug_unwrap rearrange core api_util check_tracer_leaks config ds enable_checks ffi "
+        "interpreters jax2tf_* log_compiles no_execution print_environment_info thread_guard *DimensionNumbers "
         "AccuracyMode DotAlgorithm* GatherScatterMode Precision RandomAlgorithm RoundingMethod Tolerance reduce_precision "
         "shape_as_value get_scaled_dot_general_config wraps"
     ),
 }
+
+
+def row(table, name, exact=False):
+    """The answer for a name, also by pattern unless `exact`."""
+    for answer, names in table.items():
+        if name in names.split():
+            return answer
+    if not exact:
+        for answer, names in table.items():
+            if any(fnmatchcase(name, pattern) for pattern in names.split() if "*" in pattern):
+                return answer
+    return None

@@ -212,3 +212,19 @@ def test_arguments_that_no_distribution_takes():
         gs.normal(gs.zeros((3,)), size=(2,))
     with pytest.raises(TypeError, match="are floats, not int64"):
         gs.rand(3, dtype=int)
+
+
+def test_pytorchs_order_where_the_types_tell():
+    """A tuple in the place of an optional bound is the size, as in `torch.randint(10, (8,))`; other orders are refused."""
+    for draw in (gs.randint, gs.random.randint, gs.random.integers, gs.random.default_rng(0).integers):
+        for args, kwargs in (((10, (8,)), {}), ((10, [8]), {}), ((), {"high": 10, "size": (8,)}), ((0, 10, (8,)), {}), ((10, None, (8,)), {})):
+            drawn = draw(*args, **kwargs)
+            assert drawn.shape == (8,) and 0 <= drawn.min() and drawn.max() < 10
+        with pytest.raises(TypeError, match="'high' must be an int, got"):
+            draw(2, (3,), (4,))
+        with pytest.raises(TypeError, match="'low' must be an int, got"):
+            draw((3,))
+    gs.manual_seed(3)
+    first = gs.randint(10, (50,))
+    gs.manual_seed(3)
+    assert gs.array_equal(first, gs.randint(0, 10, (50,)))

@@ -5,6 +5,7 @@ The lists in `tests/elsewhere` are the public names of PyTorch, JAX, HIPS autogr
 
 import importlib
 import pickle
+import random
 import re
 import subprocess
 import sys
@@ -14,8 +15,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.support import error_hints, foreign_names
+from gradspec.support import counterparts, error_hints, foreign_names
 from tests.asked import each
+from tests.day import DAY
 
 LISTS = sorted((Path(__file__).parents[2] / "elsewhere").glob("*.txt"))
 # Where somebody looks for what another library has in a module that is not here.
@@ -66,7 +68,7 @@ def test_the_lists_are_those_of_five_libraries():
 
 # What people say beside: modules by the names under which they are imported, and libraries that stand near.
 # Names that the lists leave out, those of PyTorch's profilers among them.
-SPOKEN = {"anp", "jnp", "optax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
+SPOKEN = {"anp", "jnp", "np", "optax", "ma", "image", "example_libraries", "stax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
           "emit_nvtx", "emit_itt", "ExecutionTraceObserver", "DeviceType"}  # fmt: skip
 ROWS = [(answer, name) for answer, names in foreign_names.NAMES.items() for name in names.split()]
 
@@ -100,8 +102,75 @@ def test_numpys_functions_of_tensors_are_told_from_those_of_arrays(name):
     assert error_hints.of_name(gs, name) == f"; write np.{name}, which takes tensors as well"
     assert TAKEN[name](gs.tensor([0.5, 1.5], requires_grad=True)).requires_grad
     assert error_hints.of_name(gs.special, "hankel1") == "; write gs.scipy.special.hankel1"
-    assert error_hints.of_name(gs.special, "ai_zeros").startswith("; write scipy.special.ai_zeros, which takes x.detach()")
+    assert error_hints.of_name(gs.special, "mathieu_a").startswith("; write scipy.special.mathieu_a, which takes x.detach()")
+    assert error_hints.of_name(gs.special, "ai_zeros") == "; write gs.asarray(scipy.special.ai_zeros(...)): it takes no tensors"
     assert error_hints.of_name(gs, "packbits").endswith("which takes x.detach().numpy(): it has no derivative here")
+
+
+def edits(a, b):
+    """The number of letters to insert, delete or replace."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def drawn(seed, count):
+    """Dotted places under gs of names of other libraries, their submodules among them, that gradspec lacks."""
+    rng, found = random.Random(seed), []
+    listed = [(f"{home(module)}.{name}".lstrip("."), name) for module, names in modules() for name in names]
+    for library, under in ((np, ""), (pytest.importorskip("scipy"), "scipy.")):
+        listed += [(f"{under}{name}", name) for name in dir(library) if not name.startswith("_")]
+    while len(found) < count:
+        place, name = rng.choice(listed)
+        path = place.rpartition(".")[0]
+        if not hasattr(namespace(path), name):
+            found.append((path, name))
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, int(DAY)])
+def test_a_hint_leads_to_what_is_there_and_is_alike(seed):
+    wrong = []
+    for path, name in drawn(seed, 150):
+        answer = error_hints.of_name(namespace(path), name)
+        places = re.findall(r"\bgs\.((?:\w+\.)*\w+)", answer)
+        wrong += [f"{path}.{name}{answer}" for place in places if counterparts.at(gs, place) is None]
+        wrong += [f"{path}.{name}{answer}"] * answer.endswith(f"write gs.{path}")
+        meant = re.search(r"did you mean '(\w+)'", answer)
+        if meant and edits(name, meant[1]) > max(1, len(name) // 4):
+            wrong.append(f"{path}.{name}{answer}")
+        takes = "x.detach().numpy()" in answer and counterparts.at(np, f"{path}.{name}".lstrip("."))
+        if takes and not isinstance(takes, type(re)) and "array" not in (takes.__doc__ or ""):
+            wrong.append(f"{path}.{name}{answer}")
+    assert wrong == []
+
+
+# Names whose hints led astray: the answer, or "" for silence.
+ASTRAY = {
+    "gs.scipy.cluster": "write scipy.cluster, with x.detach", "gs.scipy.spatial": "write scipy.spatial, with x.detach",
+    "gs.scipy.constants": "write scipy.constants", "gs.torch": "write import gradspec as gs", "gs.onnx": "",
+    "gs.tri": "write gs.asarray(np.tri(...)): it takes no tensors", "gs.indices": "write gs.asarray(np.indices(...))",
+    "gs.fromfunction": "write np.fromfunction: it has no derivative here", "gs.image": "write gs.nn.interpolate",
+    "gs.distributed.broadcast": "write gs.distributed.value_and_grad", "gs.compiler": "write gs.compile(f)",
+    "gs.utils.data.DataChunk": "no counterpart in gs.utils.data", "gs.isrealobj": "write np.isrealobj, which takes tensors",
+    "gs.profiler.trace": "write gs.profiler.profile", "gs.jit.script": "",
+}  # fmt: skip
+
+
+@each(("place", "expected"), ASTRAY.items())
+def test_hints_that_led_astray(place, expected):
+    with pytest.raises(AttributeError) as caught:
+        eval(place, {"gs": gs})
+    message = str(caught.value)
+    assert expected in message if expected else ";" not in message
+
+
+def test_modules_of_other_libraries_that_are_here():
+    assert gs.flatten_util.ravel_pytree is gs.tree_util.ravel_pytree
+    assert gs.experimental.ode.odeint is gs.compat.jax_ode.odeint and gs.misc.flatten.flatten is gs.tree_util.ravel_pytree
 
 
 CASES = [
