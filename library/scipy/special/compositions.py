@@ -176,8 +176,8 @@ nbdtri = _of_counts("nbdtri", "k n y", "Inverse of nbdtr in p.", lambda k, n, y:
 pdtri = _of_counts("pdtri", "k y", "Inverse of pdtr in m.", lambda k, y: _gammainccinv(k + 1, y))
 
 
-def _kolmogorov(y: Any) -> Any:
-    """Either of two series that Jacobi's identity relates, in the range where it converges fast."""
+def _kolmogorov(y: Any, upper: bool = True) -> Any:
+    """Either of two series that Jacobi's identity relates, in the range where it converges fast; `upper` for the complement."""
     far = y > 0.8
     high, low = where(far, y, 1.0), where(far | (y <= 0.02), 0.5, y)
     right: Any = 0.0
@@ -185,10 +185,12 @@ def _kolmogorov(y: Any) -> Any:
     for k in range(1, 8):
         right = right + 2 * (-1) ** (k - 1) * exp(-2 * k * k * high * high)
         left = left + exp(-((2 * k - 1) ** 2) * math.pi**2 / (8 * low * low))
-    return where(far, right, where(y <= 0.02, 1.0, 1 - math.sqrt(2 * math.pi) / low * left))
+    lower = where(y <= 0.02, 0.0, math.sqrt(2 * math.pi) / low * left)
+    return where(far, right, 1 - lower) if upper else where(far, 1 - right, lower)
 
 
 kolmogorov = named("kolmogorov", "y", "Complement of Kolmogorov's distribution function.", _kolmogorov)
+kolmogorov_lower = named("kolmogorov_lower", "y", "Kolmogorov's distribution function.", lambda y: _kolmogorov(y, False))
 
 
 # Bessel functions: derivatives.

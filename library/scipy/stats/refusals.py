@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 _WORDS = {
-    "Bessel and hypergeometric functions have no derivative in their parameters here":
-        "dpareto_lognorm gausshyper genhyperbolic geninvgauss",
     "SciPy's density is an integral or a search for each number":
-        "landau levy_stable studentized_range tukeylambda ksone kstwo kstwobign",
+        "landau levy_stable studentized_range ksone kstwo",
     "its formulas are not written here, and are a function of tensors": "poisson_binom",
     "its parameters are whole numbers, or its sums SciPy's":
         "nchypergeom_fisher nchypergeom_wallenius multivariate_hypergeom random_table",
