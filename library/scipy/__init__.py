@@ -13,27 +13,35 @@ from ..support.lazy_import import later
 
 # SciPy's submodules.
 _modules = (
+    "cluster",
+    "differentiate",
     "fft",
     "integrate",
     "interpolate",
     "linalg",
     "ndimage",
+    "odr",
     "optimize",
     "signal",
     "sparse",
+    "spatial",
     "special",
     "stats",
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from . import cluster as cluster
+    from . import differentiate as differentiate
     from . import fft as fft
     from . import integrate as integrate
     from . import interpolate as interpolate
     from . import linalg as linalg
     from . import ndimage as ndimage
+    from . import odr as odr
     from . import optimize as optimize
     from . import signal as signal
     from . import sparse as sparse
+    from . import spatial as spatial
     from . import special as special
     from . import stats as stats
 else:

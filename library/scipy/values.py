@@ -223,7 +223,7 @@ def elementwise(function: Callable[..., Any], dtype: Any = None) -> Callable[...
     return lambda *arguments: of_tensors(list(arguments))
 
 
-def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None) -> Callable[..., Any]:
+def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None, part: Any = ()) -> Callable[..., Any]:
     """An elementwise function of scipy.special with its derivatives.
 
     Parameters
@@ -234,6 +234,8 @@ def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None) -> 
         For each argument, the derivative by it, as a function of the value and the arguments; None to refuse a derivative.
     dtype : dtype, optional
         The least dtype of the result: complex64 for a function of real numbers whose values are complex.
+    part : int or ()
+        The place of the result, if SciPy returns several.
 
     Returns
     -------
@@ -244,8 +246,18 @@ def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None) -> 
     def of_arrays(*arrays: Any) -> Any:
         import scipy.special
 
+        # SciPy's functions take no complex parameters; some of single precision are NaN, and some never return from NaN.
         given = [array.real if slope is None else array for slope, array in zip(slopes or arrays, arrays)]
-        return getattr(scipy.special, name)(*given)  # which takes no complex parameters
+        given = np.broadcast_arrays(*(array.astype(np.result_type(array, np.float64), copy=False) for array in given))
+        known = ~functools.reduce(np.logical_or, map(np.isnan, given))
+        whole = known.all()
+        found = getattr(scipy.special, name)(*(given if whole else [array[known] for array in given]))
+        found = found if part == () else found[part]
+        if whole:
+            return found
+        result = np.full(known.shape, np.nan * (1 + 1j) if found.dtype.kind == "c" else np.nan, found.dtype)
+        result[known] = found
+        return result
 
     values = elementwise(of_arrays, dtype)
 

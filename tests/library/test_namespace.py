@@ -55,11 +55,13 @@ def test_dir_is_what_the_stub_describes(module):
 
 
 HIDDEN = ("agreement", "checkpoint_settings", "differences", "flat_derivatives", "graph_drawing", "mutation", "nan_detection", "saved_memory")  # what those of `gradspec.autograd` share
+OF_SCIPY = {"csgraph": "sparse.csgraph", "distance": "spatial.distance", "hierarchy": "cluster.hierarchy", "transform": "spatial.transform", "vq": "cluster.vq"}
 AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph", "profiler", "profiler_util", "variable")
 PUBLIC = [
     *(gs, gs.autograd, gs.distributed, gs.distributions, gs.distributions.constraints, gs.distributions.transforms, gs.extend, gs.func, gs.nested, gs.operators, gs.sparse, gs.optim, gs.nn, gs.nn.functional, gs.nn.utils, *(getattr(gs.nn.utils, name) for name in ("fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless")), gs.profiler, gs.random, gs.scipy, gs.test_util, gs.tree_util, gs.utils, gs.utils.data, *(getattr(gs, name) for name in NAMESPACES if not name.startswith("_"))),
     *(importlib.import_module(f"gradspec.autograd.{name}") for name in AUTOGRAD),
     *(getattr(gs.scipy, name) for name in gs.scipy._modules),
+    *(importlib.import_module(f"gradspec.scipy.{path}") for path in OF_SCIPY.values()),
 ]
 
 
@@ -68,7 +70,7 @@ def test_dir_holds_public_names_and_nothing_else(module):
     assert shown(module) == set(module.__all__)
     assert len(module.__all__) == len(set(module.__all__))
     modules = {name for name in module.__all__ if isinstance(getattr(module, name), ModuleType)}
-    assert modules <= {*MODULES, *gs.scipy._modules}
+    assert modules <= {*MODULES, *gs.scipy._modules, *OF_SCIPY}
 
 
 def test_no_other_module_is_an_attribute():

@@ -11,9 +11,13 @@ from . import cosine_sine, hankel
 from .cosine_sine import *  # noqa: F403
 from .hankel import *  # noqa: F403
 from ..values import in_given_precision
+from ..without import without_derivative
 from ...support.lazy_import import answer
 
 __all__ = sorted([*_operators.__all__, *cosine_sine.__all__, *hankel.__all__])
-__dir__ = __all__.copy
 in_given_precision(globals(), ["fht", "ifht"])
+_without = without_derivative("fft")
+globals().update(_without)
+__all__ = sorted([*__all__, *_without])
+__dir__ = __all__.copy
 answer(__name__)

@@ -5,17 +5,22 @@ Defines the names, which are SciPy's.  Interpolation is built from operators: ga
 
 import gradspec  # noqa: F401 (waits for it)
 
-from .bsplines import BSpline, make_interp_spline, make_smoothing_spline
-from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipInterpolator
+from .bsplines import BSpline, make_interp_spline, make_smoothing_spline, splev, splint
+from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipInterpolator, pchip_interpolate
 from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import PPoly
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, RBFInterpolator, griddata
+from ..without import without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "LinearNDInterpolator", "NearestNDInterpolator",
     "PPoly", "PchipInterpolator", "RBFInterpolator", "RegularGridInterpolator", "griddata", "interp1d", "interpn",
     "make_interp_spline", "make_smoothing_spline",
+    "pchip_interpolate", "splev", "splint",
 ]  # fmt: skip
+_without = without_derivative("interpolate")
+globals().update(_without)
+__all__ = sorted([*__all__, *_without])
 __dir__ = __all__.copy
 answer(__name__)

@@ -15,7 +15,7 @@ from ...transforms.batching.level_tensor import LevelTensor
 from ..optimize import minimize_scalar
 from .piecewise import floats, refuse_unsorted
 
-__all__ = ["BSpline", "make_interp_spline", "make_smoothing_spline"]
+__all__ = ["BSpline", "make_interp_spline", "make_smoothing_spline", "splev", "splint"]
 
 
 class BSpline:
@@ -340,3 +340,25 @@ def _bending(x: Any) -> Any:
         zero = np.zeros((1, count - 2))
         widths = widths + ops.concat([zero, lower]) + ops.concat([side * inner[1:], zero])
     return bends.mT @ ops.solve(widths, bends)
+
+
+def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
+    """The derivative `der` of a spline (t, c, k) or BSpline; ext=0 extrapolates, ext=1 gives 0 outside."""
+    if ext not in (0, 1):
+        raise NotImplementedError(f"splev: ext must be 0 or 1, got {ext}")
+    spline = _of_tck(tck)
+    found = spline(x, der)
+    x = floats(x)
+    return found if ext == 0 else ops.where((x < spline.t[spline.k]) | (x > spline.t[-spline.k - 1]), 0.0, found)
+
+
+def splint(a: Any, b: Any, tck: Any) -> Any:
+    """The integral of a spline (t, c, k) or BSpline from a to b, which is 0 outside of its base interval."""
+    return _of_tck(tck).integrate(a, b, extrapolate=False)
+
+
+def _of_tck(tck: Any) -> BSpline:
+    if isinstance(tck, BSpline):
+        return tck
+    t, c, k = tck
+    return BSpline(t, floats(c)[: len(t) - k - 1], k)

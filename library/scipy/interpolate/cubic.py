@@ -12,7 +12,7 @@ import numpy as np
 from ...support.dispatch import ops
 from .piecewise import PPoly, floats, refuse_unsorted
 
-__all__ = ["Akima1DInterpolator", "CubicHermiteSpline", "CubicSpline", "PchipInterpolator"]
+__all__ = ["Akima1DInterpolator", "CubicHermiteSpline", "CubicSpline", "PchipInterpolator", "pchip_interpolate"]
 
 
 class _Cubic(PPoly):
@@ -250,3 +250,8 @@ def _conditions(bc_type: Any) -> tuple:
             raise ValueError(f"CubicSpline: the order of a derivative at an end must be 1 or 2, got {order!r}")
         found.append((order, floats(value)))
     return tuple(found)
+
+
+def pchip_interpolate(xi: Any, yi: Any, x: Any, der: int = 0, axis: int = 0) -> Any:
+    """The derivative `der` of PchipInterpolator(xi, yi, axis) at x."""
+    return PchipInterpolator(xi, yi, axis)(x, der)

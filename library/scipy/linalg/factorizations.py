@@ -1,4 +1,4 @@
-"""Factorisations of matrices with SciPy's arguments, and refusals of factorisations without a derivative.
+"""Factorisations of matrices with SciPy's arguments.
 
 Handles SciPy's arguments; the factors come from gradspec.linalg.
 """
@@ -13,12 +13,11 @@ from ... import linalg
 from ...core.conversion import asarray
 from ...generated.ops import mH
 from ...support.dispatch import ops
-from ..values import refused
 
 __all__ = [
     "cho_factor", "cho_solve", "cholesky", "diagsvd", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh",
-    "eigvalsh_tridiagonal", "hessenberg", "ldl", "lu", "lu_factor", "lu_solve", "null_space", "orth", "orthogonal_procrustes",
-    "pinv", "pinvh", "polar", "qr", "qz", "schur", "svd", "svdvals",
+    "eigvalsh_tridiagonal", "lu", "lu_factor", "lu_solve", "orthogonal_procrustes",
+    "pinv", "pinvh", "polar", "qr", "svd", "svdvals",
 ]  # fmt: skip
 lu_factor, svdvals = linalg.lu_factor, linalg.svdvals
 
@@ -253,30 +252,3 @@ def orthogonal_procrustes(A: Any, B: Any) -> tuple[Any, Any]:
     """The orthogonal matrix R with A @ R nearest to B, and the sum of the singular values of A.T @ B."""
     product = mH(asarray(A)) @ asarray(B)
     return polar(product)[0], ops.sum(linalg.svdvals(product))
-
-
-def _by_scipy(name: str, why: str) -> Any:
-    """A factorisation whose values are SciPy's, and whose derivative is refused."""
-
-    def factor(a: Any, *args: Any, **keywords: Any) -> Any:
-        import scipy.linalg
-
-        tensors = [asarray(v) for v in (a, *(v for v in args if not isinstance(v, (str, bool))))]
-        rest = [v for v in args if isinstance(v, (str, bool))]
-        found = getattr(scipy.linalg, name)(*(t.detach().numpy() for t in tensors), *rest, **keywords)
-        words = f"scipy.linalg.{name} has no derivative: {why}; pass a.detach()"
-        parts = [refused(asarray(part), tensors, words) for part in (found if isinstance(found, tuple) else (found,))]
-        return tuple(parts) if isinstance(found, tuple) else parts[0]
-
-    factor.__name__ = factor.__qualname__ = name
-    factor.__doc__ = f"SciPy's `{name}`, with its arguments; the derivative is refused: {why}."
-    return factor
-
-
-_NOT_UNIQUE = "its factors are not unique"
-schur = _by_scipy("schur", _NOT_UNIQUE + "; eigenvalues have one, by eigvals")
-hessenberg = _by_scipy("hessenberg", _NOT_UNIQUE)
-qz = _by_scipy("qz", _NOT_UNIQUE + "; eigenvalues have one, by eigvals(a, b)")
-ldl = _by_scipy("ldl", "its pivots change the form of its factors; take cholesky of a positive definite matrix")
-orth = _by_scipy("orth", "a basis of a space is not unique; the projection on it has one, a @ pinv(a)")
-null_space = _by_scipy("null_space", "a basis of a space is not unique; the projection on it has one, eye(n) - pinv(a) @ a")

@@ -139,6 +139,87 @@ def percentile_filter(
     return _ordered("percentile_filter", input, size, footprint, output, mode, cval, origin, pick)
 
 
+def grey_erosion(
+    input: Any, size: Any = None, footprint: Any = None, structure: Any = None, output: Any = None, mode: Any = "reflect",
+    cval: Any = 0.0, origin: Any = 0,
+) -> Any:  # fmt: skip
+    """The least element of windows, less a structure; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+    structure : array_like or Tensor, optional
+        Heights over the window.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("grey_erosion", input, size, _shape(footprint, structure), output, mode, cval, origin, _lowered(structure, footprint))
+
+
+def grey_dilation(
+    input: Any, size: Any = None, footprint: Any = None, structure: Any = None, output: Any = None, mode: Any = "reflect",
+    cval: Any = 0.0, origin: Any = 0,
+) -> Any:  # fmt: skip
+    """The greatest element of mirrored windows, plus a structure; parameters and result as for `grey_erosion`."""
+    x = floats("grey_dilation", input)
+    mirrored = None if structure is None else ops.flip(floats("grey_dilation", structure))
+    counted = _shape(footprint, structure)
+    counted = None if counted is None else np.flip(counted)
+    sizes = counted.shape if counted is not None else each_axis("grey_dilation", 1 if size is None else size, x.ndim)
+    origins = [-at - (length % 2 == 0) for at, length in zip(each_axis("grey_dilation", origin, x.ndim), sizes)]
+    flat = None if footprint is None else np.flip(np.asarray(footprint, bool))
+    less = _lowered(None if mirrored is None else -mirrored, flat, ops.max)
+    return _ordered("grey_dilation", x, size, counted, output, mode, cval, origins, less)
+
+
+def _shape(footprint: Any, structure: Any) -> Any:
+    """Which elements of a window count: the footprint, else all of the structure."""
+    if footprint is not None:
+        return np.asarray(footprint, bool)
+    return None if structure is None else np.ones(np.shape(structure), bool)
+
+
+def _lowered(structure: Any, footprint: Any, pick: Any = ops.min) -> Any:
+    if structure is None:
+        return pick
+    heights = floats("grey_erosion", structure)
+    heights = heights[np.ones(heights.shape, bool) if footprint is None else np.asarray(footprint, bool)]
+    return lambda windows, axis: pick(windows - ops.reshape(heights, (-1,) + (1,) * (windows.ndim - 1)), axis)
+
+
+def grey_opening(input: Any, *args: Any, **how: Any) -> Any:
+    """Dilation of the erosion; parameters and result as for `grey_erosion`."""
+    return grey_dilation(grey_erosion(input, *args, **how), *args, **how)
+
+
+def grey_closing(input: Any, *args: Any, **how: Any) -> Any:
+    """Erosion of the dilation; parameters and result as for `grey_erosion`."""
+    return grey_erosion(grey_dilation(input, *args, **how), *args, **how)
+
+
+def white_tophat(input: Any, *args: Any, **how: Any) -> Any:
+    """An image less its opening; parameters and result as for `grey_erosion`."""
+    return floats("white_tophat", input) - grey_opening(input, *args, **how)
+
+
+def black_tophat(input: Any, *args: Any, **how: Any) -> Any:
+    """The closing of an image less the image; parameters and result as for `grey_erosion`."""
+    return grey_closing(input, *args, **how) - floats("black_tophat", input)
+
+
+def morphological_gradient(input: Any, *args: Any, **how: Any) -> Any:
+    """Dilation less erosion; parameters and result as for `grey_erosion`."""
+    return grey_dilation(input, *args, **how) - grey_erosion(input, *args, **how)
+
+
+def morphological_laplace(input: Any, *args: Any, **how: Any) -> Any:
+    """Dilation plus erosion, less the image twice; parameters and result as for `grey_erosion`."""
+    return grey_dilation(input, *args, **how) + grey_erosion(input, *args, **how) - 2 * floats("morphological_laplace", input)
+
+
 def _ordered(name, input, size, footprint, output, mode, cval, origin, pick):
     x = floats(name, input)
     no_output(name, output)

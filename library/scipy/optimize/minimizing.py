@@ -17,7 +17,7 @@ from ...support.dispatch import ops
 from .attached import Problem, attach, bounds_of, called, complementary, convert, in_box, number, numbers, parameters, vector
 from .constraints import Constraint, constraints_of, multipliers
 
-__all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize", "minimize_scalar", "shgo"]
+__all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize", "minimize_scalar", "rosen", "shgo"]
 
 WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 WITH_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "trust-constr")
@@ -310,3 +310,9 @@ def _without(caller: str, options: dict, *names: str) -> None:
         if options.get(name) is not None:
             raise NotImplementedError(f"{caller}: {name} is not there; minimize takes constraints, scipy.optimize.{caller} all "
                                       "of them without derivatives")  # fmt: skip
+
+
+def rosen(x: Any) -> Any:
+    """Rosenbrock's function of the numbers along the first axis."""
+    x = number(x)
+    return ops.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2, axis=0)

@@ -12,16 +12,23 @@ from .resampling import detrend, hilbert, medfilt, resample, resample_poly
 from .responses import decimate, freqz, freqz_sos, freqz_zpk, upfirdn, wiener
 from .spectra import csd, istft, periodogram, spectrogram, stft, welch
 from .systems import bode, freqresp, lsim
+from . import waves
+from .waves import *  # noqa: F403
 from .windows import get_window
 from ..values import in_given_precision
+from ..without import without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
+    *waves.__all__,
     "bode", "convolve", "convolve2d", "correlate", "correlate2d", "csd", "decimate", "detrend", "fftconvolve", "filtfilt",
     "freqresp", "freqz", "freqz_sos", "freqz_zpk", "get_window", "hilbert", "istft", "lfilter", "lfilter_zi", "lfiltic",
     "lsim", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt", "sosfilt_zi",
     "sosfiltfilt", "spectrogram", "stft", "upfirdn", "welch", "wiener", "windows",
 ]  # fmt: skip
-__dir__ = __all__.copy
 in_given_precision(globals(), __all__)
+_without = without_derivative("signal")
+globals().update(_without)
+__all__ = sorted([*__all__, *_without])
+__dir__ = __all__.copy
 answer(__name__)

@@ -25,10 +25,9 @@ from ...support.dispatch import ops
 from ...support.lazy_import import answer
 from ..optimize.attached import gated, number, numbers, refuse
 from ..values import in_given_precision
+from ..without import without_derivative
 
 __all__ = ["bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr", "minres", "spsolve"]
-__dir__ = __all__.copy
-answer(__name__)
 
 
 class _Product(Function):
@@ -268,3 +267,8 @@ def lsmr(
 
 
 in_given_precision(globals(), __all__)
+_without = without_derivative("sparse.linalg")
+globals().update(_without)
+__all__ = sorted([*__all__, *_without])
+__dir__ = __all__.copy
+answer(__name__)

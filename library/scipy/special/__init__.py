@@ -8,17 +8,23 @@ import gradspec  # noqa: F401 (waits for it)
 from ... import special as _operators
 from ...special import *  # noqa: F403
 from ...generated.ops import log1p, expm1, exp2, cbrt, round, sinc
-from . import compositions, elliptic, orthogonal, parameters, scaled, smooth_functions
+from . import compositions, elliptic, equations, inverses, legendre, orthogonal, parameters, scaled, smooth_functions
 from .compositions import *  # noqa: F403
 from .elliptic import *  # noqa: F403
+from .equations import *  # noqa: F403
+from .inverses import *  # noqa: F403
+from .legendre import *  # noqa: F403
 from .orthogonal import *  # noqa: F403
 from .parameters import *  # noqa: F403
 from .scaled import *  # noqa: F403
 from .smooth_functions import *  # noqa: F403
-from .refusals import wright_bessel
+from ..without import without_derivative
 from ...support.lazy_import import answer
 
-_parts = (compositions, elliptic, orthogonal, parameters, scaled, smooth_functions)
-__all__ = sorted({"round", "wright_bessel", *_operators.__all__, *(name for part in _parts for name in part.__all__)})
+_parts = (compositions, elliptic, equations, inverses, legendre, orthogonal, parameters, scaled, smooth_functions)
+__all__ = sorted({"round", *_operators.__all__, *(name for part in _parts for name in part.__all__)})
+_without = without_derivative("special")
+globals().update(_without)
+__all__ = sorted([*__all__, *_without])
 __dir__ = __all__.copy
 answer(__name__)

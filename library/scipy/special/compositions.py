@@ -19,6 +19,7 @@ from ...special import spherical_yn as _yn
 from ...support.dispatch import ops
 from ..difference_quotients import log1p_ratio
 from ..values import elementwise, implicit, named, reals, refused, smooth
+from .scaled import hankel1, hankel2
 
 
 def _huber(delta: Any, r: Any) -> Any:
@@ -65,7 +66,8 @@ def _zetac(x: Any) -> Any:
     """Around 0 by Borwein's sum for the alternating series, whose terms do not grow; below by the reflection."""
     above, below = x > 1, x < -1
     s = where(above | below, 0.5, x)
-    terms = exp(-ops.expand_dims(s, -1) * np.log(np.arange(1.0, _TERMS + 1))) * np.array(_SHARES)
+    logs, shares = (np.asarray(row, s.dtype) for row in (np.log(np.arange(1.0, _TERMS + 1)), _SHARES))
+    terms = exp(-ops.expand_dims(s, -1) * logs) * shares
     middle = -ops.sum(terms, -1) / expm1((1 - s) * math.log(2)) - 1
     t = where(below, 1 - x, 3.0)
     reflected = 2 * (2 * math.pi) ** -t * cos(math.pi / 2 * t) * gamma(t) * zeta(t, 1.0) - 1
@@ -169,10 +171,13 @@ bdtr = _of_counts("bdtr", "k n p", "Binomial distribution function.", lambda k, 
 bdtrc = _of_counts("bdtrc", "k n p", "One less bdtr.", lambda k, n, p: betainc(k + 1, n - k, p))
 nbdtr = _of_counts("nbdtr", "k n p", "Negative binomial distribution function.", lambda k, n, p: betainc(n, k + 1, p))
 nbdtrc = _of_counts("nbdtrc", "k n p", "One less nbdtr.", lambda k, n, p: betainc(k + 1, n, 1 - p))
+bdtri = _of_counts("bdtri", "k n y", "Inverse of bdtr in p.", lambda k, n, y: betainccinv(k + 1, n - k, y))
+nbdtri = _of_counts("nbdtri", "k n y", "Inverse of nbdtr in p.", lambda k, n, y: betaincinv(n, k + 1, y))
+pdtri = _of_counts("pdtri", "k y", "Inverse of pdtr in m.", lambda k, y: _gammainccinv(k + 1, y))
 
 
-def _kolmogorov(y: Any) -> Any:
-    """Either of two series that Jacobi's identity relates, in the range where it converges fast."""
+def _kolmogorov(y: Any, upper: bool = True) -> Any:
+    """Either of two series that Jacobi's identity relates, in the range where it converges fast; `upper` for the complement."""
     far = y > 0.8
     high, low = where(far, y, 1.0), where(far | (y <= 0.02), 0.5, y)
     right: Any = 0.0
@@ -180,10 +185,12 @@ def _kolmogorov(y: Any) -> Any:
     for k in range(1, 8):
         right = right + 2 * (-1) ** (k - 1) * exp(-2 * k * k * high * high)
         left = left + exp(-((2 * k - 1) ** 2) * math.pi**2 / (8 * low * low))
-    return where(far, right, where(y <= 0.02, 1.0, 1 - math.sqrt(2 * math.pi) / low * left))
+    lower = where(y <= 0.02, 0.0, math.sqrt(2 * math.pi) / low * left)
+    return where(far, right, 1 - lower) if upper else where(far, 1 - right, lower)
 
 
 kolmogorov = named("kolmogorov", "y", "Complement of Kolmogorov's distribution function.", _kolmogorov)
+kolmogorov_lower = named("kolmogorov_lower", "y", "Kolmogorov's distribution function.", lambda y: _kolmogorov(y, False))
 
 
 # Bessel functions: derivatives.
@@ -200,11 +207,12 @@ def _slopes(name: str, function: Any, sign: int, first: int) -> Any:
         return first**n * total / 2**n
 
     derivative.__name__ = derivative.__qualname__ = name
-    derivative.__doc__ = f"Derivative n in z of {name[:-1]}(v, z)."
+    derivative.__doc__ = f"Derivative n in z of {function.__name__}(v, z)."
     return derivative
 
 
 jvp, yvp = _slopes("jvp", jv, -1, 1), _slopes("yvp", yv, -1, 1)
+h1vp, h2vp = _slopes("h1vp", hankel1, -1, 1), _slopes("h2vp", hankel2, -1, 1)
 ivp, kvp = _slopes("ivp", iv, 1, 1), _slopes("kvp", kv, 1, -1)
 
 
@@ -250,45 +258,44 @@ spherical_yn = _spherical("spherical_yn", _yn, _unmodified_slope(_yn))
 spherical_in, spherical_kn = _modified("spherical_in", 1), _modified("spherical_kn", -1)
 
 
-def sph_harm_y(n: int, m: int, theta: Any, phi: Any) -> Any:
-    """Spherical harmonic of the degree n and the order m.
+# Others.
+radian = named("radian", "d m s", "Degrees, minutes and seconds in radians.", lambda d, m, s: (d + m / 60 + s / 3600) * (math.pi / 180))
+
+
+def diric(x: Any, n: int) -> Any:
+    """Dirichlet's kernel, sin(n x / 2) / (n sin(x / 2)), by its sum of cosines.
 
     Parameters
     ----------
-    n, m : int
-        m is from -n to n.
-    theta : array_like
-        Polar angle, from 0 to pi.
-    phi : array_like
-        Azimuth.
+    x : array_like, real
+    n : int
 
     Returns
     -------
     Tensor
-        Complex.
     """
-    n, m = operator.index(n), operator.index(m)
-    if n < 0:
-        raise ValueError(f"sph_harm_y: n must not be negative, got {n}")
-    theta, phi = reals("sph_harm_y", theta, phi)
-    k = abs_m = m if m >= 0 else -m
-    if abs_m > n:
-        return ops.complex(0 * theta * phi, 0 * theta * phi)
-    s, c = sin(theta), cos(theta)
-    # Legendre's functions with their norm, from the order itself upward.
-    y = math.sqrt(math.prod((2 * j + 1) / (2 * j) for j in range(1, k + 1)) / (4 * math.pi)) * (-s) ** k
-    before: Any = 0.0
-    for degree in range(k + 1, n + 1):
-        a = math.sqrt((4 * degree**2 - 1) / (degree**2 - k**2))
-        b = math.sqrt(((degree - 1) ** 2 - k**2) / (4 * (degree - 1) ** 2 - 1)) if degree > k + 1 else 0.0
-        before, y = y, a * (c * y - b * before)
-    sign = (-1) ** k if m < 0 else 1
-    return ops.complex(sign * y * cos(m * phi), sign * y * sin(m * phi))
+    (x,), n = reals("diric", x), operator.index(n)
+    if n < 1:
+        return ops.full_like(x, math.nan)
+    total = sum((cos(k * x) for k in (np.arange(n % 2 + 1, n, 2) / 2).tolist()), 0 * x) * 2
+    return (total + n % 2) / n
+
+
+def _tklmbda(x: Any, lmbda: Any) -> Any:
+    """The slopes are 0 beyond the ends of the support; the equation is x = boxcox(p, lmbda) - boxcox(1 - p, lmbda)."""
+    ended = (lmbda > 0) & (abs(x) * lmbda >= 1)
+    found = _tukey(where(ended, 0.0, x), lmbda)
+    return where(ended & (x > 0), 1.0, where(ended, 0.0, found))
+
+
+_tukey = implicit(smooth("tklmbda"), lambda p, lmbda: _boxcox(p, lmbda) - _boxcox(1 - p, lmbda),
+                  lambda p, lmbda: p ** (lmbda - 1) + (1 - p) ** (lmbda - 1))  # fmt: skip
+tklmbda = named("tklmbda", "x lmbda", "Tukey's lambda distribution function.", _tklmbda)
 
 
 __all__ = [
-    "bdtr", "bdtrc", "betaincc", "betainccinv", "betaincinv", "boxcox", "boxcox1p", "chdtr", "chdtrc", "chdtri", "comb",
-    "factorial", "fdtr", "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "huber", "inv_boxcox",
-    "inv_boxcox1p", "ivp", "jvp", "kolmogorov", "kvp", "nbdtr", "nbdtrc", "pdtr", "pdtrc", "perm", "pseudo_huber",
-    "sph_harm_y", "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "stdtrit", "yvp", "zetac",
+    "bdtr", "bdtrc", "bdtri", "betaincc", "betainccinv", "betaincinv", "boxcox", "boxcox1p", "chdtr", "chdtrc", "chdtri", "comb", "diric",
+    "factorial", "fdtr", "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "h1vp", "h2vp", "huber", "inv_boxcox",
+    "inv_boxcox1p", "ivp", "jvp", "kolmogorov", "kvp", "nbdtr", "nbdtrc", "nbdtri", "pdtr", "pdtrc", "pdtri", "perm", "pseudo_huber",
+    "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "radian", "stdtrit", "tklmbda", "yvp", "zetac",
 ]  # fmt: skip

@@ -5,9 +5,8 @@ Computes the recurrences that gradspec.special lacks.
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.special  # noqa: F401 (as well)
@@ -66,30 +65,6 @@ def eval_gegenbauer(n: int, alpha: Any, x: Any) -> Any:
                        lambda x, k, y, before: (2 * (k + alpha) * x * y - (k + 2 * alpha - 1) * before) / (k + 1))  # fmt: skip
 
 
-def legendre_p(n: int, z: Any, *, diff_n: int = 0) -> Any:
-    """Legendre polynomial and its first derivatives.
-
-    Parameters
-    ----------
-    n : int
-        The degree.
-    z : array_like, real
-    diff_n : int
-        Number of derivatives.
-
-    Returns
-    -------
-    Tensor
-        The polynomial and its derivatives along an axis at the front, as in SciPy.
-    """
-    (z,) = reals("legendre_p", z)
-    found, n = [eval_legendre(n, z)], _degree(n)
-    for order in range(1, diff_n + 1):  # DLMF 18.9.19, from P to Gegenbauer's C
-        factor = float(np.prod(np.arange(1, 2 * order, 2)))
-        found.append(factor * eval_gegenbauer(n - order, order + 0.5, z) if n >= order else ops.zeros_like(z))
-    return ops.stack(found)
-
-
 def eval_jacobi(n: int, alpha: Any, beta: Any, x: Any) -> Any:
     """Jacobi polynomial of whole degree n at x.
 
@@ -112,8 +87,31 @@ def eval_jacobi(n: int, alpha: Any, beta: Any, x: Any) -> Any:
     return _polynomial(x + 0 * (a + b), _degree(n), lambda x: (a + 1) + (a + b + 2) * (x - 1) / 2, following)
 
 
+def eval_sh_jacobi(n: int, p: Any, q: Any, x: Any) -> Any:
+    """Shifted Jacobi polynomial of whole degree n at x, with the leading coefficient 1.
+
+    Parameters
+    ----------
+    n : int
+    p, q, x : array_like, real
+
+    Returns
+    -------
+    Tensor
+    """
+    p, q, x = reals("eval_sh_jacobi", p, q, x)
+    n = _degree(n)
+    scale = math.factorial(n) / math.prod((2 * n + p - 1 - k for k in range(n)), start=1.0)
+    return scale * eval_jacobi(n, p - q, q - 1, 2 * x - 1)
+
+
+def assoc_laguerre(x: Any, n: int, k: Any = 0.0) -> Any:
+    """Generalised Laguerre polynomial: eval_genlaguerre(n, k, x)."""
+    return eval_genlaguerre(n, k, x)
+
+
 __all__ = [
-    "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
+    "assoc_laguerre", "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
     "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu",
-    "eval_sh_legendre", "legendre_p",
+    "eval_sh_jacobi", "eval_sh_legendre",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Functions of scipy.special with explicit derivatives: hypergeometric, Airy, error integrals, degrees, Lambert's W.
+"""Functions of scipy.special with explicit derivatives: hypergeometric, error integrals, degrees, Lambert's W.
 
 Defines the derivatives; the values are SciPy's.
 
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ...func import custom_jvp
-from ...generated.ops import abs, cos, cosh, exp, expm1, log, real, sin, where
-from ...special import digamma, erf, gammaln, sinc
+from ...generated.ops import abs, exp, expm1, log, real, sin, where
+from ...special import digamma, erf, gammaln
 from ...support.dispatch import ops
-from ..values import elementwise, named, numbers, smooth
+from ..values import elementwise, named, numbers, refused, smooth
 from .parameters import of_reals
 
 _2_BY_ROOT_PI = 2 / math.sqrt(math.pi)
@@ -73,65 +73,6 @@ owens_t = _simple(
 ndtri_exp = _simple("ndtri_exp", "y", "Inverse of log_ndtr.", lambda x, y: exp(y + x * x / 2) * math.sqrt(2 * math.pi))
 
 
-def _sinhc(x: Any) -> Any:
-    """sinh(x) / x, 1 at 0."""
-    near = abs(x) < 0.5
-    small, large = where(near, x * x, 0.0), where(near, 1.0, x)
-    series: Any = 0.0
-    for k in reversed(range(12)):
-        series = series * small + 1 / math.factorial(2 * k + 1)
-    return where(near, series, ops.sinh(large) / large)
-
-
-_PAIRS = {
-    "sici": (lambda x: sinc(x / math.pi), lambda x: cos(x) / x), "shichi": (_sinhc, lambda x: cosh(x) / x),
-    "fresnel": (lambda x: sin(math.pi / 2 * x * x), lambda x: cos(math.pi / 2 * x * x)),
-}  # fmt: skip
-
-
-def _pair(name: str, doc: str) -> Any:
-    """A function of SciPy with two results, each with a derivative."""
-
-    def part(place: int, slope: Any) -> Any:
-        def of_arrays(x: Any) -> Any:
-            import scipy.special
-
-            return getattr(scipy.special, name)(x)[place]
-
-        values = elementwise(of_arrays)
-        function = custom_jvp(lambda x: values(x))
-        function.defjvp(lambda primals, tangents: (function(*primals), slope(*primals) * tangents[0]))
-        return function
-
-    parts = [part(place, slope) for place, slope in enumerate(_PAIRS[name])]
-    return named(name, "x", doc, lambda x: tuple(function(x) for function in parts))
-
-
-sici = _pair("sici", "Sine and cosine integral.")
-shichi = _pair("shichi", "Hyperbolic sine and cosine integral.")
-fresnel = _pair("fresnel", "Fresnel's integrals S and C.")
-
-
-def _airy_part(place: int) -> Any:
-    def of_arrays(z: Any) -> Any:
-        import scipy.special
-
-        return scipy.special.airy(z)[place]
-
-    values = elementwise(of_arrays)
-    function = custom_jvp(lambda z: values(z))
-    if place % 2 == 0:
-        function.defjvp(lambda primals, tangents: (function(*primals), _AIRY[place + 1](*primals) * tangents[0]))
-    else:
-        function.defjvp(lambda primals, tangents: (function(*primals), primals[0] * _AIRY[place - 1](*primals) * tangents[0]))
-    return function
-
-
-_AIRY = [_airy_part(place) for place in range(4)]
-airy = named(
-    "airy", "z", "Airy's functions and their derivatives: Ai, Ai', Bi, Bi'.", lambda z: tuple(f(z) for f in _AIRY), real=False
-)  # fmt: skip
-
 # Degrees.
 _PER_DEGREE = math.pi / 180
 _cosdg = smooth("cosdg", lambda y, x: -_PER_DEGREE * _sindg(x))
@@ -156,8 +97,18 @@ powm1 = named("powm1", "x y", "x**y - 1 without cancellation.", _powm1)
 binom = _simple("binom", "n k", "Binomial coefficient of real numbers.",
                 lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
                 lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)))  # fmt: skip
+def _psi(y: Any, z: Any) -> Any:
+    def of_arrays(z: Any) -> Any:
+        import scipy.special
+
+        return scipy.special.psi(z)
+
+    return refused(elementwise(of_arrays)(z), (z,), "scipy.special.loggamma of complex numbers has no second derivative here")
+
+
+_loggamma = smooth("loggamma", _psi)
 loggamma = named("loggamma", "z", "Logarithm of the gamma function; NaN for negative numbers, as SciPy has it.",
-                 lambda z: where(z < 0, math.nan, gammaln(where(z < 0, 1.0, z))))  # fmt: skip
+                 _of_both(lambda z: where(z < 0, math.nan, gammaln(where(z < 0, 1.0, z))), _loggamma), real=False)  # fmt: skip
 softplus = named("softplus", "x", "log(1 + exp(x)).", lambda x: ops.logaddexp(0.0, x))
 
 
@@ -198,6 +149,6 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
 
 
 __all__ = [
-    "airy", "binom", "cosdg", "cosm1", "cotdg", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1", "lambertw", "loggamma",
-    "ndtri_exp", "owens_t", "powm1", "shichi", "sici", "sindg", "softplus", "tandg", "voigt_profile", "wofz", "wrightomega",
+    "binom", "cosdg", "cosm1", "cotdg", "erfi", "hyp0f1", "hyp1f1", "hyp2f1", "lambertw", "loggamma",
+    "ndtri_exp", "owens_t", "powm1", "sindg", "softplus", "tandg", "voigt_profile", "wofz", "wrightomega",
 ]  # fmt: skip

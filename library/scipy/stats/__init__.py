@@ -30,33 +30,38 @@ from .kde import gaussian_kde
 from .matrices import invwishart, matrix_normal, wishart
 from .multivariate import dirichlet, dirichlet_multinomial, multinomial, multivariate_normal, multivariate_t, vonmises_fisher
 from .noncentral import ncf, nct, ncx2
-from .refusals import absent, kendalltau, mode, rankdata, spearmanr
+from .rarer import dpareto_lognorm, gausshyper, genhyperbolic, geninvgauss, kstwobign, tukeylambda
+from .refusals import absent
+from . import samples
+from .samples import *  # noqa: F403
 from .summaries import (
     boxcox_llf, describe, entropy, gmean, gzscore, hmean, kurtosis, linregress, moment, pearsonr, pmean, sem, skew, trim_mean,
     ttest_1samp, ttest_ind, ttest_rel, variation, wasserstein_distance, zmap, zscore,
 )  # fmt: skip
+from ..without import without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
     "alpha", "anglit", "arcsine", "argus", "bernoulli", "beta", "betabinom", "betanbinom", "betaprime", "binom", "boltzmann",
     "boxcox_llf", "bradford", "burr", "burr12", "cauchy", "chi", "chi2", "cosine", "crystalball", "describe", "dgamma",
-    "dirichlet", "dirichlet_multinomial", "dlaplace", "dweibull", "entropy", "erlang", "expon", "exponnorm", "exponpow",
-    "exponweib", "f", "fatiguelife", "fisk", "foldcauchy", "foldnorm", "gamma", "gaussian_kde", "genexpon", "genextreme",
-    "gengamma", "genhalflogistic", "genlogistic", "gennorm", "genpareto", "geom", "gibrat", "gmean", "gompertz", "gumbel_l",
+    "dirichlet", "dirichlet_multinomial", "dlaplace", "dpareto_lognorm", "dweibull", "entropy", "erlang", "expon", "exponnorm", "exponpow",
+    "exponweib", "f", "fatiguelife", "fisk", "foldcauchy", "foldnorm", "gamma", "gausshyper", "gaussian_kde", "genexpon", "genextreme",
+    "gengamma", "genhalflogistic", "genhyperbolic", "geninvgauss", "genlogistic", "gennorm", "genpareto", "geom", "gibrat", "gmean", "gompertz", "gumbel_l",
     "gumbel_r", "gzscore", "halfcauchy", "halfgennorm", "halflogistic", "halfnorm", "hmean", "hypergeom", "hypsecant",
     "invgamma", "invgauss", "invweibull", "invwishart", "irwinhall", "jf_skew_t", "johnsonsb", "johnsonsu", "kappa3",
-    "kappa4", "kendalltau", "kurtosis", "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma",
-    "logistic", "loglaplace", "lognorm", "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke", "mode",
+    "kappa4", "kstwobign", "kurtosis", "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma",
+    "logistic", "loglaplace", "lognorm", "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke",
     "moment", "moyal", "multinomial", "multivariate_normal", "multivariate_t", "nakagami", "nbinom", "ncf", "nct", "ncx2",
     "nhypergeom", "norm", "norminvgauss", "pareto", "pearson3", "pearsonr", "planck", "pmean", "poisson", "powerlaw",
-    "powerlognorm", "powernorm", "randint", "rankdata", "rayleigh", "rdist", "recipinvgauss", "reciprocal", "rel_breitwigner",
-    "rice", "sem", "semicircular", "skellam", "skew", "skewcauchy", "skewnorm", "spearmanr", "t", "trapezoid", "triang",
-    "trim_mean", "truncexpon", "truncnorm", "truncpareto", "truncweibull_min", "ttest_1samp", "ttest_ind", "ttest_rel",
+    "powerlognorm", "powernorm", "randint", "rayleigh", "rdist", "recipinvgauss", "reciprocal", "rel_breitwigner",
+    "rice", "sem", "semicircular", "skellam", "skew", "skewcauchy", "skewnorm", "t", "trapezoid", "triang",
+    "trim_mean", "truncexpon", "truncnorm", "truncpareto", "truncweibull_min", "tukeylambda", "ttest_1samp", "ttest_ind", "ttest_rel",
     "uniform", "variation", "vonmises", "vonmises_fisher", "vonmises_line", "wald", "wasserstein_distance", "weibull_max",
     "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf", "zipfian", "zmap", "zscore",
 ]  # fmt: skip
-globals().update(absent)
-__all__ = sorted([*__all__, *absent])
+_without = {**absent, **without_derivative("stats")}
+globals().update(_without)
+__all__ = sorted([*__all__, *samples.__all__, *_without])
 __dir__ = __all__.copy
 answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...func import stop_gradient
-from ...generated.ops import exp, expand_dims, floor, logsumexp, maximum, sum, where, xlogy
+from ...generated.ops import astype, exp, expand_dims, floor, logsumexp, maximum, sum, where, xlogy
 from ...special import gammaln
 
 _TINY = 1e-290  # replaces a mean of 0, where the first term of a sum has a derivative
@@ -39,7 +39,7 @@ def _counts(mode: Any) -> tuple[Any, Any]:
 def log_sum(terms: Callable[[Any], Any], mode: Any) -> Any:
     """The logarithm of a sum over counts, from the logarithms of its terms; the mode has the greatest term."""
     counts, held = _counts(mode)
-    return where(held, logsumexp(terms(counts), -1), math.nan)
+    return astype(where(held, logsumexp(terms(counts), -1), math.nan), mode.dtype)
 
 
 def last(*values: Any) -> list[Any]:
@@ -54,7 +54,7 @@ def log_poisson(j: Any, mean: Any) -> Any:
 
 
 def poisson_mean(function: Callable[..., Any], mean: Any, *arguments: Any) -> Any:
-    """The mean of function(count, *arguments) over a Poisson number."""
-    counts, held = _counts(mean)
+    """The mean of function(count, *arguments) over a Poisson number; the sum is of double precision."""
+    (counts, held), dtype = _counts(mean), mean.dtype
     mean, *arguments = last(mean, *arguments)
-    return where(held, sum(exp(log_poisson(counts, mean)) * function(counts, *arguments), -1), math.nan)
+    return astype(where(held, sum(exp(log_poisson(counts, mean)) * function(counts, *arguments), -1), math.nan), dtype)

@@ -1,39 +1,16 @@
-"""Refuse functions of scipy.stats without a derivative or without an equivalent here; each message names a replacement."""
+"""Refuse the families of scipy.stats that are not here; each message names a replacement."""
 
 from __future__ import annotations
 
 from typing import Any
 
-INSTEAD = {
-    "rankdata": "ranks are whole numbers; sum a smooth step over all pairs, gs.sigmoid((x[:, None] - x) / t).sum(1)",
-    "spearmanr": "it is made of ranks; take pearsonr, of smooth ranks if need be",
-    "kendalltau": "it is made of signs; take the mean of gs.tanh((x[:, None] - x) / t) * gs.tanh((y[:, None] - y) / t)",
-    "mode": "it is the place of a count; take gaussian_kde and its greatest density",
-}
-
-
-def _refusal(name: str, words: str) -> Any:
-    def refuse(*args: Any, **kwds: Any) -> Any:
-        raise NotImplementedError(f"scipy.stats.{name} has no derivative: {words}; for values alone call SciPy's with "
-                                  "x.detach().numpy()")
-
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Refused: {words}."
-    return refuse
-
-
-rankdata, spearmanr, kendalltau, mode = (_refusal(name, words) for name, words in INSTEAD.items())
-
-
 _WORDS = {
-    "Bessel and hypergeometric functions have no derivative in their parameters here":
-        "dpareto_lognorm gausshyper genhyperbolic geninvgauss",
     "SciPy's density is an integral or a search for each number":
-        "landau levy_stable studentized_range tukeylambda ksone kstwo kstwobign",
+        "landau levy_stable studentized_range ksone kstwo",
     "its formulas are not written here, and are a function of tensors": "poisson_binom",
     "its parameters are whole numbers, or its sums SciPy's":
         "nchypergeom_fisher nchypergeom_wallenius multivariate_hypergeom random_table",
-    "it draws matrices or directions at random; draw with SciPy, and go on with what was drawn":
+    "it draws matrices or directions at random; draw with SciPy, and continue with the result":
         "ortho_group special_ortho_group unitary_group random_correlation uniform_direction",
     "take multivariate_t, or matrix_normal with a factor of chi2": "matrix_t",
     "take norm, of a variance of invgamma": "normal_inverse_gamma",
@@ -48,7 +25,7 @@ class Absent:
     """A family of scipy.stats whose methods are all refused."""
 
     def __init__(self, name: str, words: str) -> None:
-        self.name, self.words = name, words
+        self.name, self.why, self.kind = name, words, "refused"
         self.__doc__ = f"Refused: {words}."
 
     def __getattr__(self, method: str) -> Any:
@@ -60,7 +37,7 @@ class Absent:
         return self._refuse("")
 
     def _refuse(self, method: str) -> Any:
-        raise NotThere(f"scipy.stats.{self.name}{method} is not there: {self.words}; for values alone call SciPy's with "
+        raise NotThere(f"scipy.stats.{self.name}{method} is not there: {self.why}; for values alone call SciPy's with "
                        "x.detach().numpy()")  # fmt: skip
 
 

@@ -271,13 +271,19 @@ def wasserstein_distance(u_values: Any, v_values: Any, u_weights: Any = None, v_
     Tensor
         With derivatives in the points; not differentiable if points of the two coincide.
     """
-    u, v = reals("wasserstein_distance", u_values, v_values)
+    places, gap = _cdf_gap("wasserstein_distance", u_values, v_values, u_weights, v_weights)
+    return ops.sum(absolute(gap) * ops.diff(places))
+
+
+def _cdf_gap(name: str, u_values: Any, v_values: Any, u_weights: Any, v_weights: Any) -> tuple[Any, Any]:
+    """Sorted points of two samples, and the difference of their distribution functions between these."""
+    u, v = reals(name, u_values, v_values)
     weights = [ops.ones_like(u) if u_weights is None else reals("", u_weights)[0],
                ops.ones_like(v) if v_weights is None else reals("", v_weights)[0]]  # fmt: skip
     places = ops.concat([u, v])
     order = ops.argsort(places, stable=True)
     gap = ops.concat([weights[0] / ops.sum(weights[0]), -weights[1] / ops.sum(weights[1])])[order]
-    return ops.sum(absolute(ops.cumsum(gap, 0)[:-1]) * ops.diff(places[order]))
+    return places[order], ops.cumsum(gap, 0)[:-1]
 
 
 def boxcox_llf(lmb: Any, data: Any) -> Any:

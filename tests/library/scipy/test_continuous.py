@@ -31,11 +31,12 @@ SHAPES = {
     "wrapcauchy": (0.4,), "skewcauchy": (0.4,), "powernorm": (3.2,), "vonmises": (1.7,), "vonmises_line": (1.7,), "crystalball": (1.3, 2.8),
     "ncx2": (3.4, 2.6), "ncf": (5.2, 9.3, 1.8), "nct": (6.3, -0.8), "pearson3": (-0.7,), "jf_skew_t": (2.6, 1.4), "kappa4": (-0.3, 0.2),
     "rel_breitwigner": (1.7,), "irwinhall": (4,),
+    "tukeylambda": (0.3,), "kstwobign": (), "dpareto_lognorm": (0.3, 1.2, 1.5, 2.0), "gausshyper": (1.8, 3.1, 2.5, 5.2), "geninvgauss": (2.3, 1.5), "genhyperbolic": (0.5, 1.5, -0.5),
 }  # fmt: skip
 PROBABILITIES = np.array([1e-3, 0.37, 0.998])
 METHODS = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
 # What has no formula, by which the derivative is refused.
-REFUSED = {"norminvgauss", "vonmises", "vonmises_line"}
+REFUSED = {"norminvgauss", "vonmises", "vonmises_line", "gausshyper", "geninvgauss", "genhyperbolic"}
 # Of which the shape is a whole number: each method refuses its derivative.
 WHOLE = {"irwinhall"}
 
@@ -112,6 +113,28 @@ def test_derivatives_are_those_of_differences(name, shapes):
             close(found, expected[0], 3e-8, f"{method} {way}")
         for found, way in zip(second, ("backward", "forward")):
             np.testing.assert_allclose(found, expected[1], rtol=1e-5, atol=1e-7, err_msg=f"{method} twice {way}")
+
+
+@each("name, places", [("gausshyper", (0, 1, 2, 3)), ("genhyperbolic", (1, 2)), ("geninvgauss", (1,))])
+def test_densities_move_with_shapes(name, places):
+    """Families whose probabilities do not: the density does, in all shapes that are no orders of Bessel functions."""
+    x = getattr(scipy_stats, name).ppf(np.array([0.2, 0.5, 0.9]), *SHAPES[name])
+    for place in places:
+        at = lambda v, method: method(x, *SHAPES[name][:place], v, *SHAPES[name][place + 1 :])  # noqa: B023, E731
+        slope = gs.jvp(lambda v: at(v, getattr(stats, name).logpdf), (SHAPES[name][place],), (1.0,))[1]  # noqa: B023
+        ends = [at(SHAPES[name][place] + h, getattr(scipy_stats, name).logpdf) for h in (-1e-5, 1e-5)]
+        close(slope, (ends[1] - ends[0]) / 2e-5, 1e-7, f"shape {place}")
+    with pytest.raises(NotImplementedError, match=f"scipy.stats.{name}"):
+        gs.grad(lambda v: getattr(stats, name).cdf(x, *SHAPES[name][:-1], v).sum())(SHAPES[name][-1])
+
+
+def test_a_far_tail_of_dpareto_lognorm():
+    """The probability is 0 in floating point; by the power law of the tail, x**-a, and the hazard's."""
+    x = np.exp(np.array([400.0, 410.0]))
+    tail = stats.dpareto_lognorm.logsf(x, 0.3, 1.2, 1.5, 2.0).numpy()
+    assert tail[1] - tail[0] == pytest.approx(-15, rel=1e-12) and tail[0] < -590
+    slope = gs.grad(lambda s: stats.dpareto_lognorm.logsf(np.exp(s), 0.3, 1.2, 1.5, 2.0))
+    assert slope(400.0) == pytest.approx(-1.5, rel=1e-12) and gs.grad(lambda x: stats.tukeylambda.cdf(x, 0.5))(2.5) == 0
 
 
 def test_kappa4_at_hard_parameters():

@@ -119,17 +119,6 @@ def test_batches_of_functions_of_matrices():
     np.testing.assert_allclose(rows[1].numpy(), one.numpy(), atol=1e-12)
 
 
-@each("name, arguments", [("schur", (A,)), ("hessenberg", (A,)), ("qz", (A, S)), ("ldl", (S,)), ("orth", (B,)), ("null_space", (B.T,))])
-def test_factors_that_are_not_unique_have_no_derivative(name, arguments):
-    a = gs.tensor(arguments[0], requires_grad=True)
-    found = getattr(linalg, name)(a, *arguments[1:])
-    expected = getattr(scipy_linalg, name)(*arguments)
-    for mine, its in zip(parts(found), parts(expected)):
-        np.testing.assert_array_equal(mine.detach().numpy(), its)
-    with pytest.raises(NotImplementedError, match=f"scipy.linalg.{name} has no derivative: .*; pass a.detach"):
-        parts(found)[0].sum().backward()
-
-
 def test_what_is_refused():
     for call, words in ((lambda: linalg.qr(A, pivoting=True), "pivoting is not offered"), (lambda: linalg.qr(B), "mode='economic'"), (lambda: linalg.eig(A, left=True), "left eigenvectors"),
                         (lambda: linalg.polar(B.T), "side='left'"), (lambda: linalg.solve_continuous_are(A, B, T, W, e=A), "e and s are not offered"),

@@ -88,9 +88,3 @@ def test_gaussian_kde(dataset, places, options):
 def test_the_bandwidth_has_a_derivative():
     checked(lambda factor, weights: stats.gaussian_kde(V, factor, weights).logpdf([0.7, 1.9]), [0.6, WEIGHTS])
     assert doctest.testmod(importlib.import_module("gradspec.scipy.stats.kde")).failed == 0
-
-
-@each("name", ["rankdata", "spearmanr", "kendalltau", "mode"])
-def test_what_is_refused(name):
-    with pytest.raises(NotImplementedError, match=f"scipy.stats.{name} has no derivative: .*; for values alone call SciPy's"):
-        getattr(stats, name)(V, W)

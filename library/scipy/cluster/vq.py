@@ -1,0 +1,25 @@
+"""SciPy's vector quantisation: whiten with derivatives, and names without any: gradspec.scipy.cluster.vq."""
+
+from typing import Any
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ..values import reals
+from ..without import without_derivative
+from ...generated.ops import where
+from ...support.dispatch import ops
+from ...support.lazy_import import answer
+
+
+def whiten(obs: Any, check_finite: bool | None = None) -> Any:
+    """Observations, in rows, over the standard deviation of each column; a constant column is unchanged."""
+    (obs,) = reals("whiten", obs)
+    spread = ops.var(obs, axis=0)
+    return obs / where(spread == 0, 1.0, ops.sqrt(where(spread == 0, 1.0, spread)))
+
+
+_without = without_derivative("cluster.vq")
+globals().update(_without)
+__all__ = sorted(["whiten", *_without])
+__dir__ = __all__.copy
+answer(__name__)

@@ -1,0 +1,12 @@
+"""SciPy's orthogonal distance regression, which is refused by name: gradspec.scipy.odr."""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from .without import without_derivative
+from ..support.lazy_import import answer
+
+_without = without_derivative("odr")
+globals().update(_without)
+__all__ = sorted(_without)
+__dir__ = __all__.copy
+answer(__name__)

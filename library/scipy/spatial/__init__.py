@@ -1,0 +1,20 @@
+"""SciPy's distances with derivatives, and geometry without: gradspec.scipy.spatial."""
+
+from typing import TYPE_CHECKING
+
+import gradspec  # noqa: F401 (waits for it)
+
+from .geometry import distance_matrix, geometric_slerp, minkowski_distance, minkowski_distance_p
+from ..without import without_derivative
+from ...support.lazy_import import later
+
+if TYPE_CHECKING:
+    from . import distance as distance
+    from . import transform as transform
+else:
+    __getattr__ = later(__name__, {"": ("distance", "transform")})
+
+_without = without_derivative("spatial")
+globals().update(_without)
+__all__ = sorted(["distance", "distance_matrix", "geometric_slerp", "minkowski_distance", "minkowski_distance_p", "transform", *_without])
+__dir__ = __all__.copy
