@@ -426,7 +426,7 @@ BATCHING = {
     "gather": ('along', 'axa'),
     "getitem": ('index', 'ai'),
     "_getitem_backward": ('rows', 'ais'),
-    "index_add": ('parts', 'a.ia', lambda x, axis, indices, source: x + ops._take_backward(source, indices, x.shape, axis)),
+    "index_add": ('parts', 'a.ia', lambda x, axis, indices, source: x + ops._take_backward(source, ops.atleast_1d(indices) if source.ndim == x.ndim else indices, x.shape, axis)),
     "index_copy": ('parts', 'axaa'),
     "index_fill": ('parts', 'axaa'),
     "index_put": ('index', 'aia.'),

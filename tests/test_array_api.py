@@ -235,7 +235,7 @@ class TestTheArrayObject:
         y = xp.from_dlpack(np.arange(3.0))
         assert isinstance(y, gs.Tensor) and y.tolist() == [0, 1, 2] and xp.from_dlpack(x, copy=True).tolist() == [1, 2]
         assert x.__dlpack_device__() == (1, 0)
-        with pytest.raises((RuntimeError, BufferError), match="requires grad"):
+        with pytest.raises(BufferError, match="require gradient"):
             np.from_dlpack(gs.tensor([1.0], requires_grad=True))
 
     def test_arrays_without_a_derivative(self):

@@ -20,7 +20,7 @@ cdef class GetitemBackwardBackward(Node):
 cdef class IndexAddBackward(Node):
     cdef public object saved_indices
     cdef readonly uint32_t version_indices
-    cdef readonly object saved_axis
+    cdef readonly object saved_source_ndim, saved_x_ndim, saved_axis
 
 cdef class IndexPutBackward(Node):
     cdef public object saved_index

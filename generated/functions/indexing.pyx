@@ -10,7 +10,7 @@ from gradspec import kernels
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport spare
-from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
@@ -19,6 +19,7 @@ from gradspec.core.conversion cimport shape_of
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward1 forward_atleast_1d = <Forward1> load_forward("gradspec.generated.kernels.views", "atleast_1d", 1)
 cdef Forward3 forward_gather = <Forward3> load_forward("gradspec.generated.kernels.indexing", "gather", 3)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward4 forward_index_put = <Forward4> load_forward("gradspec.generated.kernels.indexing", "index_put", 4)
@@ -117,18 +118,25 @@ cdef class IndexAddBackward(Node):
 
     linear in x, source
     grad_x = grad
-    grad_source = take(grad, indices, axis)
+    grad_source = take(grad, places, axis)
+    where places = atleast_1d(indices) if source.ndim == x.ndim else indices
     """
-    saves = ("indices", "axis")
+    saves = ("source_ndim", "x_ndim", "indices", "axis")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
         if wanted_ & 1:
             grad_x = grad
         if wanted_ & 2:
-            indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
             axis = self.saved_axis
-            grad_source = forward_take(grad, indices, axis)
+            source_ndim = self.saved_source_ndim
+            x_ndim = self.saved_x_ndim
+            indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
+            if source_ndim == x_ndim:
+                places = forward_atleast_1d(indices)
+            else:
+                places = indices
+            grad_source = forward_take(grad, places, axis)
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -136,9 +144,15 @@ cdef class IndexAddBackward(Node):
         if wanted_ & 1:
             grad_x = grad
         if wanted_ & 2:
-            indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
             axis = self.saved_axis
-            grad_source = ops.take(grad, indices, axis)
+            source_ndim = self.saved_source_ndim
+            x_ndim = self.saved_x_ndim
+            indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
+            if source_ndim == x_ndim:
+                places = ops.atleast_1d(indices)
+            else:
+                places = indices
+            grad_source = ops.take(grad, places, axis)
         return grad_x, grad_source
 
     cdef void release_variables(self):

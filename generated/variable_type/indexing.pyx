@@ -22,8 +22,6 @@ from gradspec.generated.kernels.indexing cimport (
     forward_getitem,
     forward__getitem_backward,
     forward_index_add,
-    forward_index_copy,
-    forward_index_fill,
     forward_index_put,
     forward__index_put_backward,
     forward_index_reduce,
@@ -366,6 +364,8 @@ cdef object op_index_add(object x, object axis, object indices, object source):
         node_ = IndexAddBackward.__new__(IndexAddBackward)
         connect_two(node_, state_, x, source)
         if node_.needs(1):
+            node_.saved_source_ndim = ndim_of(source)
+            node_.saved_x_ndim = ndim_of(x)
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
             node_.saved_axis = axis
 
@@ -404,6 +404,8 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
         node_ = IndexAddBackward.__new__(IndexAddBackward)
         connect_two(node_, state_, x, source)
         if node_.needs(1):
+            node_.saved_source_ndim = ndim_of(source)
+            node_.saved_x_ndim = ndim_of(x)
             node_.saved_indices = save_index(state_, indices, &node_.version_indices)
             node_.saved_axis = axis
 
@@ -435,9 +437,9 @@ cdef object op_index_copy(object x, object axis, object indices, object source):
     source = as_operand(source, "index_copy", "source")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
-            return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), source)
-        return wrap_forward(forward_index_copy(array_of(x), axis, index_of(indices), array_of(source)))
+        if ndim_of(x) == 0:
+            return ops.reshape(ops.index_copy(ops.reshape(x, (1,)), axis, ops.atleast_1d(indices), source), ())
+        return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x), ndim_of(source)), source)
     except Exception as error_:
         raise explain(error_, "index_copy", x=x, axis=axis, indices=indices, source=source) from None
 
@@ -467,9 +469,9 @@ cdef object op_index_fill(object x, object axis, object indices, object value):
     value = as_operand(value, "index_fill", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & (DUAL | MAPPED):
-            return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
-        return wrap_forward(forward_index_fill(array_of(x), axis, index_of(indices), array_of(value)))
+        if ndim_of(x) == 0:
+            return ops.reshape(ops.index_fill(ops.reshape(x, (1,)), axis, ops.atleast_1d(indices), value), ())
+        return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
     except Exception as error_:
         raise explain(error_, "index_fill", x=x, axis=axis, indices=indices, value=value) from None
 

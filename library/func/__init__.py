@@ -38,9 +38,12 @@ from ..support.lazy_import import later
 
 if TYPE_CHECKING:
     from .modules import functional_call as functional_call
+    from .modules import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
     from .modules import stack_module_state as stack_module_state
 else:
-    __getattr__ = later(__name__, {"modules": ("functional_call", "stack_module_state")})  # `nn` is imported with them
+    __getattr__ = later(  # `nn` is imported with them
+        __name__, {"modules": ("functional_call", "replace_all_batch_norm_modules_", "stack_module_state")}
+    )
 
 __all__ = [
     "associative_scan", "checkpoint", "closure_convert", "cond", "custom_jvp", "custom_linear_solve", "custom_root",
@@ -49,8 +52,9 @@ __all__ = [
     "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
     "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
     "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp", "make_hvp",
-    "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan",
-    "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state",
-    "stop_gradient", "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest",
+    "replace_all_batch_norm_modules_", "scan", "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan",
+    "SparsePlan", "sparsity", "stack_module_state", "stop_gradient", "switch", "value_and_grad", "value_and_laplacian",
+    "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __dir__ = __all__.copy

@@ -1,6 +1,6 @@
 """Modules as functions of their parameters: functional_call, and the parameters of several models as one batch.
 
-Replaces a module's tensors for the duration of a call.
+Replaces a module's tensors for the duration of a call, and takes running statistics out of batch norms.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 import gradspec as gs
 
 from ..nn import Module
+from ..nn.modules.normalisation import BatchNorm
 
-__all__ = ["functional_call", "stack_module_state"]
+__all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
 __dir__ = __all__.copy
 
 State = Mapping[str, Any]
@@ -101,6 +102,32 @@ def _holding(module: Module, given: dict[str, Any], tie_weights: bool, strict: b
     finally:
         for group, name, own in written.values():
             group[name] = own
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Let every batch norm of a module use the statistics of its batch only, so that `vmap` may call the module in training.
+
+    Parameters
+    ----------
+    root : Module
+        Changed: its batch norms lose their running statistics.
+
+    Returns
+    -------
+    Module
+        `root`.
+
+    Examples
+    --------
+    >>> net = gs.func.replace_all_batch_norm_modules_(gs.nn.Sequential(gs.nn.BatchNorm1d(2)))
+    >>> net[0].track_running_stats, list(net.buffers())
+    (False, [])
+    """
+    for module in root.modules():
+        if isinstance(module, BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, gs.Tensor], dict[str, gs.Tensor]]:

@@ -46,7 +46,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
     Parameters
     ----------
     x : object
-        Has `__dlpack__`.
+        Has `__dlpack__`, or is a capsule from it.
     device : str, optional
         "cpu".
     copy : bool, optional
@@ -58,7 +58,26 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
     if device not in (None, "cpu"):
         raise ValueError(f"tensors are on the device 'cpu', got {device!r}")
     asked = {} if copy is None else {"copy": copy}
+    if type(x).__name__ == "PyCapsule":
+        x = _Capsule(x)
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: a {type(x).__name__} has no __dlpack__; write gs.asarray(x)")
     return asarray(np.from_dlpack(x, **asked))
+
+
+class _Capsule:
+    """A capsule as an object that NumPy reads; NumPy finds the device in the capsule itself."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        if asked.get("copy"):
+            raise BufferError("from_dlpack: a capsule cannot be asked for a copy; write from_dlpack(capsule).clone()")
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
 
 
 def is_tensor(x: Any) -> bool:

@@ -29,7 +29,7 @@ def _window_of(name: str, window: Any, win_length: int, n_fft: int, x: Any) -> A
 
 def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
-         onesided: bool | None = None, return_complex: bool = True) -> Any:  # fmt: skip
+         onesided: bool | None = None, return_complex: bool = True, align_to_window: bool | None = None) -> Any:  # fmt: skip
     """The spectrum of each segment of a signal.
 
     Parameters
@@ -53,6 +53,8 @@ def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | No
         Whether to omit the redundant half of a real signal's spectrum; by default, this is done for real signals.
     return_complex : bool
         Whether the result is complex; otherwise a new last axis holds real and imaginary parts.
+    align_to_window : bool, optional
+        Without `center`: whether the first window, and not its segment, begins with the signal.
 
     Returns
     -------
@@ -65,7 +67,12 @@ def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | No
         raise ValueError(f"stft: hop_length must be positive, got {hop}")
     if onesided and not real:
         raise ValueError("stft: onesided is for real signals")
-    window = _window_of("stft", window, n_fft if win_length is None else win_length, n_fft, x)
+    if center and align_to_window is not None:
+        raise ValueError("stft: align_to_window is for center=False")
+    win_length = n_fft if win_length is None else win_length
+    window = _window_of("stft", window, win_length, n_fft, x)
+    if align_to_window:
+        x = ops.pad(x, ((0, 0),) * (x.ndim - 1) + (((n_fft - win_length) // 2,) * 2,))
     if center:
         x = ops.pad(x, ((0, 0),) * (x.ndim - 1) + ((n_fft // 2, n_fft // 2),), pad_mode)
     if x.shape[-1] < n_fft:
@@ -98,6 +105,8 @@ def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | N
     Tensor
     """
     x = asarray(x)
+    if x.ndim > 2 and x.shape[-1] == 2 and x.dtype.kind != "c":
+        raise ValueError("istft: x is real; write istft(view_as_complex(x), ...) after stft(return_complex=False)")
     hop = n_fft // 4 if hop_length is None else hop_length
     short = not return_complex and x.shape[-2] == n_fft // 2 + 1 if onesided is None else onesided
     if x.ndim < 2 or x.shape[-2] != (n_fft // 2 + 1 if short else n_fft):

@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from ..support.capi cimport ndarray
-from ..support.errors import describe
+from ..support.errors import describe, meant
 from ..support.generator import as_generator as generator_from
 from .events cimport note_event
 from .grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
@@ -17,7 +17,8 @@ from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase
 
 
 cdef object refusal(object value, str op, str argument, str wanted):
-    return TypeError(f"{op}: argument '{argument}' must be {wanted}, got {describe(value)}")
+    cdef str reason = f"argument '{argument}' must be {wanted}, got {describe(value)}"
+    return TypeError(f"{op}: {reason}{meant(op, reason)}")
 
 
 cdef bint is_bool(object value):

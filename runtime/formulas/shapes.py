@@ -5,9 +5,14 @@ import math
 import operator
 
 
-def along_axis(index, axis, ndim):
-    """The index that applies `index` to `axis` of an array of `ndim` axes, and takes all of the axes before it."""
+def along_axis(index, axis, ndim, source_ndim=-1):
+    """The index that applies `index` to `axis` of an array of `ndim` axes, and takes all of the axes before it.
+
+    A single index keeps the axis if the source has as many axes as the array.
+    """
     _length((1,) * ndim, axis)
+    if source_ndim == ndim and (isinstance(index, int) or getattr(index, "ndim", 1) == 0):
+        index = [index] if isinstance(index, int) else index.reshape(1)
     return (slice(None),) * (axis % ndim) + (index,)
 
 

@@ -173,8 +173,8 @@ def resized_kind(mode, align_corners, ndim, antialias=False):
         raise ValueError(f"antialias is for the modes 'bilinear' and 'bicubic', got {mode!r}")
     kinds = {"linear": (3, "linear"), "bilinear": (4, "linear"), "trilinear": (5, "linear"), "bicubic": (4, "cubic")}
     if mode in ("nearest", "nearest-exact", "area"):
-        if align_corners:
-            raise ValueError(f"mode {mode!r} has no corners to align")
+        if align_corners is not None:
+            raise ValueError(f"align_corners is for the modes 'linear', 'bilinear', 'trilinear' and 'bicubic', got {mode!r}")
         return mode
     if mode not in kinds or kinds[mode][0] != ndim:
         raise ValueError(f"mode {mode!r} is not one for {ndim} axes; it is one of 'nearest', 'nearest-exact', 'area', 'linear' "

@@ -144,7 +144,11 @@ cdef class ArrayTensor(PyTorchTensor):
 
     def __dlpack__(self, *, stream=None, **asked):
         """A capsule of the array's memory, which has no history."""
-        return self.numpy().__dlpack__(stream=stream, **asked)
+        if stream not in (None, -1):
+            raise BufferError(f"tensors are on the device 'cpu', which has no streams, got stream={stream!r}")
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.numpy().__dlpack__(**asked)
 
     def __dlpack_device__(self):
         return (<object> self.array).__dlpack_device__()

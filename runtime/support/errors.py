@@ -45,6 +45,8 @@ def explain(error, op, /, **arguments):
     shown = ", ".join(f"{name}={describe(value)}" for name, value in arguments.items())
     reason, inner = getattr(error, "explained", (str(error), ""))
     reason = reason.removeprefix(f"{op}: ")
+    if isinstance(error, IndexError) and "axis" not in reason and (axis := missing_axis(arguments)):
+        reason, inner = axis, ""
     if isinstance(error, AttributeError) and isinstance(error.obj, NO_ARRAYS):
         error, reason = TypeError(reason), f"an array is needed where something else was given: {reason}"
     message = f"{op}: {reason}{f', in {inner}' if inner else ''} (called with {shown}){meant(op, reason)}"
@@ -59,9 +61,18 @@ def explain(error, op, /, **arguments):
     return explained.with_traceback(cause.__traceback__)
 
 
-# Calls with a different meaning in PyTorch: operator, words of the reason, suggestion.
+def missing_axis(arguments):
+    """The words for an argument `axis` that the first argument does not have; None if it has it."""
+    axis, shape = arguments.get("axis"), getattr(next(iter(arguments.values())), "shape", None)
+    if isinstance(axis, int) and shape is not None and not -len(shape) <= axis < len(shape):
+        return f"axis {axis} is out of range for an array of dimension {len(shape)}"
+    return None
+
+
+# Calls with a different meaning in PyTorch or JAX: operator, words of the reason, suggestion.
 MEANT = (
     ("permute_dims", "axes don't match array", "give the order of all axes; PyTorch's x.transpose(i, j) is x.swapaxes(i, j)"),
+    ("gelu", "'approximate' must be a string, got", "JAX's True, its default, is approximate='tanh', and False is 'none'"),
 )
 
 

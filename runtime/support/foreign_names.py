@@ -136,7 +136,6 @@ NAMES = {
     "write gs.nn.Module and the layers of gs.nn": "Container common_types factory_kwargs",
     "write gs.distributed.DistributedDataParallel": "DataParallel parallel intrinsic",
     "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
-    "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",
     "write the constructor: gs.nn.Linear(3, 4)": "skip_init",
     "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "dot_product_attention attention",
     "write gs.nn.Upsample, or gs.nn.interpolate": "upsample upsample_bilinear upsample_nearest",

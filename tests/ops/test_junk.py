@@ -158,8 +158,10 @@ def wrong_types(op):
 
 def axis_out_of_range(op):
     if any(name == "axis" and type_.startswith("int") for name, type_, *_ in op.arguments):
-        with pytest.raises((IndexError, ValueError), match=r"axis|out of (bounds|range)|too many indices") as caught:
+        with pytest.raises((IndexError, ValueError)) as caught:
             getattr(ops, op.name)(**samples_of(op)[0].arguments() | {"axis": 9})
+        reason = str(caught.value).partition("(called with")[0].removeprefix(op.name)
+        assert op.name.startswith("_") or "axis" in reason, str(caught.value)  # users do not call operators with an underscore
         if op.form != "composite":  # a composite fails in an op that it calls, or in a helper, which knows no op
             assert re.search(names_of(op), str(caught.value)) and "9" in str(caught.value)
 

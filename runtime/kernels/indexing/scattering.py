@@ -36,8 +36,9 @@ def add_at(x, index, values):
     if x.flags.c_contiguous and _add_rows(x, index, values):
         return
     if values.size <= _SMALL or not x.flags.c_contiguous:
-        if x.ndim == 1:  # np.add.at reads out of bounds if an index of several axes broadcasts the values
-            values = np.array(np.broadcast_to(values, x[index].shape))
+        shape = np.shape(x[index])
+        if values.shape != shape:  # np.add.at reads out of bounds at some shapes that broadcast, and at some that do not
+            values = np.array(np.broadcast_to(values, shape))
         np.add.at(x, index, values)
         return
     positions = _flat_positions(x.shape, index)
@@ -72,7 +73,10 @@ def index_add_(x, axis, indices, source):
     -------
     ndarray
     """
-    add_at(x, axis_index(indices, axis, x.ndim), source)
+    indices = integers(indices)
+    if indices.ndim == 0 and np.ndim(source) == x.ndim:
+        indices = indices.reshape(1)  # one index keeps the axis if the source has it
+    add_at(x if x.ndim else x.reshape(1), axis_index(indices, axis, x.ndim), source)
     return x
 
 

@@ -17,6 +17,7 @@ from ...engine.function import Function
 from ...generated.tensor import Tensor
 from ...methods.dual_level import make_dual, unpack_dual
 from ...support.dispatch import ops
+from ...support.pytree import flatten
 from .batched import Batched, Level, batched, innermost, is_other, is_row, spread
 from .functions import called
 from .level_tensor import LevelTensor
@@ -202,7 +203,7 @@ class Passes:
     def function(self, cls: Any, args: tuple) -> Any:
         if other := other_level([arg for arg in args if isinstance(arg, Tensor)]):
             other.refuse(f"{cls.__name__}.apply", "write it with operators")
-        level = innermost(args if cls.vmap is not Function.vmap else [arg for arg in args if isinstance(arg, Tensor)])
+        level = innermost(flatten(args)[0] if cls.vmap is not Function.vmap else [arg for arg in args if isinstance(arg, Tensor)])
         return NotImplemented if level is None else called(cls, level, args, self)
 
     def finished(self, cls: Any, tensors: tuple, outputs: tuple) -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from ...engine.function import Function
 from ...generated.tensor import Tensor
 from ...support.dispatch import ops
-from .batched import Level, as_given, batched, each, innermost, inside_of, is_row, spread
+from ...support.pytree import flatten, rebuild
+from .batched import Level, as_given, batched, inside_of, is_row, spread
 
 
 class VmapInfo(NamedTuple):
@@ -21,26 +22,19 @@ class VmapInfo(NamedTuple):
 
 def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
     """The result of `cls.apply` if some arguments are batches at a level."""
-    mine = tuple([is_row(arg, level) for arg in args])
-    whole = [inside_of(arg, level) for arg in args]
     own = cls.vmap is not Function.vmap
     if own and cls.generate_vmap_rule:
         raise RuntimeError(f"{cls.__name__}: it has both generate_vmap_rule=True and a vmap staticmethod; give one of them")
     if cls.generate_vmap_rule:
-        outputs = _Rows.apply(cls, level, mapping, mine, *whole)
+        mine = tuple([is_row(arg, level) for arg in args])
+        outputs = _Rows.apply(cls, level, mapping, mine, *[inside_of(arg, level) for arg in args])
         return _several(outputs, lambda output: batched(output, level))
     if not own:
         raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
                            "implement the vmap staticmethod or set generate_vmap_rule=True.")  # fmt: skip
-    dims: list = [None] * len(args)
-    for i, arg in enumerate(args):
-        if mine[i]:
-            whole[i], dims[i] = as_given(arg)
-        elif type(arg) in (tuple, list) and innermost((arg,)) is level:
-            whole[i] = each(arg, lambda tensor: as_given(tensor)[0] if is_row(tensor, level) else tensor)
-            dims[i] = each(arg, lambda tensor: as_given(tensor)[1] if is_row(tensor, level) else None)
+    whole, dims = zip(*[_whole_and_dims(arg, level) for arg in args])
     with mapping.without(level):
-        found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(dims), *whole)
+        found = cls.vmap(VmapInfo(level.size, level.randomness), dims, *whole)
     if not isinstance(found, tuple) or len(found) != 2:
         raise RuntimeError(f"Expected {cls.__name__}.vmap to have two returns: the output, and along which axis of it the batch "
                            "lies")  # fmt: skip
@@ -53,6 +47,13 @@ def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
         return _moved(outputs, out_dims, level)
     every = out_dims if listed else [out_dims] * len(outputs)
     return type(outputs)([_moved(output, dim, level) for output, dim in zip(outputs, every)])
+
+
+def _whole_and_dims(arg: Any, level: Level) -> tuple[Any, Any]:
+    """An argument with batches in place of its rows, itself if it has no rows; and the batch axes in the same nest."""
+    leaves, form = flatten(arg)
+    found, dims = zip(*[as_given(leaf) if is_row(leaf, level) else (leaf, None) for leaf in leaves]) if leaves else ((), ())
+    return arg if all(dim is None for dim in dims) else rebuild(form, found), rebuild(form, dims)
 
 
 def _moved(output: Any, dim: Any, level: Level) -> Any:

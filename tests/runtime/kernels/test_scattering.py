@@ -1,5 +1,7 @@
 """Adding and taking at indices against np.add.at and plain indexing: every kind of index, over layouts and dtypes."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -146,6 +148,32 @@ def test_shapes_that_do_not_fit_are_refused():
     for shape in ((2, 3), (3, 4), (3, 3, 3)):
         with pytest.raises((ValueError, IndexError)):
             kernels.index_add(np.zeros((7, 3)), 0, np.array([0, 1, 2]), np.ones(shape))
+
+
+SHAPES = [(), (1,), (2,), (3,), (1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (2, 3), (2, 1, 1), (1, 2, 1), (1, 1, 1), (4, 2, 3)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, object])
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (2, 3, 2)])
+def test_sources_of_every_shape_are_added_or_refused(shape, dtype):
+    """`np.add.at` itself reads out of bounds at some of these, and may end the process."""
+    added = 0
+    for axis, places, source in itertools.product(range(max(len(shape), 1)), (0, [0], [0, 0], [[0]], [[0], [0]]), SHAPES):
+        places, values = np.array(places), np.arange(np.prod(source, dtype=int)).reshape(source).astype(dtype)
+        x = np.ones(shape, dtype)
+        index = (slice(None),) * axis + (places.reshape(1) if places.ndim == 0 and len(source) == len(shape) else places,)
+        target = x.reshape(shape or 1)
+        try:
+            there = np.broadcast_to(values, np.shape(target[index]))
+        except ValueError:
+            with pytest.raises((ValueError, IndexError)):
+                kernels.index_add(x, axis, places, values)
+            continue
+        wanted = target.copy()
+        np.add.at(wanted, index, np.array(there))
+        np.testing.assert_array_equal(kernels.index_add(x, axis, places, values), wanted.reshape(shape))
+        added += 1
+    assert added > 5
 
 
 @pytest.mark.parametrize("axis", [2, -3, 1000, -1000])
