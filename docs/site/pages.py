@@ -36,7 +36,7 @@ GUIDES = {
     "Start": "tour from_pytorch from_jax from_hips_autograd from_numpy",
     "Differentiate": "contract derivative-conventions rules vmap taylor replay observe",
     "Build": "modules_of_nn data distributions distributed operators",
-    "Compute": "scipy scipy_functions scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
+    "Compute": "scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
     "Measure": "accuracy speed portability",
     "Internals": "architecture modules glossary invariants passes kernels grammar releasing",
 }

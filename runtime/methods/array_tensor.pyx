@@ -28,13 +28,7 @@ NAMESPACE = __name__.partition(".")[0] + ".array_api"
 
 
 class Size(int):
-    """The number of elements: an int, as NumPy's `x.size`, and callable, as PyTorch's `x.size()`.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Shape of the tensor.
-    """
+    """The number of elements: an int, as NumPy's `x.size`, and callable, as PyTorch's `x.size()`.  It has the tensor's shape."""
 
     def __call__(self, dim=None):
         """PyTorch's `x.size()`, which is `x.shape`, and `x.size(dim)`, which is `x.shape[dim]`.
