@@ -92,7 +92,7 @@ def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool 
             factor *= (-1) ** order * math.factorial(n - order) / math.factorial(n + order)
         if norm:
             factor *= math.sqrt((2 * n + 1) / 2 * math.factorial(n - m) / math.factorial(n + m))
-        return where(inside, factor * power * eval_gegenbauer(n - order, order + 0.5, x), math.nan * z)
+        return where(inside, factor * power * eval_gegenbauer(n - order, order + 0.5, x), math.nan)
 
     return _with_slopes(function, reals("assoc_legendre_p", z)[0], diff_n)
 
