@@ -168,10 +168,17 @@ kelvin = named("kelvin", "x", "ber + i bei, ker + i kei and their derivatives.",
 
 
 # Solutions of equations of second order: the function and its derivative.
-def _solution(name: str, arguments: str, doc: str, curve: Callable[..., Any], unit: float = 1.0) -> Any:
-    """`curve` gives the second derivative by the function, its slope and the arguments; `unit` is the unit of the last argument."""
-    return several(name, arguments, doc, lambda y, *given: unit * _PARTS[name][1](*given),
-                   lambda y, *given: unit * curve(_PARTS[name][0](*given), y, *given))  # fmt: skip
+def _solution(name: str, arguments: str, doc: str, curve: Callable[..., Any], unit: float = 1.0, least: float = -math.inf) -> Any:
+    """`curve` gives the second derivative by the function, its slope and the arguments; `unit` is the unit of the last argument.
+
+    Below `least` SciPy's values contradict each other, and slopes are NaN.
+    """
+
+    def held(slope: Any, x: Any) -> Any:
+        return unit * (slope if least == -math.inf else where(x < least, math.nan, slope))
+
+    return several(name, arguments, doc, lambda y, *given: held(_PARTS[name][1](*given), given[-1]),
+                   lambda y, *given: held(curve(_PARTS[name][0](*given), y, *given), given[-1]))  # fmt: skip
 
 
 pbdv = _solution("pbdv", "v x", "Parabolic cylinder function D and its derivative.", lambda w, s, v, x: (x * x / 4 - v - 0.5) * w)
@@ -214,7 +221,8 @@ mathieu_b = named("mathieu_b", "m q", "Characteristic value of Mathieu's odd fun
 def _mathieu(name: str, doc: str, modified: bool) -> Any:
     value = _MATHIEU["mathieu_b" if "se" in name else "mathieu_a"]
     if modified:
-        return _solution(name, "m q x", doc, lambda w, s, m, q, x: (value(m, q) - 2 * q * cosh(2 * x)) * w)
+        curve = lambda w, s, m, q, x: (value(m, q) - 2 * q * cosh(2 * x)) * w  # noqa: E731
+        return _solution(name, "m q x", doc, curve, least=0.0 if name.endswith("2") else -math.inf)
     curve = lambda w, s, m, q, x: (2 * q * cos(2 * _PER_DEGREE * x) - value(m, q)) * w  # noqa: E731
     return _solution(name, "m q x", doc, curve, _PER_DEGREE)
 

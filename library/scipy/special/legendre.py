@@ -56,7 +56,7 @@ def legendre_p(n: int, z: Any, *, diff_n: int = 0) -> Any:
 
 
 def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool = False, diff_n: int = 0) -> Any:
-    """Associated Legendre function of the first kind, of whole degree and order, on [-1, 1]; NaN beyond.
+    """Associated Legendre function of the first kind, of whole degree and order, on [-1, 1]; NaN beyond if m is not 0.
 
     Parameters
     ----------
@@ -81,7 +81,9 @@ def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool 
 
     def function(z: Any) -> Any:
         if order > n:
-            return 0 * z
+            return ops.zeros_like(z)
+        if not order:
+            return eval_legendre(n, z) * (math.sqrt((2 * n + 1) / 2) if norm else 1.0)
         inside = (z >= -1) & (z <= 1)
         x = where(inside, z, 0.0)
         power = (1 - x * x) ** (order // 2) * (sqrt(1 - x * x) if order % 2 else 1.0)
@@ -99,8 +101,9 @@ def _sph_legendre(n: int, m: int, theta: Any) -> Any:
     """The harmonic at azimuth 0, from the order itself upward."""
     k = abs(m)
     if k > n:
-        return 0 * theta
+        return ops.zeros_like(theta)
     s, c = sin(theta), cos(theta)
+    s = where(s < 0, -s, s)  # as SciPy, below 0 and beyond pi
     y = math.sqrt(math.prod((2 * j + 1) / (2 * j) for j in range(1, k + 1)) / (4 * math.pi)) * (-s) ** k
     before: Any = 0.0
     for degree in range(k + 1, n + 1):

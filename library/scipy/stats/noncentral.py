@@ -80,7 +80,7 @@ def _spreads(square_by: Any, linear: Any, power: Any) -> tuple[Any, Any, Any]:
     """Points s = log(u) along a last axis, their distance, and whether they suffice, for the integral of
     exp(power * s + linear * u - square_by * u**2 / 2)."""
     square_by, linear, power = map(stop_gradient, (square_by, linear, power))
-    least = extreme(power, np.min, _SMALL)
+    least = extreme(where(power > 0, power, 1.0), np.min, _SMALL)
     mode = (linear + sqrt(square(linear) + 4 * square_by * power)) / (2 * square_by)
     width = 1 / sqrt(linear * mode + 2 * power)
     left = int(60 / math.sqrt(min(least, 1.0)) / 0.15) + 1

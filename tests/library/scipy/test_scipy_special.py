@@ -160,6 +160,36 @@ def test_single_precision_and_nan(call):
             assert (np.isnan(value.numpy()) | (slope.numpy() == 0))[np.isnan(expected)].all(), value
 
 
+HARD = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, 3.0, -3.0, 0.999)
+NEWER = next(i for i, call in enumerate(CALLS) if call[0] == "ber")
+STEPS = {("tklmbda", 1, 0.0), ("nctdtrinc", 2, 0.0)}  # around these SciPy's values do not move; with steps of 1e-2 the slopes agree
+BELOW = {"modfresnelp", "modfresnelm"}  # SciPy's values are wrong there; test_integrals_by_mpmath has these
+
+
+@each("call", [call for call in CALLS[NEWER:] if call[0] not in BELOW])
+def test_hard_places(call):
+    """Ends, both infinities, negative numbers: SciPy's value, or NaN at infinity; a slope is NaN, infinite or a difference's, of both sides or of one."""
+    name, *arguments = call
+    plain = [v[0] if isinstance(v, list) else v[:1] for v in arguments]
+    for place, v in enumerate(plain):
+        for x in HARD if isinstance(v, np.ndarray) else ():
+            around = [float(w[0]) if isinstance(w, np.ndarray) else w for w in plain]
+            here, its = (lambda z, f=getattr(module, name), a=around, k=place: as_row(f(*a[:k], z, *a[k + 1 :])) for module in (special, scipy_special))
+            value, slope = (part.numpy() for part in gs.jvp(here, (np.float64(x),), (1.0,)))
+            step = 1e-5 * max(1.0, abs(x)) if math.isfinite(x) else 0.0
+            with np.errstate(all="ignore"):
+                low, middle, high = (its(np.float64(x + k * step)).numpy() for k in (-1, 0, 1))
+                unknown = np.isnan(middle) | (np.isnan(value) & math.isinf(x))
+                np.testing.assert_allclose(value[~unknown], middle[~unknown], rtol=1e-8, atol=1e-12, err_msg=f"{name} {place} {x}")
+                ways = [(high - low) / (2 * step), (high - middle) / step, (middle - low) / step] if step and (name, place, x) not in STEPS else []
+                right = [np.isclose(slope, way, rtol=2e-3, atol=1e-5 * (1 + np.abs(value))) | ~np.isfinite(way) for way in ways]
+            assert not ways or (np.any(right, axis=0) | ~np.isfinite(slope)).all(), f"{name} {place} {x}: {slope}, by differences {ways[0]}"
+
+
+def as_row(found):
+    return as_reals(tuple(gs.reshape(gs.asarray(part), (-1,)) for part in (found if isinstance(found, tuple) else (found,))))
+
+
 BY_MPMATH = [  # where SciPy's values are wrong or have few digits; each part, its derivative by definition
     ("itairy", (-1.3, 0.4, 2.2), (lambda mp: mp.airyai, lambda mp: mp.airybi, lambda mp: lambda x: mp.airyai(-x), lambda mp: lambda x: mp.airybi(-x)), 5e-7),
     ("modfresnelp", (-1.3, 0.0, -0.2), (lambda mp: lambda x: -mp.expj(x * x),), 1e-13), ("modfresnelm", (-1.3, 0.0, -0.2), (lambda mp: lambda x: -mp.expj(-x * x),), 1e-13),
