@@ -73,7 +73,7 @@ ROUNDED = {
 
 def repeats(places):
     """Whether a row of places names one of them twice."""
-    rows = np.reshape(places, (-1, np.shape(places)[-1]))
+    rows = np.atleast_2d(places).reshape(-1, np.atleast_1d(places).shape[-1])
     return any(len({*row}) < len(row) for row in rows.tolist())
 
 
