@@ -66,4 +66,4 @@ def assert_close(actual: Any, expected: Any, *, rtol: float | None = None, atol:
     if rtol is None or atol is None:
         pairs = [_TOLERANCES.get(str(x.dtype), (0.0, 0.0)) for x in (a, b)]
         rtol, atol = max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
-    np.testing.assert_allclose(a, b, rtol, atol, equal_nan, msg or "")
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, err_msg=msg or "")
