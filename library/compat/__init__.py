@@ -15,7 +15,7 @@ from ..support.lazy_import import later, missing
 
 __all__ = ["MODULES", "spec"]
 __dir__ = __all__.copy
-__getattr__ = later(__name__, {"": ("hips", "jax_ode", "lax")})
+__getattr__ = later(__name__, {"": ("hips", "jax_config", "jax_ode", "lax", "torch_testing")})
 
 # JAX's names that gradspec has with the same parameters, under another name, and with adapters.
 _SAME = (
@@ -37,12 +37,21 @@ _ADAPTED = (
 )
 _LAX = f"{_SAME} {_RENAMED} " + " ".join(f"{name}=compat.lax.{name}" for name in _ADAPTED.split())
 _OPTIMIZERS = "sgd=compat.hips.sgd rmsprop=compat.hips.rmsprop adam=compat.hips.adam"
+_DERIVATIVES = (
+    "elementwise_grad grad grad_and_aux grad_named hessian hessian_tensor_product hessian_vector_product jacobian make_ggnvp make_hvp "
+    "make_jvp multigrad_dict value_and_grad vector_jacobian_product"
+)
 #: Module -> its names; `name=place` where gradspec has it under another name.  `*` means a namespace, then NumPy's; `=` means NumPy's alone.
 MODULES = {
     "lax": _LAX,
     "numpy": "*", "numpy.linalg": "* linalg", "numpy.fft": "* fft", "numpy.random": "= random",
     "flatten_util": "ravel_pytree=tree_util.ravel_pytree",
     "experimental": "", "experimental.ode": "odeint=compat.jax_ode.odeint",
+    "config": "update=compat.jax_config.update",
+    "builtins": " ".join(f"{name}=builtins:{name}" for name in ("dict", "isinstance", "list", "tuple", "type")),
+    "tracer": "getval=compat.hips.getval isbox=is_tensor",
+    "differential_operators": _DERIVATIVES,
+    "testing": "assert_close=compat.torch_testing.assert_close",
     "misc": "", "misc.flatten": "flatten=tree_util.ravel_pytree flatten_func=compat.hips.flatten_func",
     "misc.fixed_points": "fixed_point", "misc.optimizers": _OPTIMIZERS,
 }  # fmt: skip

@@ -129,3 +129,8 @@ def flatten_func(func: Callable[..., Any], example: Any) -> tuple[Callable[..., 
         return gs.tree_util.ravel_pytree(func(unflatten(x), *args))[0]
 
     return flat_func, unflatten, flat
+
+
+def getval(x: Any) -> Any:
+    """The values of a tensor without their derivative; anything else unchanged."""
+    return x.detach() if gs.is_tensor(x) else x

@@ -6,7 +6,6 @@ States constraints, probabilities, random numbers and moments of each family.
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..support.dispatch import ops
 from . import constraints
 from .discrete import Binomial
 from .distribution import Distribution
-from .numbers import broadcast, one_of
+from .numbers import broadcast, lazy, one_of
 
 
 class Categorical(Distribution):
@@ -57,12 +56,12 @@ class Categorical(Distribution):
         event = (self._num_events,) if isinstance(self, OneHotCategorical) else ()
         super().__init__(value.shape[:-1], event, validate_args=validate_args)
 
-    @cached_property
+    @lazy
     def probs(self) -> Any:
         """Probabilities, which sum to 1."""
         return ops.exp(self.logits)
 
-    @cached_property
+    @lazy
     def logits(self) -> Any:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):

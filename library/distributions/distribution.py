@@ -5,7 +5,6 @@ Defines the checks of parameters and values, shapes, and the methods that follow
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import inf
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from ..core.tensor import TensorBase
 from ..func import jvp, stop_gradient
 from ..support.dispatch import ops
 from .constraints import Constraint, is_dependent
-from .numbers import known, one_stream
+from .numbers import known, lazy, one_stream
 
 Shape = tuple[int, ...]
 
@@ -384,12 +383,12 @@ class Paired:
 
     _given: str
 
-    @cached_property
+    @lazy
     def probs(self) -> Any:
         """Probabilities."""
         return ops.sigmoid(self.logits)
 
-    @cached_property
+    @lazy
     def logits(self) -> Any:
         """Logarithms of the odds, log(p / (1 - p))."""
         return ops.logit(self.probs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 from ..core.tensor import TensorBase
@@ -17,7 +16,7 @@ from .distribution import Distribution, ExponentialFamily
 from .half_line import gamma_draw
 from .interval import Beta
 from .multivariate import _from_precision, log_diagonal
-from .numbers import broadcast, broadcast_shapes, known
+from .numbers import broadcast, broadcast_shapes, known, lazy
 
 
 def _mean_of_log_determinant(df: Any, size: int) -> Any:
@@ -80,19 +79,19 @@ class Wishart(ExponentialFamily):
     def _size(self) -> int:
         return self.event_shape[-1]
 
-    @cached_property
+    @lazy
     def scale_tril(self) -> Any:
         """The Cholesky factor of the covariance matrix."""
         if "precision_matrix" in self.__dict__:
             return _from_precision(self.precision_matrix)
         return ops.cholesky(self.covariance_matrix)
 
-    @cached_property
+    @lazy
     def covariance_matrix(self) -> Any:
         """The covariance matrix of a normal vector."""
         return self.scale_tril @ ops.mT(self.scale_tril)
 
-    @cached_property
+    @lazy
     def precision_matrix(self) -> Any:
         """The inverse of the covariance matrix."""
         inverse = ops.solve_triangular(self.scale_tril, self._eye(), lower=True)

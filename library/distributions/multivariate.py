@@ -6,7 +6,6 @@ States constraints, densities, random numbers and moments; a covariance is given
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 from ..scipy.values import reals
@@ -16,7 +15,7 @@ from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .half_line import log_gamma_draw
-from .numbers import broadcast, broadcast_shapes
+from .numbers import broadcast, broadcast_shapes, lazy
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -156,19 +155,19 @@ class MultivariateNormal(Distribution):
         self.__dict__[name] = ops.broadcast_to(value, (*batch, *value.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
 
-    @cached_property
+    @lazy
     def scale_tril(self) -> Any:
         """The Cholesky factor of the covariance matrix."""
         if "precision_matrix" in self.__dict__:
             return _from_precision(self.precision_matrix)
         return ops.cholesky(self.covariance_matrix)
 
-    @cached_property
+    @lazy
     def covariance_matrix(self) -> Any:
         """The covariance matrix."""
         return self.scale_tril @ ops.mT(self.scale_tril)
 
-    @cached_property
+    @lazy
     def precision_matrix(self) -> Any:
         """The inverse of the covariance matrix."""
         eye = ops.broadcast_to(ops.eye(self.event_shape[0], dtype=self._dtype), self.scale_tril.shape)

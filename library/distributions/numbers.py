@@ -5,14 +5,24 @@ Decides which numbers are known: a batch of `vmap` hides its numbers, and a comp
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..core.grad_mode import enable_grad
 from ..func import stop_gradient
 from ..scipy.values import reals
 from ..support.dispatch import ops
 from ..support.generator import numpy_random
+
+
+class lazy(cached_property):
+    """A property computed at its first use and kept; it records even under `no_grad`, since it is read again outside."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        super().__init__(enable_grad()(compute))
 
 
 def broadcast(name: str, *values: Any) -> list[Any]:

@@ -56,7 +56,7 @@ def test_each_name_is_there(module):
 
 def test_no_module_has_a_file():
     files = {module.name for module in pkgutil.iter_modules(gradspec.compat.__path__)}
-    assert files == {"hips", "jax_ode", "lax"}  # adapters: the modules themselves are rows of a table
+    assert files == {"hips", "jax_config", "jax_ode", "lax", "torch_testing"}  # adapters: the modules themselves are rows of a table
     assert all(getattr(sys.modules[f"gradspec.{path}"], "__file__", None) is None for path in gradspec.compat.MODULES if f"gradspec.{path}" in sys.modules)
 
 
@@ -162,3 +162,48 @@ def test_numpy_by_its_name():
     y = gnp.zeros((2,), float)
     assert isinstance(y, gs.Tensor) and gnp.select([X > 0], [X], 0.0).shape == X.shape
     assert gs.grad(lambda x: gnp.sum(gnp.sin(x) * gnp.linspace(0, 1, 3)))(np.ones(3)).shape == (3,)
+
+
+CLOSE = [
+    (np.ones(3), np.ones(3) + 5e-8), (np.ones(3), np.ones(3) + 5e-7), (np.ones(3, "float32"), np.ones(3, "float32") + np.float32(5e-6)),
+    (np.ones(3, "float32"), np.ones(3)), (np.arange(3), np.arange(3)), (np.arange(3), np.arange(3) + 1), (np.ones(3), np.ones((3, 1))),
+    (np.array([np.nan]), np.array([np.nan])), (np.ones(2, complex), np.ones(2, complex) + 1e-3j),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("a, b", CLOSE)
+@pytest.mark.parametrize("how", [{}, {"rtol": 0.0, "atol": 1e-5}, {"equal_nan": True}, {"check_dtype": False}])
+def test_assert_close_decides_as_pytorch(a, b, how):
+    torch = pytest.importorskip("torch")
+    answers = []
+    for module, make in ((torch, torch.tensor), (gs, gs.tensor)):
+        for wrap in (lambda x: x, lambda x: [x], lambda x: {"k": x}):
+            try:
+                module.testing.assert_close(wrap(make(a)), wrap(make(b)), **how)
+                answers.append(True)
+            except AssertionError:
+                answers.append(False)
+    assert answers[:3] == answers[3:]
+
+
+def test_assert_close_takes_both_tolerances_or_neither():
+    with pytest.raises(ValueError, match="both rtol= and atol="):
+        gs.testing.assert_close(gs.ones(1), gs.ones(1), rtol=1.0)
+
+
+def test_config_accepts_the_settings_that_gradspec_has():
+    gs.config.update("jax_enable_x64", True)
+    assert gs.ones(1).dtype == np.float64
+    with pytest.raises(ValueError, match="set_default_dtype"):
+        gs.config.update("jax_enable_x64", False)
+    with pytest.raises(ValueError, match="no such setting"):
+        gs.config.update("jax_something", 1)
+
+
+def test_getval_is_the_value_alone():
+    from gradspec.builtins import tuple as tuple_
+    from gradspec.tracer import getval, isbox
+
+    x = gs.tensor([1.0], requires_grad=True)
+    assert not getval(x).requires_grad and getval(2.0) == 2.0 and isbox(x) and not isbox(2.0)
+    assert tuple_ is tuple
