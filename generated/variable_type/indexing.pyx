@@ -438,7 +438,7 @@ cdef object op_index_copy(object x, object axis, object indices, object source):
 
     try:
         if ndim_of(x) == 0:
-            return ops.reshape(ops.index_copy(ops.reshape(x, (1,)), axis, ops.atleast_1d(indices), source), ())
+            return ops.reshape(ops.index_copy(ops.reshape(x, (1,)), axis, indices, source), ())
         return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x), ndim_of(source)), source)
     except Exception as error_:
         raise explain(error_, "index_copy", x=x, axis=axis, indices=indices, source=source) from None
@@ -470,7 +470,7 @@ cdef object op_index_fill(object x, object axis, object indices, object value):
 
     try:
         if ndim_of(x) == 0:
-            return ops.reshape(ops.index_fill(ops.reshape(x, (1,)), axis, ops.atleast_1d(indices), value), ())
+            return ops.reshape(ops.index_fill(ops.reshape(x, (1,)), axis, indices, value), ())
         return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
     except Exception as error_:
         raise explain(error_, "index_fill", x=x, axis=axis, indices=indices, value=value) from None

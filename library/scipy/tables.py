@@ -64,7 +64,7 @@ VALUES: dict[str, dict[str, str]] = {
         "take RegularGridInterpolator, interpn or RBFInterpolator": "BivariateSpline LSQBivariateSpline LSQSphereBivariateSpline "
             "RectBivariateSpline RectSphereBivariateSpline SmoothBivariateSpline SmoothSphereBivariateSpline bisplev bisplrep Rbf NdPPoly",
         "take PPoly": "BPoly",
-        "take CubicSpline; of few points np.polynomial's formulas work on tensors": "KroghInterpolator BarycentricInterpolator "
+        "take CubicSpline; of few points the formulas of polynomials work on tensors": "KroghInterpolator BarycentricInterpolator "
             "krogh_interpolate barycentric_interpolate lagrange pade FloaterHormannInterpolator AAA",
         "take LinearNDInterpolator": "CloughTocher2DInterpolator",
     },

@@ -198,7 +198,8 @@ def _bessel_near_0(name, v, x):
     if v < 0 and (v % 1 == 0 or name == "kv"):
         v, sign = -v, -sign if name in ("jv", "yv") and v % 2 else sign
     if name in ("iv", "ive", "jv"):
-        return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1))
+        scale = np.exp(-np.abs(np.real(x))) if name == "ive" else 1
+        return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1)) * scale
     if v == 0:
         return -(half + np.euler_gamma) if name == "kv" else 2 / math.pi * (half + np.euler_gamma)
     if v < 0:
