@@ -353,5 +353,5 @@ def differentiable(function):
 def near(name, owner):
     from difflib import get_close_matches
 
-    found = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], 1, 0.8)
+    found = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], 1, 0.75)
     return f"; did you mean {found[0]!r}?" if found else ""
