@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import gradspec as gs
 
 from ..nn import Module
+import gradspec.nn  # noqa: F401 (waits for it)
 from ..nn.modules.normalisation import BatchNorm
 
 __all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
