@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.testing  # noqa: F401 (imported when asked for)
 
 import gradspec as gs
 

@@ -14,8 +14,6 @@ from weakref import WeakKeyDictionary
 import gradspec as gs
 
 from ..nn import Module
-import gradspec.nn  # noqa: F401 (waits for it)
-from ..nn.modules.normalisation import BatchNorm
 
 __all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
 __dir__ = __all__.copy
@@ -125,7 +123,7 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     (False, [])
     """
     for module in root.modules():
-        if isinstance(module, BatchNorm):
+        if isinstance(module, gs.nn.modules.normalisation.BatchNorm):
             module.running_mean = module.running_var = module.num_batches_tracked = None
             module.track_running_stats = False
     return root

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "signal.windows", "sparse.linalg", "special", "stats")
 METHODS = ("logpdf", "logpmf", "cdf", "rvs")
 LOST = ("lose the history", "has a gradient, which the ndarray")
-UNREACHED_AT_MOST = 56
+UNREACHED_AT_MOST = 220  # functions that take no array, or whose arguments none of the drawn calls is
 # Gaps: functions in C are found in the text of the line that calls them, which is not theirs here; classes that another function makes.
 NOT_NAMED = {
     *(f"linalg.{name}" for name in ("bandwidth", "ishermitian", "issymmetric", "qr_delete", "qr_insert", "qr_update")),

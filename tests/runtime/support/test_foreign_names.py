@@ -102,7 +102,6 @@ def test_numpys_functions_of_tensors_are_told_from_those_of_arrays(name):
     assert error_hints.of_name(gs, name) == f"; write np.{name}, which takes tensors as well"
     assert TAKEN[name](gs.tensor([0.5, 1.5], requires_grad=True)).requires_grad
     assert error_hints.of_name(gs.special, "hankel1") == "; write gs.scipy.special.hankel1"
-    assert error_hints.of_name(gs.special, "ai_zeros") == "; write gs.asarray(scipy.special.ai_zeros(...)): it takes no tensors"
     assert error_hints.of_name(gs, "packbits").endswith("which takes x.detach().numpy(): it has no derivative here")
 
 
