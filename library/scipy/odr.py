@@ -2,8 +2,8 @@
 
 import gradspec  # noqa: F401 (waits for it)
 
-from .without import without_derivative
 from ..support.lazy_import import answer
+from .without import without_derivative
 
 _without = without_derivative("odr")
 globals().update(_without)

@@ -4,11 +4,11 @@ from typing import Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..values import reals
-from ..without import without_derivative
 from ...generated.ops import where
 from ...support.dispatch import ops
 from ...support.lazy_import import answer
+from ..values import reals
+from ..without import without_derivative
 
 
 def whiten(obs: Any, check_finite: bool | None = None) -> Any:

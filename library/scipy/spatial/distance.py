@@ -15,14 +15,14 @@ import numpy as np
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.linalg  # noqa: F401 (as well)
 
-from ..values import reals
-from ..without import without_derivative
 from ...core.conversion import asarray
 from ...generated.ops import abs, amax, sqrt, where
 from ...linalg import inv
 from ...special import rel_entr
 from ...support.dispatch import ops
 from ...support.lazy_import import answer
+from ..values import reals
+from ..without import without_derivative
 
 
 def _sum(x: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...func import custom_jvp
-from ...generated.ops import abs, cos, exp, expm1, floor, log, log1p, sin, sqrt, where, xlogy
+from ...generated.ops import abs, cos, exp, expm1, floor, log, log1p, sqrt, where, xlogy
 from ...special import betainc, betaln, exprel, gamma, gammainc, gammaincc, gammaincinv, gammaln, iv, jv, kv, stdtr, yv, zeta
 from ...special import spherical_jn as _jn
 from ...special import spherical_yn as _yn

@@ -22,6 +22,7 @@ from .compositions import fdtr, kolmogorov
 def _noncentral(family: str) -> Callable[..., Any]:
     def cdf(*arguments: Any) -> Any:
         import gradspec.scipy.stats  # noqa: F401 (waits for it)
+
         from ..stats import noncentral
 
         return getattr(noncentral, family).cdf(*arguments)

@@ -13,7 +13,6 @@ import gradspec.special  # noqa: F401 (as well)
 
 from ...special import polynomials
 from ...special.polynomials import _degree, _polynomial
-from ...support.dispatch import ops
 from ..values import reals
 
 

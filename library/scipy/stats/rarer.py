@@ -5,10 +5,11 @@ Defines their formulas as in SciPy's documentation: for `loc` 0 and `scale` 1.  
 
 import math
 
+import gradspec.scipy.special  # noqa: F401 (waits for it)
+
 from ...func import jvp, stop_gradient
 from ...generated.ops import abs, exp, hypot, log, log1p, logaddexp, maximum, ones_like, sqrt, square, where
 from ...special import betaln, log_ndtr
-import gradspec.scipy.special  # noqa: F401 (waits for it)
 from ..special.compositions import boxcox, kolmogorov, kolmogorov_lower, tklmbda
 from ..special.smooth_functions import hyp2f1
 from ..values import smooth

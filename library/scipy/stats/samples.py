@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+import gradspec.scipy.optimize  # noqa: F401 (waits for it)
+import gradspec.scipy.special  # noqa: F401 (as well)
+
 from ...core.conversion import asarray
 from ...generated.ops import abs, arctan2, asinh, cos, exp, log, log1p, sin, sqrt, square, where
 from ...special import betainc, exprel, gammaincc, ndtr, ndtri, stdtr
 from ...support.dispatch import ops
-import gradspec.scipy.optimize  # noqa: F401 (waits for it)
-import gradspec.scipy.special  # noqa: F401 (as well)
 from ..optimize.minimizing import minimize_scalar
 from ..special.compositions import boxcox as _boxcox
 from ..values import reals

@@ -4,7 +4,6 @@ import doctest
 import importlib
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.autograd import gradcheck, gradgradcheck
