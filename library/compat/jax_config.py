@@ -4,7 +4,7 @@ from typing import Any
 
 import gradspec as gs
 
-# Setting -> the values that change nothing here, and what to write for another value.
+# Setting -> the values that change nothing here, and the advice for another value.
 _SETTINGS: dict[str, tuple[tuple[Any, ...], str]] = {
     "jax_enable_x64": ((True,), "gs.set_default_dtype(gs.float32)"),
     "jax_platform_name": (("cpu",), "nothing: every tensor is in memory"),

@@ -23,7 +23,7 @@ def assert_close(actual: Any, expected: Any, *, rtol: float | None = None, atol:
     ----------
     actual, expected : array, number, or sequence or mapping of them
     rtol, atol : float, optional
-        Both or neither.  By default those of the less accurate of the two dtypes.
+        Both or neither.  By default the tolerances of the less accurate dtype.
     equal_nan : bool
         Whether NaN equals NaN.
     check_dtype : bool
