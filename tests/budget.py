@@ -36,7 +36,7 @@ BOUNDS: dict[str, int] = {
     "library/optim": 2628,
     "library/profiler": 1910,
     "library/random": 554,
-    "library/scipy": 16343,
+    "library/scipy": 16323,
     "library/signal": 117,
     "library/sparse": 968,
     "library/special": 177,

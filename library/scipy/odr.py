@@ -3,10 +3,9 @@
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.lazy_import import answer
-from .without import without_derivative
+from .without import add_without_derivative
 
-_without = without_derivative("odr")
-globals().update(_without)
-__all__ = sorted(_without)
+__all__: list[str] = []
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

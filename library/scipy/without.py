@@ -93,3 +93,10 @@ def without_derivative(module: str) -> dict[str, Callable[..., Any]]:
     kinds = (value_only, VALUES), (no_value, REFUSED), (handed_on, TOOLS)
     return {name: kind(module, name, why)
             for kind, table in kinds for why, names in table.get(module, {}).items() for name in names.split()}  # fmt: skip
+
+
+def add_without_derivative(names: dict[str, Any]) -> None:
+    """Add the names that the tables explain to the namespace of a submodule, and to its `__all__`."""
+    found = without_derivative(names["__name__"].partition(".scipy.")[2])
+    names.update(found)
+    names["__all__"] = sorted([*names["__all__"], *found])

@@ -8,7 +8,7 @@ from ...generated.ops import where
 from ...support.dispatch import ops
 from ...support.lazy_import import answer
 from ..values import reals
-from ..without import without_derivative
+from ..without import add_without_derivative
 
 
 def whiten(obs: Any, check_finite: bool | None = None) -> Any:
@@ -18,8 +18,7 @@ def whiten(obs: Any, check_finite: bool | None = None) -> Any:
     return obs / where(spread == 0, 1.0, ops.sqrt(where(spread == 0, 1.0, spread)))
 
 
-_without = without_derivative("cluster.vq")
-globals().update(_without)
-__all__ = sorted(["whiten", *_without])
+__all__ = ["whiten"]
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

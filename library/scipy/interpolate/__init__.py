@@ -10,7 +10,7 @@ from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipIn
 from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import PPoly
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, RBFInterpolator, griddata
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
@@ -19,8 +19,6 @@ __all__ = [
     "make_interp_spline", "make_smoothing_spline",
     "pchip_interpolate", "splev", "splint",
 ]  # fmt: skip
-_without = without_derivative("interpolate")
-globals().update(_without)
-__all__ = sorted([*__all__, *_without])
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

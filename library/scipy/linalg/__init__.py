@@ -10,12 +10,10 @@ from .equations import *  # noqa: F403
 from .factorizations import *  # noqa: F403
 from .matrix_functions import *  # noqa: F403
 from .special_matrices import *  # noqa: F403
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import answer
 
 __all__ = sorted(name for part in (equations, factorizations, matrix_functions, special_matrices) for name in part.__all__)
-_without = without_derivative("linalg")
-globals().update(_without)
-__all__ = sorted([*__all__, *_without])
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

@@ -18,7 +18,7 @@ from .ranks import morphological_laplace, white_tophat
 from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filter, minimum_filter1d, percentile_filter
 from .ranks import rank_filter
 from ..values import in_given_precision
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
@@ -33,8 +33,6 @@ __all__ = [
 ]  # fmt: skip
 
 in_given_precision(globals(), __all__)
-_without = without_derivative("ndimage")
-globals().update(_without)
-__all__ = sorted([*__all__, *_without])
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

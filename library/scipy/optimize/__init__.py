@@ -10,7 +10,7 @@ from .fitting import curve_fit, least_squares, lsq_linear, nnls
 from .minimizing import basinhopping, differential_evolution, dual_annealing, minimize, minimize_scalar, rosen, shgo
 from .programs import linear_sum_assignment, linprog
 from .roots import bisect, brenth, brentq, fixed_point, fsolve, newton, ridder, root, root_scalar, toms748
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
@@ -18,8 +18,6 @@ __all__ = [
     "fsolve", "least_squares", "linear_sum_assignment", "linprog", "lsq_linear", "minimize", "minimize_scalar", "newton",
     "nnls", "ridder", "root", "root_scalar", "rosen", "shgo", "toms748",
 ]  # fmt: skip
-_without = without_derivative("optimize")
-globals().update(_without)
-__all__ = sorted([*__all__, *_without])
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

@@ -16,7 +16,7 @@ from . import waves
 from .waves import *  # noqa: F403
 from .windows import get_window
 from ..values import in_given_precision
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
     "sosfiltfilt", "spectrogram", "stft", "upfirdn", "welch", "wiener", "windows",
 ]  # fmt: skip
 in_given_precision(globals(), __all__)
-_without = without_derivative("signal")
-globals().update(_without)
-__all__ = sorted([*__all__, *_without])
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

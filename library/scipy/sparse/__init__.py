@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import later
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 else:
     __getattr__ = later(__name__, {"": ("csgraph", "linalg")})
 
-_without = without_derivative("sparse")
-globals().update(_without)
-__all__ = sorted(["csgraph", "linalg", *_without])
+__all__ = ["csgraph", "linalg"]
+add_without_derivative(globals())
 __dir__ = __all__.copy

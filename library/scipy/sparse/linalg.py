@@ -25,7 +25,7 @@ from ...support.dispatch import ops
 from ...support.lazy_import import answer
 from ..optimize.attached import gated, number, numbers, refuse
 from ..values import in_given_precision
-from ..without import without_derivative
+from ..without import add_without_derivative
 
 __all__ = ["bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr", "minres", "spsolve"]
 
@@ -267,8 +267,6 @@ def lsmr(
 
 
 in_given_precision(globals(), __all__)
-_without = without_derivative("sparse.linalg")
-globals().update(_without)
-__all__ = sorted([*__all__, *_without])
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import gradspec  # noqa: F401 (waits for it)
 
 from .geometry import distance_matrix, geometric_slerp, minkowski_distance, minkowski_distance_p
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import later
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 else:
     __getattr__ = later(__name__, {"": ("distance", "transform")})
 
-_without = without_derivative("spatial")
-globals().update(_without)
-__all__ = sorted(["distance", "distance_matrix", "geometric_slerp", "minkowski_distance", "minkowski_distance_p", "transform", *_without])
+__all__ = ["distance", "distance_matrix", "geometric_slerp", "minkowski_distance", "minkowski_distance_p", "transform"]
+add_without_derivative(globals())
 __dir__ = __all__.copy

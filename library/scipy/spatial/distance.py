@@ -22,7 +22,7 @@ from ...special import rel_entr
 from ...support.dispatch import ops
 from ...support.lazy_import import answer
 from ..values import reals
-from ..without import without_derivative
+from ..without import add_without_derivative
 
 
 def _sum(x: Any) -> Any:
@@ -223,8 +223,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     return ops.concat([ops.zeros_like(x[:1]) if x.shape[0] else ops.zeros(1, dtype=x.dtype), x])[places + places.T]
 
 
-_without = without_derivative("spatial.distance")
-globals().update(_without)
-__all__ = sorted([*_WEIGHTED, *_OTHERS, "cdist", "pdist", "squareform", *_without])
+__all__ = [*_WEIGHTED, *_OTHERS, "cdist", "pdist", "squareform"]
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)

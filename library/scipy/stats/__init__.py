@@ -38,7 +38,7 @@ from .summaries import (
     boxcox_llf, describe, entropy, gmean, gzscore, hmean, kurtosis, linregress, moment, pearsonr, pmean, sem, skew, trim_mean,
     ttest_1samp, ttest_ind, ttest_rel, variation, wasserstein_distance, zmap, zscore,
 )  # fmt: skip
-from ..without import without_derivative
+from ..without import add_without_derivative
 from ...support.lazy_import import answer
 
 __all__ = [
@@ -59,9 +59,9 @@ __all__ = [
     "uniform", "variation", "vonmises", "vonmises_fisher", "vonmises_line", "wald", "wasserstein_distance", "weibull_max",
     "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf", "zipfian", "zmap", "zscore",
 ]  # fmt: skip
-_without = {**absent, **without_derivative("stats")}
-globals().update(_without)
-__all__ = sorted([*__all__, *samples.__all__, *_without])
+globals().update(absent)
+__all__ = [*__all__, *samples.__all__, *absent]
+add_without_derivative(globals())
 __dir__ = __all__.copy
 answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.
