@@ -100,11 +100,11 @@ def _derived(spec: Spec, op: Op, package: Package) -> str:
         rows.append(("jvp", f"{op.name} on {tangents}, which are zeros where there is no tangent"))
     rows += [(f"jvp {output}", source(rule)) for output, rule in derived.jvp.items()]
     for name, saved in derived.saved_for.items():
-        rows.append((f"saved for {name}", ", ".join(map(_saved, saved)) or "nothing"))
+        rows.append((f"saved for {name}", ", ".join(map(words_of_saved, saved)) or "nothing"))
     return _table(rows)
 
 
-def _saved(saved: Saved) -> str:
+def words_of_saved(saved: Saved) -> str:
     if saved.is_variable:
         return f"{saved.name} ({saved.kind})"
     return saved.name if saved.kind == "static" else f"{saved.name}.{saved.kind}"
@@ -119,17 +119,13 @@ def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
     """The Node and the wrapper as the templates write them now, with their lines in the generated files."""
     from .write.files import render_alone
 
-    patterns = {
-        f"functions/{op.family}.pyx": rf"cdef class {op.node}\(",
-        f"variable_type/{op.family}.pyx": rf"(?:cdef|def)\b.*\b(?:op_|jvp_)?{re.escape(op.name)}\(",
-    }
     parts, package = [], Package.at(root)
     if not package.is_library:
         return [_of_guest(spec, op, package)]
     for name, text in render_alone(spec, package, op).items():
         path = package.path(package.generated) / name
         lines = path.read_text().splitlines() if path.exists() else []
-        for block in _blocks(text, patterns[name]):
+        for block in definitions(op, name, text):
             first = block.partition("\n")[0]
             place = f":{lines.index(first) + 1}" if first in lines else ", which has it not yet"
             parts.append(f"{package.generated}/{name}{place}\n{block}")
@@ -145,8 +141,10 @@ def _of_guest(spec: Spec, op: Op, package: Package) -> str:
     return f"{name}\n{next(block for block in blocks if block.startswith(f'# {op.signature.source}')).rstrip()}"
 
 
-def _blocks(text: str, pattern: str) -> list[str]:
-    """The top-level definitions whose first line matches."""
+def definitions(op: Op, name: str, text: str) -> list[str]:
+    """The operator's node, or its wrapper and what belongs to it, in the text of a generated file."""
+    node, wrapper = rf"cdef class {op.node}\(", rf"(?:cdef|def)\b.*\b(?:op_|jvp_)?{re.escape(op.name)}\("
+    pattern = node if name.startswith("functions/") else wrapper
     lines, found = text.splitlines(), []
     for start, line in enumerate(lines):
         if re.match(pattern, line):

@@ -43,7 +43,7 @@ BOUNDS: dict[str, int] = {
     "library/utils": 1011,
     "runtime": 123,
     "library": 670,
-    "codegen": 15790,
+    "codegen": 15788,
 }
 
 

@@ -71,7 +71,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     from . import examples  # here, because it needs NumPy, unlike the other imports
 
     package = Package.at(place)
-    views, templates = _Views(spec), Templates(package, examples=examples)
+    views, templates = Views(spec), Templates(package, examples=examples)
     texts = {family.name: [views(op) for op in family.ops] for family in spec.families}
     everything = [text for family in texts.values() for text in family]
     files: dict[str, str] = {}
@@ -144,7 +144,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
 
 def render_family(spec: Spec, place: Package | Path, name: str) -> dict[str, str]:
     """The modules of one family."""
-    views, family = _Views(spec), next(family for family in spec.families if family.name == name)
+    views, family = Views(spec), next(family for family in spec.families if family.name == name)
     return _modules(spec, Templates(Package.at(place)), family, [views(op) for op in family.ops])
 
 
@@ -162,7 +162,7 @@ def _modules(spec: Spec, templates: Templates, family: Family, ops: list[OpText]
 
 def render_alone(spec: Spec, place: Package | Path, op: Op) -> dict[str, str]:
     """The node and operator modules of a family, rendered for one operator alone."""
-    templates, text = Templates(Package.at(place)), _Views(spec)(op)
+    templates, text = Templates(Package.at(place)), Views(spec)(op)
     family = next(family for family in spec.families if family.name == op.family)
     context = {"family": family, "ops": [text], "nodes": [text] if text.has_node else [], "loaded": []}
     folders = ["functions"] * text.has_node + ["variable_type"]
@@ -170,7 +170,7 @@ def render_alone(spec: Spec, place: Package | Path, op: Op) -> dict[str, str]:
     return {name: templates.rendered(name, template, **context) for name, template in names.items()}
 
 
-class _Views:
+class Views:
     """Operators in the form for templates."""
 
     def __init__(self, spec: Spec):

@@ -29,7 +29,7 @@ from codegen import show, spec_cache  # noqa: E402
 from codegen.package import Package  # noqa: E402
 from codegen.spec.model import Op, Spec  # noqa: E402
 from codegen.write import docstring_maths, examples, modes  # noqa: E402
-from codegen.write.files import _Views  # noqa: E402
+from codegen.write.files import Views  # noqa: E402
 
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
@@ -42,7 +42,8 @@ GUIDES = {
 }
 REFERENCE = """
     autograd func nn nn.functional nn.init optim optim.lr_scheduler distributions random utils.data sparse nested distributed
-    profiler scipy.special scipy.linalg scipy.fft scipy.integrate scipy.interpolate scipy.optimize scipy.signal scipy.stats scipy.ndimage
+    profiler scipy.special scipy.linalg scipy.fft scipy.integrate scipy.interpolate scipy.optimize scipy.signal
+    scipy.stats scipy.ndimage
     signal tree_util debug lax
 """.split()
 
@@ -58,7 +59,7 @@ class Operators:
     """The contents of operators' pages."""
 
     def __init__(self, spec: Spec):
-        self.spec, self.views, self.modes = spec, _Views(spec), modes.Modes(spec)
+        self.spec, self.views, self.modes = spec, Views(spec), modes.Modes(spec)
         self.entries = show.entries(spec)
         self.accuracy = dict(accuracy())
 
@@ -71,7 +72,8 @@ class Operators:
             "op": op, "place": place, "page": page(op),
             "also": [f"gs.{name}" for name in (*op.aliases, *(f"{where}.{name}".lstrip(".") for where, name in op.elsewhere))],
             "backward": docstring_maths.backward(op), "forward": docstring_maths.forward(op), "modes": self.modes.row(op),
-            "saved": saved(op), "entry": self.entries[op.name].rstrip(), "keys": self.keys(op), "session": self.session(op), "code": code(op),
+            "saved": saved(op), "entry": self.entries[op.name].rstrip(), "keys": self.keys(op),
+            "session": self.session(op), "code": code(op),
             "accuracy": [row for name in (op.name, *op.numpy) for row in self.accuracy.get(name, ())], "plot": plots.name(op),
         }  # fmt: skip
 
@@ -100,30 +102,21 @@ def saved(op: Op) -> list[tuple[str, str]]:
     return (
         []
         if derived is None
-        else [(name, ", ".join(map(show._saved, values)) or "nothing") for name, values in derived.saved_for.items()]
+        else [(name, ", ".join(map(show.words_of_saved, values)) or "nothing") for name, values in derived.saved_for.items()]
     )
 
 
 @functools.cache
-def definitions(file: str) -> dict[str, list[str]]:
-    """Operator or node -> its definitions in a generated file."""
-    found: dict[str, list[str]] = {}
-    path = ROOT / "generated" / file
-    for block in (
-        re.split(r"\n\n\n(?=\S)", path.read_text()) if path.exists() else ()
-    ):  # a family without derivatives has no nodes
-        if match := re.match(r"(?:@.*\n)*(?:cdef class|cdef|def)\b[^(\n]*?(\w+)\(", block):
-            found.setdefault(re.sub(r"^(?:op|jvp)_", "", match[1]), []).append(block.rstrip())
-    return found
+def generated(name: str) -> str:
+    """The text of a generated file; empty for the nodes of a family without derivatives."""
+    path = ROOT / "generated" / name
+    return path.read_text() if path.exists() else ""
 
 
 def code(op: Op) -> str:
     """The generated node and wrapper."""
-    parts = [
-        *definitions(f"functions/{op.family}.pyx").get(op.node, ()),
-        *definitions(f"variable_type/{op.family}.pyx").get(op.name, ()),
-    ]
-    return "\n\n\n".join(parts)
+    names = (f"{folder}/{op.family}.pyx" for folder in ("functions", "variable_type"))
+    return "\n\n\n".join(block for name in names for block in show.definitions(op, name, generated(name)))
 
 
 def accuracy() -> Iterator[tuple[str, list[list[str]]]]:
