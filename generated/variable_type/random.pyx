@@ -281,7 +281,7 @@ cdef object op_integers(object low, object high, object size, object dtype, obje
 
 def integers(low=0, high=None, size=None, *, dtype='int64', endpoint=False, generator=None, requires_grad=False):
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
-    if size is None and isinstance(high, (tuple, list)):
+    if size is None and isinstance(high, (tuple, list)) and high != [] and not [n for n in high if not isinstance(n, int)]:
         size, high = high, None
     result_ = op_integers(low, high, size, dtype, endpoint, generator)
     return result_.requires_grad_() if requires_grad else result_
@@ -540,7 +540,7 @@ cdef object op_randint(object low, object high, object size, object dtype, objec
 
 def randint(low=0, high=None, size=None, *, dtype='int64', generator=None, requires_grad=False):
     """Integers from `low` up to but not including `high`; from 0 up to `low` when `high` is None."""
-    if size is None and isinstance(high, (tuple, list)):
+    if size is None and isinstance(high, (tuple, list)) and high != [] and not [n for n in high if not isinstance(n, int)]:
         size, high = high, None
     result_ = op_randint(low, high, size, dtype, generator)
     return result_.requires_grad_() if requires_grad else result_

@@ -227,7 +227,7 @@ class TestFunctions:
         assert seen(gs) == seen(torch)
 
     def test_arguments_of_jvp(self):
-        import_jax = pytest.importorskip("jax", reason="compares with JAX, which is not installed")
+        import_jax = pytest.importorskip("jax", reason="compares with JAX's results, and JAX is not installed")
         with pytest.raises(TypeError, match=r"jvp: primals is a list; write a tuple of the arguments, jvp\(f, \(x,\), \(t,\)\)"):
             gs.func.jvp(lambda x: x * 2, [gs.ones(3)], [gs.ones(3)])
         with pytest.raises(RuntimeError, match="Expected primals to be a tuple"):

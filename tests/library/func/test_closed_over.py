@@ -27,6 +27,8 @@ NAMESPACES = [
     "special", "tree_util", "operators", "profiler", "test_util", "scipy.fft", "scipy.sparse.linalg", "autograd.checkpoint",
     "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "nn.utils.fusion",
     "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.prune", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "signal.windows", "scipy.signal.windows",
+    "scipy.cluster", "scipy.cluster.hierarchy", "scipy.cluster.vq", "scipy.differentiate", "scipy.odr", "scipy.sparse.csgraph", "scipy.spatial",
+    "scipy.spatial.distance", "scipy.spatial.transform",
 ]  # fmt: skip
 ONE, X = gs.ones(()), np.array([0.5, 1.25])
 
@@ -279,6 +281,7 @@ OTHERS = {
     "autograd.once_differentiable": "decorates a backward, and refuses its derivative",
     "debug.callback": "drops what the function gives",
     "register_nest": "takes a nest apart and puts it together",
+    **dict.fromkeys([f"scipy.special.{name}" for name in ("ncfdtr", "ncfdtridfd", "ncfdtridfn", "ncfdtrinc")], "f is a number"),
     "sparsity": "gives a pattern, no numbers",
     **dict.fromkeys(["operator", "operators.define", "operators.Operator"], "test_definitions.py: a kernel that gives a tensor is refused"),
     **dict.fromkeys(["scipy.objective", "scipy.Objective"], "made to hand numbers to SciPy"),
