@@ -1845,12 +1845,12 @@ def index_add_(x, axis, indices, source):
 
 def index_copy(x, axis, indices, source):
     if np.ndim(x) == 0:
-        return reshape(index_copy(reshape(x, (1,)), axis, indices, source), ())
+        return reshape(index_put(reshape(x, (1,)), formulas.along_axis(indices, axis, 1, np.ndim(source)), source), ())
     return index_put(x, formulas.along_axis(indices, axis, np.ndim(x), np.ndim(source)), source)
 
 def index_fill(x, axis, indices, value):
     if np.ndim(x) == 0:
-        return reshape(index_fill(reshape(x, (1,)), axis, indices, value), ())
+        return reshape(index_put(reshape(x, (1,)), formulas.along_axis(indices, axis, 1), value), ())
     return index_put(x, formulas.along_axis(indices, axis, np.ndim(x)), value)
 
 def index_put(x, index, value, accumulate=False):

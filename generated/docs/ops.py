@@ -1227,16 +1227,16 @@ describe({
         'x : array_like\n' 'axis : int\n' '    Axis of the indices.\n' 'indices : index\n'
         '    Integers; negative integers count from the end.\n' 'source : array_like\n' '    Values to write.',
         'index_copy(x, int axis, Index indices, source) -> y\n'
-        'composite: reshape(index_copy(reshape(x, (1,)), axis, indices, source), ()) if x.ndim == 0 else index_put(x,\n'
-        '  along_axis(indices, axis, x.ndim, source.ndim), source)',
+        'composite: reshape(index_put(reshape(x, (1,)), along_axis(indices, axis, 1, source.ndim), source), ()) if x.ndim\n'
+        '  == 0 else index_put(x, along_axis(indices, axis, x.ndim, source.ndim), source)',
         examples='>>> gs.index_copy([1.0, 2.0, 3.0], 0, [2, 0], [7.0, 8.0])\n' 'tensor([8., 2., 7.])'),
     "index_fill": docstring('A copy of `x` with `value` in the slices at `indices` along `axis`.', 'x : array_like\n'
         'axis : int\n' '    Axis of the indices.\n' 'indices : index\n' '    Integers; negative integers count from the end.\n'
         'value : array_like\n' '    A number, or an array that broadcasts to the slices.',
         'index_fill(x, int axis, Index indices, value) -> y\n'
-        'composite: reshape(index_fill(reshape(x, (1,)), axis, indices, value), ()) if x.ndim == 0 else index_put(x,\n'
-        '  along_axis(indices, axis, x.ndim), value)', examples='>>> gs.index_fill([1.0, 2.0, 3.0], 0, [2, 0], 7.0)\n'
-        'tensor([7., 2., 7.])'),
+        'composite: reshape(index_put(reshape(x, (1,)), along_axis(indices, axis, 1), value), ()) if x.ndim == 0 else\n'
+        '  index_put(x, along_axis(indices, axis, x.ndim), value)',
+        examples='>>> gs.index_fill([1.0, 2.0, 3.0], 0, [2, 0], 7.0)\n' 'tensor([7., 2., 7.])'),
     "index_put": docstring('A copy of `x` after x[index] = value; of equal indices the last wins.', 'x : array_like\n'
         'index : index\n' '    Index, as between brackets.\n' 'value : array_like\n'
         '    Values to write; they broadcast to x[index].\n' 'accumulate : bool, default False\n'

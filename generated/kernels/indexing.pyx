@@ -94,12 +94,16 @@ cdef object forward_index_add(object x, object axis, object indices, object sour
 
 cdef object forward_index_copy(object x, object axis, object indices, object source):
     if ndim_of(x) == 0:
-        return forward_reshape(forward_index_copy(forward_reshape(x, (1,)), axis, indices, source), ())
+        return forward_reshape(
+            forward_index_put(forward_reshape(x, (1,)), formulas.along_axis(indices, axis, 1, ndim_of(source)), source, False), ()
+        )
     return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x), ndim_of(source)), source, False)
 
 cdef object forward_index_fill(object x, object axis, object indices, object value):
     if ndim_of(x) == 0:
-        return forward_reshape(forward_index_fill(forward_reshape(x, (1,)), axis, indices, value), ())
+        return forward_reshape(
+            forward_index_put(forward_reshape(x, (1,)), formulas.along_axis(indices, axis, 1), value, False), ()
+        )
     return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value, False)
 
 cdef object forward_index_put(object x, object index, object value, object accumulate):

@@ -22,6 +22,8 @@ from gradspec.generated.kernels.indexing cimport (
     forward_getitem,
     forward__getitem_backward,
     forward_index_add,
+    forward_index_copy,
+    forward_index_fill,
     forward_index_put,
     forward__index_put_backward,
     forward_index_reduce,
@@ -437,9 +439,13 @@ cdef object op_index_copy(object x, object axis, object indices, object source):
     source = as_operand(source, "index_copy", "source")
 
     try:
-        if ndim_of(x) == 0:
-            return ops.reshape(ops.index_copy(ops.reshape(x, (1,)), axis, indices, source), ())
-        return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x), ndim_of(source)), source)
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+            if ndim_of(x) == 0:
+                return ops.reshape(
+                    ops.index_put(ops.reshape(x, (1,)), formulas.along_axis(indices, axis, 1, ndim_of(source)), source), ()
+                )
+            return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x), ndim_of(source)), source)
+        return wrap_forward(forward_index_copy(array_of(x), axis, index_of(indices), array_of(source)))
     except Exception as error_:
         raise explain(error_, "index_copy", x=x, axis=axis, indices=indices, source=source) from None
 
@@ -469,9 +475,11 @@ cdef object op_index_fill(object x, object axis, object indices, object value):
     value = as_operand(value, "index_fill", "value")
 
     try:
-        if ndim_of(x) == 0:
-            return ops.reshape(ops.index_fill(ops.reshape(x, (1,)), axis, indices, value), ())
-        return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
+        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & (DUAL | MAPPED):
+            if ndim_of(x) == 0:
+                return ops.reshape(ops.index_put(ops.reshape(x, (1,)), formulas.along_axis(indices, axis, 1), value), ())
+            return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
+        return wrap_forward(forward_index_fill(array_of(x), axis, index_of(indices), array_of(value)))
     except Exception as error_:
         raise explain(error_, "index_fill", x=x, axis=axis, indices=indices, value=value) from None
 
