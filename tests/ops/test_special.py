@@ -130,3 +130,19 @@ def test_functions_reach_the_ends_of_the_range(name, exact, ends, dtype):
             near = np.abs(wanted) > limits.max / 2
             np.testing.assert_allclose(found[~near], wanted[~near].astype(dtype), rtol=rtol, atol=8 * order * float(limits.smallest_subnormal))
             assert (np.isinf(found[near]) | np.isclose(found[near], wanted[near].astype(dtype), rtol=rtol)).all()
+
+
+@each("name", ["i0e", "i1e", "k0e", "k1e"])
+def test_scaled_bessel_functions_near_0(name):
+    """The factor exp(-abs(x)) counts in the slope long before it counts in the value."""
+    mpmath = pytest.importorskip("mpmath")
+    order, kind = int(name[1]), mpmath.besseli if name[0] == "i" else mpmath.besselk
+    scaled = lambda x: mpmath.exp(-x if name[0] == "i" else x) * kind(order, x)  # noqa: E731
+    points = 10.0 ** np.linspace(-15, -5, 21)
+    x = gs.tensor(points, requires_grad=True)
+    value = getattr(gs.special, name)(x)
+    (slope,) = gs.autograd.grad(value.sum(), x)
+    with mpmath.workdps(60):
+        exact = [(scaled(mpmath.mpf(p)), mpmath.diff(scaled, mpmath.mpf(p), h=mpmath.mpf(p) * mpmath.mpf(10) ** -20)) for p in points.tolist()]
+    np.testing.assert_allclose(value.detach(), [float(v) for v, _ in exact], rtol=1e-14)
+    np.testing.assert_allclose(slope, [float(s) for _, s in exact], rtol=3e-16 if name == "i1e" else 1e-13)

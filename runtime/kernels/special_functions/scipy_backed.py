@@ -191,15 +191,16 @@ def _bessel_near_0(name, v, x):
         return x**v / math.prod(range(1, 2 * v + 2, 2))
     if name == "spherical_yn":
         return -math.prod(range(1, 2 * v, 2)) / x ** (v + 1)
+    if name in ("ive", "kve"):
+        return np.exp(x if name == "kve" else -np.abs(np.real(x))) * _bessel_near_0(name[:2], v, x)
     sign = 1
-    if x.dtype.kind == "f" and v % 1 == 0 and name in ("iv", "ive", "jv"):
+    if x.dtype.kind == "f" and v % 1 == 0 and name in ("iv", "jv"):
         x, sign = np.abs(x), np.where(x < 0, (-1) ** v, 1)
     half = np.log(x) - math.log(2)
     if v < 0 and (v % 1 == 0 or name == "kv"):
         v, sign = -v, -sign if name in ("jv", "yv") and v % 2 else sign
-    if name in ("iv", "ive", "jv"):
-        scale = np.exp(-np.abs(np.real(x))) if name == "ive" else 1
-        return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1)) * scale
+    if name in ("iv", "jv"):
+        return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1))
     if v == 0:
         return -(half + np.euler_gamma) if name == "kv" else 2 / math.pi * (half + np.euler_gamma)
     if v < 0:
@@ -221,7 +222,7 @@ def _far_scaled_bessel(v, inverse, n, sign):
 def _kve(v, x):
     """``exp(x) * kv(v, x)``; for tiny numbers the first term of the series at 0."""
     tiny = (x < 1e-10) & (x > 0)
-    return np.where(tiny, _bessel_near_0("kv", v, np.where(tiny, x, 1e-10)), scipy_function("kve")(v, x))
+    return np.where(tiny, _bessel_near_0("kve", v, np.where(tiny, x, 1e-10)), scipy_function("kve")(v, x))
 
 
 def _erfcx_derivative(x, n, far):
