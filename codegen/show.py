@@ -142,7 +142,7 @@ def _of_guest(spec: Spec, op: Op, package: Package) -> str:
 
 
 def definitions(op: Op, name: str, text: str) -> list[str]:
-    """The operator's node, or its wrapper and what belongs to it, in the text of a generated file."""
+    """The operator's node, or its wrapper with its helpers, in the text of a generated file."""
     node, wrapper = rf"cdef class {op.node}\(", rf"(?:cdef|def)\b.*\b(?:op_|jvp_)?{re.escape(op.name)}\("
     pattern = node if name.startswith("functions/") else wrapper
     lines, found = text.splitlines(), []

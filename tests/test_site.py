@@ -18,7 +18,7 @@ from codegen import spec_cache  # noqa: E402
 from codegen.package import Package  # noqa: E402
 from codegen.write import docstring_maths  # noqa: E402
 
-SPEC = spec_cache.read(Package.at(ROOT))
+SPEC = spec_cache.analysed(Package.at(ROOT))
 
 
 def text(line):

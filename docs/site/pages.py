@@ -222,7 +222,7 @@ def operator_page(module: str, member: str, folder: Path) -> str:
 def main(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    spec = spec_cache.read(Package.at(ROOT))
+    spec = spec_cache.analysed(Package.at(ROOT))
     guides(folder)
     if "--without-plots" not in sys.argv:
         plots.draw(spec, folder / "operators")
