@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 
 class Later:
-    """A module whose names are looked up when they are used."""
+    """A module whose names are looked up when they are used; a test that uses one is skipped where the library is missing."""
 
     def __init__(self, name: str):
         self._name = name
@@ -18,7 +17,7 @@ class Later:
     def __getattr__(self, part: str) -> Any:
         if part == "_mock_name" or part.startswith("__"):
             raise AttributeError(part)  # pytest asks for these of every name in a file
-        return getattr(importlib.import_module(self._name), part)
+        return getattr(pytest.importorskip(self._name), part)
 
 
 def later(name: str, reason: str = "", needs: str = "") -> Any:

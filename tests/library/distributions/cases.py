@@ -6,9 +6,11 @@ Parameters are lists of numbers, whose batch is (2,), or callables that build on
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 import gradspec as gs
+from tests.later import later
+
+torch = later("torch")
 
 
 class Case(NamedTuple):

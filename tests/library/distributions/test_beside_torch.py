@@ -4,11 +4,13 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-import torch
 
 import gradspec as gs
 from tests.asked import each
+from tests.later import later
 from tests.library.distributions.cases import CASES, IDS, MATRICES, SIMPLEXES
+
+torch = later("torch")
 
 # PyTorch's trigamma has an error of some 1e-9, and its Bessel functions are polynomials with errors of 1e-7: these are compared with
 # SciPy's to all digits below.

@@ -4,10 +4,11 @@ import doctest
 import importlib
 from pathlib import Path
 
-import torch
-
 import gradspec as gs
 from tests.asked import each
+from tests.later import later
+
+torch = later("torch")
 
 FOLDER = Path(gs.distributions.__file__).parent
 MODULES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")

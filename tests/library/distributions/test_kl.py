@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-import torch
-from torch.distributions.kl import _KL_REGISTRY
 
 import gradspec as gs
 from gradspec.distributions.kl import _PAIRS
 from tests.asked import each
+from tests.later import later
 from tests.library.distributions.cases import COVARIANCE, SIMPLEX, find
+
+torch = later("torch")
+registry = later("torch.distributions.kl")
 
 PARAMETERS = {
     "Bernoulli": [{"probs": [0.3, 0.8]}, {"probs": [0.6, 0.75]}], "Beta": [{"concentration1": [1.4, 3.2], "concentration0": [1.7, 2.1]}, {"concentration1": [0.7, 2.2], "concentration0": [2.7, 0.6]}],
@@ -29,7 +31,7 @@ PARAMETERS = {
     "LogNormal": [{"loc": [0.3, -1.2], "scale": [0.7, 2.1]}, {"loc": [1.3, -0.2], "scale": [1.7, 0.6]}], "Chi2": [{"df": [0.7, 4.5]}, {"df": [1.7, 2.5]}],
 }  # fmt: skip
 FROM = {"ExponentialFamily": ["Wishart"], "Independent": [], "TransformedDistribution": ["LogNormal"]}
-REGISTERED = sorted((p.__name__, q.__name__) for p, q in _KL_REGISTRY)
+REGISTERED = sorted((p.__name__, q.__name__) for p, q in registry._KL_REGISTRY)
 PAIRS = sorted(
     {(one, other) for p, q in REGISTERED for one, other in zip(FROM.get(p, [p]), FROM.get(q, [q]))}
     | {("Chi2", "Chi2"), ("Chi2", "Gamma"), ("Chi2", "Normal")}

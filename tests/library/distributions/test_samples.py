@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
-import torch
 
 import gradspec as gs
 from tests.asked import each
+from tests.later import later
 from tests.library.distributions.cases import CASES, IDS, SIMPLEX
+
+torch = later("torch")
 
 COUNT = 20000
 d = gs.distributions

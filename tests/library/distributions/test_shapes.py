@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-import torch
 
 import gradspec as gs
 from tests.asked import each
+from tests.later import later
 from tests.library.distributions.cases import CASES, IDS, find
+
+torch = later("torch")
 
 
 @each("case", CASES, ids=IDS)

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-import torch
 
 import gradspec as gs
 from tests.asked import each
+from tests.later import later
 from tests.library.distributions.cases import CORRELATIONS, COVARIANCE, LINE, SIMPLEX
+
+torch = later("torch")
 
 VECTORS = [[0.3, -1.2, 0.7], [1.4, 0.2, -0.5]]
 MATRIX = [[[0.3, -1.2, 0.7], [1.4, 0.2, -0.5], [0.9, -0.4, 0.6]]]

@@ -285,7 +285,7 @@ def optimizer_of(library, name="SGD", **options):
 def schedule_of(library, name, optimizer, options):
     home = library.optim.swa_utils if name == "SWALR" else library.optim.lr_scheduler
     if library is not gs:
-        import torch.optim.swa_utils  # noqa: F401
+        pytest.importorskip("torch.optim.swa_utils", reason=TORCH)
     return getattr(home, name)(optimizer, **options)
 
 
