@@ -9,7 +9,8 @@ from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray
 from . import softmax as expressions
 from .softmax_rows cimport (
-    LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX, SOFTMAX_BACKWARD, Task, compute, plain,
+    LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX, SOFTMAX_BACKWARD, SOFTMAX_OR_ZERO, Task,
+    compute, plain,
 )
 from ..loops.memory cimport empty
 from ..loops.donated_buffer cimport give_up
@@ -97,7 +98,7 @@ def softmax(x, axis):
 
 def softmax_or_zero(x, axis, shared):
     """softmax along `axis`, zeros if every element is -inf, as `softmax.softmax_or_zero`."""
-    y = mapped(SOFTMAX, x, axis)
+    y = mapped(SOFTMAX_OR_ZERO, x, axis)
     return expressions.softmax_or_zero(x, axis, shared) if y is None else y
 
 

@@ -5,6 +5,7 @@ from ..loops.span cimport Span
 
 cdef enum Task:
     SOFTMAX
+    SOFTMAX_OR_ZERO
     LOG_SOFTMAX
     LOGSUMEXP
     LOGSUMEXP_BACKWARD

@@ -5,6 +5,7 @@ on short rows: the maximum, the sum, and the passes of `softmax_passes`.  Some o
 the flags are read before each.  About half of the time is NumPy's loop for exp, the lower limit.
 """
 
+from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -136,6 +137,8 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
         exps = scratch if task == LOGSUMEXP or task == LOG_SOFTMAX else y + row * n
         for i in range(some):
             most[i] = highest(x + (row + i) * n, n)
+            if task == SOFTMAX_OR_ZERO and most[i] == -INFINITY:
+                most[i] = 0
             if straight:
                 exp_less(<float*> x + (row + i) * n, <float> most[i], <float*> exps + i * n, n)
             else:
@@ -145,12 +148,14 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
             unary(&loops.exp, exps, exps, some * n)
         for i in range(some):
             sums[i] = total(exps + i * n, n)
+            if task == SOFTMAX_OR_ZERO and sums[i] == 0:
+                sums[i] = 1
         if task == CROSS_ENTROPY:
             unary(&loops.log, sums, logs, some)
         elif task == LOG_SOFTMAX or task == LOGSUMEXP:
             unary(&loops.log, sums, sums, some)
         for i in range(some):
-            if task == SOFTMAX:
+            if task == SOFTMAX or task == SOFTMAX_OR_ZERO:
                 over(exps + i * n, sums[i], n)
             elif task == CROSS_ENTROPY:
                 times(loops, exps + i * n, 1 / sums[i], n)
@@ -185,6 +190,9 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
     for i in range(1, span.length):
         for j in range(wide):
             most[j] = x[i * inner + j] if x[i * inner + j] > most[j] else most[j]
+    if task == SOFTMAX_OR_ZERO:
+        for j in range(wide):
+            most[j] = 0 if most[j] == -INFINITY else most[j]
     for i in range(span.length):
         shifted = spare if task == LOGSUMEXP else y + i * inner
         exps = spare if task == LOG_SOFTMAX else shifted
@@ -192,6 +200,9 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
         raised |= fp_raised() != 0
         unary(&loops.exp, shifted, exps, wide)
         binary(&loops.add, sums, exps, sums, wide)
+    if task == SOFTMAX_OR_ZERO:
+        for j in range(wide):
+            sums[j] = 1 if sums[j] == 0 else sums[j]
     if task == CROSS_ENTROPY:
         unary(&loops.log, sums, losses, wide)
         for j in range(wide):
