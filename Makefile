@@ -61,7 +61,7 @@ older: build
 
 lint: setup
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint runtime library
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint runtime library
 	$(BIN)/python -m tests.budget
 	$(BIN)/python -m tests.prose | tail -1
 

@@ -59,7 +59,8 @@ def page():
     found = {submodule: kinds(submodule) for submodule in SUBMODULES}
     counts = {sub: [sum(kind == one for kind, _ in rows.values()) for one in KINDS] for sub, rows in found.items()}
     counts["all"] = [sum(column) for column in zip(*counts.values())]
-    lines = [HEAD.format(version=version(scipy.__version__)), f"| submodule | names | {' | '.join(KINDS.values())} |", "|---|" + "--:|" * (len(KINDS) + 1)]
+    columns = ["submodule", "names", *KINDS.values()]
+    lines = [HEAD.format(version=version(scipy.__version__)), f"| {' | '.join(columns)} |", "|---|" + "--:|" * (len(columns) - 1)]
     lines += [f"| {sub} | {sum(row)} | {' | '.join(map(str, row))} |" for sub, row in counts.items()]
     for sub, rows in found.items():
         lines += [f"\n## {sub}\n", "| kind | names |", "|---|---|"]

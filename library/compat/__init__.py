@@ -104,7 +104,8 @@ def _of_numpy(namespace: str, own: bool) -> dict[str, str]:
     names = {name: f"numpy:{prefix}{name}" for name in dir(found(f"numpy:{namespace}")) if not name.startswith("_")}
     if own:
         values = vars(found(namespace)).items()
-        names |= {name: prefix + name for name, value in values if callable(value) and not isinstance(value, type) and name not in _NUMPYS and name[0] != "_"}
+        functions = [name for name, value in values if callable(value) and not isinstance(value, type) and name[0] != "_"]
+        names |= {name: prefix + name for name in functions if name not in _NUMPYS}
     return names
 
 

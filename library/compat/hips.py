@@ -22,7 +22,9 @@ def _steps(grad: Callable[[Any, int], Any], x0: Any, callback: Callback, num_ite
     return unflatten(x)
 
 
-def sgd(grad: Callable[[Any, int], Any], x0: Any, callback: Callback = None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9) -> Any:
+def sgd(
+    grad: Callable[[Any, int], Any], x0: Any, callback: Callback = None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
+) -> Any:
     """Minimise by gradient descent with momentum.
 
     Parameters
@@ -52,7 +54,8 @@ def sgd(grad: Callable[[Any, int], Any], x0: Any, callback: Callback = None, num
     return _steps(grad, x0, callback, num_iters, step)
 
 
-def rmsprop(grad: Callable[[Any, int], Any], x0: Any, callback: Callback = None, num_iters: int = 100, step_size: float = 0.1, gamma: float = 0.9,
+def rmsprop(grad: Callable[[Any, int], Any], x0: Any, callback: Callback = None, num_iters: int = 100, step_size: float = 0.1,
+            gamma: float = 0.9,
             eps: float = 1e-8) -> Any:  # fmt: skip
     """Minimise by steps divided by a running root mean square of the gradients.
 

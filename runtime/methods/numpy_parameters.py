@@ -155,8 +155,8 @@ def of_type(kind, name, serve):
 
     def checked(call, value):
         if not isinstance(value, kind):
-            others = ", ".join(f"{other}=" for other in sorted(call.keywords - {"axis", call.first}))
-            raise TypeError(f"{call.public_name}: argument '{name}' must be {SHOWN[kind]}, got {value!r}: positions are NumPy's; write {others or 'the name'}")
+            others = ", ".join(f"{other}=" for other in sorted(call.keywords - {"axis", call.first})) or "the name"
+            raise TypeError(f"{call.public_name}: argument '{name}' must be {SHOWN[kind]}, got {value!r}: positions are NumPy's; write {others}")
         return serve(call, value)
 
     return checked
