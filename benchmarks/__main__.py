@@ -9,6 +9,7 @@
     python -m benchmarks threads [WORD ...]       our threads beside BLAS's, 1, 2 and 4 of each
     python -m benchmarks memory [NAME ...]        the memory of a replayed step beside an eager step's
     python -m benchmarks accuracy                 errors of elementary functions beside JAX's
+    python -m benchmarks elementary               our loops of elementary functions beside NumPy's
     python -m benchmarks capture                  the cost of a recording
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
@@ -22,12 +23,19 @@ import importlib
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from . import accuracy, capture, kernels, memory, sweep, table, threads
+from . import accuracy, capture, elementary, kernels, memory, sweep, table, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
+
+# Measurements with arguments of their own.
+OTHERS: dict[str, Callable[[list[str]], int]] = {
+    "accuracy": lambda words: accuracy.main(), "capture": lambda words: capture.main(), "elementary": lambda words: elementary.main(),
+    "kernels": kernels.main, "memory": memory.main, "sweep": sweep.main, "threads": threads.main,
+}  # fmt: skip
 
 
 def arguments() -> argparse.Namespace:
@@ -87,18 +95,8 @@ def progress(text: str) -> None:
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["kernels"]:
-        return kernels.main(sys.argv[2:])
-    if sys.argv[1:2] == ["threads"]:
-        return threads.main(sys.argv[2:])
-    if sys.argv[1:2] == ["memory"]:
-        return memory.main(sys.argv[2:])
-    if sys.argv[1:2] == ["accuracy"]:
-        return accuracy.main()
-    if sys.argv[1:2] == ["capture"]:
-        return capture.main()
-    if sys.argv[1:2] == ["sweep"]:
-        return sweep.main(sys.argv[2:])
+    if sys.argv[1:] and sys.argv[1] in OTHERS:
+        return OTHERS[sys.argv[1]](sys.argv[2:])
     options = arguments()
     cases = {name: importlib.import_module(f"benchmarks.cases.{name}") for name in options.case or CASES}
     titles = {name: case.title for name, case in cases.items()}

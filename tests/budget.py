@@ -13,13 +13,13 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 16397,
-    "runtime/api": 2337,
+    "the core of the runtime": 16425,
+    "runtime/api": 2338,
     "runtime/compiler": 13236,
     "runtime/core": 4433,
     "runtime/engine": 2830,
     "runtime/formulas": 1179,
-    "runtime/kernels": 18710,
+    "runtime/kernels": 18738,
     "runtime/methods": 2236,
     "runtime/saved": 1675,
     "runtime/support": 2594,

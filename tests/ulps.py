@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -69,15 +70,15 @@ def doubles(name: str, count: int) -> Iterator[np.ndarray]:
             yield x[np.isfinite(y) & (np.abs(y) > np.finfo(float).tiny)]
 
 
-def worst_of_doubles(name: str, count: int) -> float:
-    """The largest error over random doubles."""
-    ours, numpys, worst = function(name), getattr(np, name), 0.0
+def worst_of_doubles(name: str, count: int, used: Any = None) -> float:
+    """The largest error over random doubles, of our function or of another one."""
+    used, numpys, worst = used or function(name).function, getattr(np, name), 0.0
     for x in doubles(name, count):
         with np.errstate(all="ignore"):
             if np.finfo(np.longdouble).nmant > 62:
-                found = errors(ours.function(x), numpys(x.astype(np.longdouble)))
+                found = errors(used(x), numpys(x.astype(np.longdouble)))
             else:
-                found = errors(ours.function(x[:1000]), [exact(name, v) for v in x[:1000]])
+                found = errors(used(x[:1000]), [exact(name, v) for v in x[:1000]])
         worst = max(worst, float(found.max()))
     return worst
 

@@ -8,10 +8,12 @@ ours with exactly NumPy's bits replace NumPy's in direct calls only.  Independen
 """
 
 import os
+import sys
 
 from libc.stdlib cimport malloc
 
 import numpy as np
+from numpy._core._multiarray_umath import __cpu_features__
 
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
@@ -41,6 +43,7 @@ cdef extern from "gradspec/kernels/fusion_engine/vectors.h":
         void* rest_data
     ctypedef struct Own:
         const char* name
+        int left
     const Own* gradspec_own
     int GRADSPEC_OWN_PAIR_COUNT
     ctypedef struct gradspec_pair_loop_float:
@@ -57,6 +60,7 @@ cdef extern from "gradspec/kernels/fusion_engine/vectors.h":
     void gradspec_exp_less(const float*, float, float*, npy_intp) noexcept nogil
     void gradspec_take_float(gradspec_vector_loop_float*, int) noexcept
     void gradspec_take_double(gradspec_vector_loop_double*, int) noexcept
+    void gradspec_take_numpys(gradspec_vector_loop_double*) noexcept
     void gradspec_take_pair_float(gradspec_pair_loop_float*, int) noexcept
     void gradspec_take_pair_double(gradspec_pair_loop_double*, int) noexcept
     void gradspec_inner_loop_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -77,23 +81,26 @@ cdef extern from "gradspec/kernels/fusion_engine/choices.h":
 
 _import_umath()
 
-cdef bint _enabled = gradspec_has_fused() and os.environ.get("GRADSPEC_ELEMENTARY", "") != "numpy"
+cdef str _asked = os.environ.get("GRADSPEC_ELEMENTARY", "")
+cdef bint _enabled = gradspec_has_fused() and _asked != "numpy"
+# NumPy has loops for AVX-512 where it is linked with SVML, which is for Linux.
+cdef bint _wide = _asked != "gradspec" and sys.platform == "linux" and bool(__cpu_features__.get("AVX512_SKX"))
 cdef dict _made = {}    # from NumPy's function to ours
 
 
 def chosen():
     """The implementation of each unary elementary function: ``{name: {dtype: "gradspec" or "NumPy"}}``, by NumPy's names."""
-    return _owners([_own_name(place) for place in range(GRADSPEC_OWN_COUNT)])
+    return _owners({_own_name(place): bool(gradspec_own[place].left) for place in range(GRADSPEC_OWN_COUNT)})
 
 
 def chosen_of_two():
     """The same for functions of two operands."""
-    return _owners([_own_pair_name(place) for place in range(GRADSPEC_OWN_PAIR_COUNT) if not gradspec_own_pairs[place].exact])
+    return _owners({_own_pair_name(place): False for place in range(GRADSPEC_OWN_PAIR_COUNT) if not gradspec_own_pairs[place].exact})
 
 
-def _owners(names):
+def _owners(left):
     by = "gradspec" if _enabled else "NumPy"
-    return {name: {"float32": by, "float64": by} for name in names}
+    return {name: {"float32": by, "float64": "NumPy" if _wide and numpys else by} for name, numpys in left.items()}
 
 
 cdef str _own_name(int place):
@@ -136,7 +143,10 @@ cdef object of_one(object function, int place):
         function, gradspec_inner_loop_float, single, &single.rest, &single.rest_data,
         gradspec_inner_loop_double, twice, &twice.rest, &twice.rest_data)
     gradspec_take_float(single, place)  # which has a separate loop for the remaining arguments
-    gradspec_take_double(twice, place)
+    if _wide and gradspec_own[place].left:
+        gradspec_take_numpys(twice)
+    else:
+        gradspec_take_double(twice, place)
     return found
 
 

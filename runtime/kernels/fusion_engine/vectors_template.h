@@ -37,6 +37,7 @@ static inline BITS TYPED(is_other)(const TYPED(vector_loop) *loop, const T *x) {
 GRADSPEC_FUSED static int TYPED(has_others)(const TYPED(vector_loop) *loop, const T *x, npy_intp n) {
     const TYPED(vector_loop) held = *loop;
     BITS found = 0;
+    if (held.above[0] == 0 && held.above[1] == MAGNITUDE) return 0;  /* the loop is for all */
     for (npy_intp i = 0; i < n; i++) found |= TYPED(is_other)(&held, x + i);
     return found < 0;
 }
