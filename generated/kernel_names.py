@@ -174,7 +174,7 @@ PYTHON = {
         "exprel_derivative", "log1p_ratio_derivative",
     ),
     "special_functions.scipy_backed": (
-        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special",
+        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special", "zeta",
     ),
     "special_functions.zeta": (
         "zeta_slope",

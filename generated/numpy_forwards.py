@@ -3301,7 +3301,7 @@ def yv(v, x):
     return kernels.bessel('yv', v, x)
 
 def zeta(s, q=1.0):
-    return kernels.special('zeta', s, q)
+    return kernels.zeta(s, q)
 
 def _zeta_slope(n, s, q):
     return kernels.zeta_slope(n, s, q)

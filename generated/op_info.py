@@ -194,7 +194,7 @@ OPS = (
     OpInfo('polygamma', 'pointwise_unary', 'polygamma(int n, x) -> y', 'partial', 'real', domain='x > 0',
         variants=('function', 'out'), arguments=(('n', 'int', None, False), ('x', 'Array', None, False),), inputs=('x',),
         saved=('n', 'x'), node='PolygammaBackward', samples=('f(1, x(3, 4))', 'f(2, x(4, 3).T)'),
-        examples=(('f(1, 1.0)', 'pi ** 2 / 6'),), exact=True),
+        examples=(('f(1, 1.0)', 'pi ** 2 / 6'), ('f(1, -1e15 - 0.5)', 'pi ** 2'),), exact=True),
     OpInfo('positive', 'pointwise_unary', 'positive(x) -> y', 'partial', 'any', numpy=('positive',),
         variants=('function', 'method'), operator='__pos__', inputs=('x',), node='PositiveBackward', samples=UNARY,
         examples=(('f([-2.0, 3.0])', '[-2, 3]'),), exact=True),

@@ -345,7 +345,7 @@ cdef object forward_yv(object v, object x):
 
 cdef object forward_zeta(object s, object q):
     try:
-        return as_array(kernels.special('zeta', s, q))
+        return as_array(kernels.zeta(s, q))
     except Exception as error_:
         raise explain(error_, "zeta", s=s, q=q) from None
 

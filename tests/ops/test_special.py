@@ -1,5 +1,6 @@
 """Special functions agree with SciPy's under the same names, in values, signatures and where derivatives are hard."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -146,3 +147,12 @@ def test_scaled_bessel_functions_near_0(name):
         exact = [(scaled(mpmath.mpf(p)), mpmath.diff(scaled, mpmath.mpf(p), h=mpmath.mpf(p) * mpmath.mpf(10) ** -20)) for p in points.tolist()]
     np.testing.assert_allclose(value.detach(), [float(v) for v, _ in exact], rtol=1e-14)
     np.testing.assert_allclose(slope, [float(s) for _, s in exact], rtol=3e-16 if name == "i1e" else 1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polygamma_far_below_0_is_that_of_the_fractional_part(n, dtype):
+    """SciPy adds the terms below 0 one by one, and never comes back from -1e15."""
+    x = np.array([-63.75, -64.25, -200.125, -4096.875, -1e5 - 0.25], dtype)
+    np.testing.assert_allclose(gs.special.polygamma(n, x), [float(mpmath.polygamma(n, float(v))) for v in x], rtol=20 * np.finfo(dtype).eps)
+    assert gs.special.zeta(2.0, gs.tensor(-1e15 - 0.5)).item() == pytest.approx(np.pi**2, rel=1e-15)

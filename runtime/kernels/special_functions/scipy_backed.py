@@ -9,7 +9,7 @@ from ..elementwise import error_function
 from ..fusion_engine.program import Program
 from ..loops.scipy_fallback import one_by_one, scipy_function
 
-__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special"]
+__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special", "zeta"]
 
 
 def bessel(name, v, x):
@@ -147,7 +147,18 @@ def polygamma(n, x):
     # (-1)**(n + 1) n! zeta(n + 1, x)
     x = np.asarray(x)
     scale = (-1.0) ** (n + 1) * math.factorial(n)
-    return scale * scipy_function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
+    return scale * zeta(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
+
+
+def zeta(s, q):
+    """The sum of ``(q + k)**-s`` over k >= 0. Needs SciPy, which adds the terms before 0 one by one: minutes for a large -q."""
+    far = (np.asarray(q) < -64) & np.isfinite(q) & (np.asarray(s) > 1) & (np.asarray(s) % 1 == 0)
+    if not far.any():
+        return special("zeta", s, q)
+    # Over all integers k the sum depends on the fractional part alone, and is reflected: (1 - q + k)**-s is (-1)**s (q - 1 - k)**-s.
+    part = np.where(far, q - np.floor(q), q)
+    before = special("zeta", s, np.where(far, 1 - part, 1)) - special("zeta", s, np.where(far, 1 - q, 1))
+    return special("zeta", s, part) + np.where(far, np.where(np.asarray(s) % 2 == 0, before, -before), 0)
 
 
 def modified_bessel(name, x):
