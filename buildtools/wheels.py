@@ -50,6 +50,7 @@ def has_unique_names(wheel: Path) -> bool:
 
 
 def main() -> int:
+    print("from", run("git", "describe", "--always", "--tags", "--dirty").strip())
     environment = {"SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct").strip()}
     shutil.rmtree(DIST, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -258,6 +258,10 @@ def main() -> int:
             parser.error("debootstrap is not installed: apt-get install debootstrap qemu-user-static")
         given.roots.mkdir(parents=True, exist_ok=True)
         for name in given.systems or systems:
+            machine = systems[name].get("machine")
+            if machine and not Path(f"/proc/sys/fs/binfmt_misc/qemu-{machine}").exists():
+                parser.error(f"{name}: this kernel does not start programs for {machine}: mount -t binfmt_misc binfmt_misc "
+                             f"/proc/sys/fs/binfmt_misc && update-binfmts --enable qemu-{machine}")  # fmt: skip
             system = System(name, systems[name] | ({"tests": given.tests} if given.tests else {}), given.roots)
             system.make()
             table.add(system.run(given.workers))
