@@ -38,3 +38,11 @@ def left_by_scipy(tensor):
             return found
         frame = frame.f_back
     return None
+
+
+def asked_by_solver():
+    """Whether a solver of scipy.optimize is calling: those in C, such as L-BFGS-B, take a gradient only as an ndarray."""
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_globals.get("__name__") or "").startswith("gradspec."):
+        frame = frame.f_back
+    return frame is not None and (frame.f_globals.get("__name__") or "").startswith("scipy.optimize.")
