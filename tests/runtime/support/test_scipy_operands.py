@@ -76,3 +76,6 @@ def test_nothing_is_detached_by_a_solver():
     with pytest.raises((TypeError, RuntimeError)):
         optimize.minimize(lambda x: ((x - a) ** 2).sum(), np.zeros(2), jac=lambda x: 2 * (x - a), method="L-BFGS-B")
     assert isinstance(np.atleast_1d(gs.ones(())), gs.Tensor)  # asked by anybody else
+    kinds = set()
+    optimize.minimize(lambda x: kinds.add(type(np.atleast_1d(gs.asarray(x)))) or rosen(x), np.zeros(2), method="L-BFGS-B")
+    assert kinds == {gs.Tensor}  # by a function of the user that a solver calls
