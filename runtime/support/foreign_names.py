@@ -83,6 +83,10 @@ NAMES = {
         "PyTreeDef KeyEntry KeyPath FlattenedIndexKey flatten_one_level* default_registry "
         "leaves structure leaves_with_path map_with_path flatten_with_path reduce_associative static"
     ),
+    "write gs.tree_util.tree_map(lambda *items: list(items), *trees), which turns a list of trees into a tree of lists": (
+        "tree.transpose tree_util.tree_transpose"
+    ),
+    "write gs.tree_util.tree_map(lambda x: value, tree)": "tree.broadcast",
     "write Python's own: containers need no wrapping": "dict list tuple isinstance type",
     "write gs.func.register_nest(cls, flatten, unflatten): values of the class are arguments then": (
         "Box VSpace register_pytree_with_keys*"

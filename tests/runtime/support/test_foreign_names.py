@@ -165,6 +165,7 @@ ASTRAY = {
     "gs.fromfunction": "write np.fromfunction: it has no derivative here", "gs.image": "write gs.nn.interpolate",
     "gs.distributed.broadcast": "write gs.distributed.value_and_grad", "gs.compiler": "write gs.compile(f)",
     "gs.utils.data.DataChunk": "no counterpart in gs.utils.data", "gs.isrealobj": "write np.isrealobj, which takes tensors",
+    "gs.tree.transpose": "write gs.tree_util.tree_map(", "gs.tree.broadcast": "write gs.tree_util.tree_map(",
     "gs.profiler.trace": "write gs.profiler.profile", "gs.jit.script": "",
 }  # fmt: skip
 
