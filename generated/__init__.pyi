@@ -44,6 +44,7 @@ from .compiler.compiled_function import jit as jit
 from .compiler.files.loaded_program import load_program as load_program
 from .func import *
 from .operators import operator as operator
+from .random import Generator as Generator
 from .sparse import sparse_coo_tensor as sparse_coo_tensor
 from .sparse import sparse_csr_tensor as sparse_csr_tensor
 from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_

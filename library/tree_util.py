@@ -5,8 +5,8 @@ keeps its own order.
 """
 
 import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
@@ -17,14 +17,15 @@ from .func.pytree_registry import register_nest as register_pytree_node
 from .func.pytree_registry import register_nest as register_pytree_node_class
 from .support.dispatch import ops
 from .support.lazy_import import answer
-from .support.pytree import Taken, alike, flatten, paired, parts, rebuild, steps
+from .support.pytree import Attribute, Taken, alike, flatten, paired, parts, rebuild, steps
 
 if TYPE_CHECKING:
     from .generated.tensor import Tensor
 
 __all__ = [
-    "ravel_pytree", "register_dataclass", "register_pytree_node", "register_pytree_node_class", "register_static", "tree_all",
-    "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten",
+    "DictKey", "GetAttrKey", "SequenceKey", "keystr", "ravel_pytree", "register_dataclass", "register_pytree_node",
+    "register_pytree_node_class", "register_static", "tree_all", "tree_flatten", "tree_flatten_with_path", "tree_leaves",
+    "tree_leaves_with_path", "tree_map", "tree_map_with_path", "tree_reduce", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 __dir__ = __all__.copy
 answer(__name__)
@@ -52,6 +53,81 @@ class _Structure:
 
     def __repr__(self) -> str:
         return f"PyTreeDef({self.unflatten(['*'] * self.num_leaves)!r})".replace("'*'", "*")
+
+
+class DictKey(NamedTuple):
+    """A step of a path: the item of a dictionary."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+
+class SequenceKey(NamedTuple):
+    """A step of a path: the item of a tuple or a list, or a part of a registered class."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx}]"
+
+
+class GetAttrKey(NamedTuple):
+    """A step of a path: the field of a dataclass or a named tuple."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+
+def keystr(keys: Any, *, simple: bool = False, separator: str = "") -> str:
+    """A path as text, as in code: `['layers'][0].weight`.
+
+    Parameters
+    ----------
+    keys : tuple
+        A path of `tree_flatten_with_path`.
+    simple : bool
+        Whether to leave brackets, quotes and points out.
+    separator : str
+        Text between the steps.
+    """
+    return separator.join(str(key[0]) if simple else str(key) for key in keys)
+
+
+def tree_leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
+    """A path, which is a tuple of keys, and the leaf at it, for each leaf of a nest."""
+    return list(_with_path(tree, ()))
+
+
+def tree_flatten_with_path(tree: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    """Paths and leaves, as of `tree_leaves_with_path`, and the structure."""
+    return tree_leaves_with_path(tree), tree_structure(tree)
+
+
+def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """`tree_map` with the path of each leaf as the first argument of `f`."""
+    paths, structure = tree_flatten_with_path(tree)
+    others = (_in_order(tree, other, "") for other in rest)
+    return structure.unflatten(f(path, leaf, *row) for (path, leaf), *row in zip(paths, *others, strict=True))
+
+
+def _with_path(tree: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    found = parts(tree)
+    if found is None:
+        if tree is not None:
+            yield path, tree
+        return
+    like, keys, items = found
+    if keys is None:
+        fields = getattr(tree, "_fields", None)
+        steps_ = [SequenceKey(i) for i in range(len(items))] if fields is None else [GetAttrKey(name) for name in fields]
+    else:
+        steps_ = [GetAttrKey(str(key)) if type(key) is Attribute else DictKey(key) for key in keys]
+    for step, item in zip(steps_, items):
+        yield from _with_path(item, (*path, step))
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Any]:

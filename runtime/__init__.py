@@ -81,26 +81,26 @@ _namespaces = (
 _func = (
     "associative_scan", "checkpoint", "closure_convert", "cond", "custom_jvp", "custom_linear_solve", "custom_root",
     "custom_vjp", "custom_vmap", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum",
-    "defvjp_argnums", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
+    "defvjp_argnums", "deriv", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
     "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
-    "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
-    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp", "make_hvp",
-    "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest",
+    "hessian_tensor_product", "hessian_vector_product", "holomorphic_grad", "hvp", "implicit", "io_callback", "jacfwd",
+    "jacobian", "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp",
+    "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest",
     "replace_all_batch_norm_modules_", "scan", "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan",
-    "SparsePlan", "sparsity", "stack_module_state", "stop_gradient", "switch", "value_and_grad", "value_and_laplacian",
-    "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "SparsePlan", "sparsity", "stack_module_state", "stop_gradient", "switch", "tensor_jacobian_product", "value_and_grad",
+    "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
 _sparse = "sparse_coo_tensor", "sparse_csr_tensor"
 _late = {
     "operators": ("operator",), "compiler.compiled_function": ("compile", "jit"),
-    "compiler.files.loaded_program": ("load_program",), "sparse": _sparse,
+    "compiler.files.loaded_program": ("load_program",), "random": ("Generator",), "sparse": _sparse,
 }  # fmt: skip
 __getattr__ = later(__name__, {"": _namespaces, "func": _func, **_late})
 answer_imports()
 offer_backend()
 
 __all__ = sorted([
-    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
+    "Generator", "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
     "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "finfo", "float_power",
     "from_dlpack", "from_numpy", "geomspace", "get_default_dtype", "get_num_threads", "iinfo", "inference_mode",
     "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero", "is_same_size",

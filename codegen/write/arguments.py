@@ -87,6 +87,8 @@ class Bindings:
                 calls[a.name] = f'as_index({a.name}, {where}, "{a.name}")'
             elif base == "Mask":
                 calls[a.name] = f'as_mask({a.name}, {where}, "{a.name}")'
+            elif base == "int" and is_list and self.names_axes(a):
+                calls[a.name] = f"as_axes({a.name}, {self.arrays[0].name}, {where})"
             elif base == "int" and is_list:
                 calls[a.name] = f'as_ints({a.name}, {where}, "{a.name}", {a.type.length or -1})'
             elif not is_list:
@@ -96,6 +98,11 @@ class Bindings:
             if a.type.optional and a.name in calls and base != "Generator":  # None is a valid generator
                 calls[a.name] = f"None if {a.name} is None else {calls[a.name]}"
         return calls
+
+    def names_axes(self, argument: Argument) -> bool:
+        """Whether an argument has only axes of the first array, which may be a number; formulas have converted theirs."""
+        several = [a for a in self.arguments if a.type.base == "int" and a.type.is_list]
+        return argument.name == "axis" and argument.type.optional and len(several) == 1 and not self.name.startswith("_")
 
     def inplace_conversion(self, entry: str) -> dict[str, str]:
         """`conversion` for an in-place operator: its target must be a tensor of a dtype that the op takes."""

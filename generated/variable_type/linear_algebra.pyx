@@ -178,7 +178,7 @@ from gradspec.generated.functions.linear_algebra cimport (
     VecdotBackward,
     WeightedRowsBackward,
 )
-from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
+from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
     any_needs_grad,
     connect_all,
@@ -394,7 +394,7 @@ cdef object op_array_norm(object x, object ord, object axis, object keepdims):
         return listened(state_, "array_norm", <void*> op_array_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "linalg.norm", "x")
     ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "linalg.norm", "ord")
-    axis = None if axis is None else as_ints(axis, "linalg.norm", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "linalg.norm")
     keepdims = as_bool(keepdims, "linalg.norm", "keepdims")
 
     try:

@@ -66,7 +66,7 @@ from gradspec.generated.functions.reductions cimport (
     VarMeanBackward,
     PowerNormBackward,
 )
-from gradspec.core.arguments cimport as_bool, as_float, as_ints
+from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear, push_whole
@@ -85,7 +85,7 @@ cdef object op_all(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "all", <void*> op_all, (x, axis, keepdims))
     x = as_operand(x, "all", "x")
-    axis = None if axis is None else as_ints(axis, "all", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "all")
     keepdims = as_bool(keepdims, "all", "keepdims")
 
     return wrap_forward(forward_all(array_of(x), axis, keepdims))
@@ -112,7 +112,7 @@ cdef object op_amax(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "amax", <void*> op_amax, (x, axis, keepdims))
     x = as_operand(x, "amax", "x")
-    axis = None if axis is None else as_ints(axis, "amax", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "amax")
     keepdims = as_bool(keepdims, "amax", "keepdims")
 
     try:
@@ -145,7 +145,7 @@ cdef object op_amin(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "amin", <void*> op_amin, (x, axis, keepdims))
     x = as_operand(x, "amin", "x")
-    axis = None if axis is None else as_ints(axis, "amin", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "amin")
     keepdims = as_bool(keepdims, "amin", "keepdims")
 
     try:
@@ -178,7 +178,7 @@ cdef object op_any(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "any", <void*> op_any, (x, axis, keepdims))
     x = as_operand(x, "any", "x")
-    axis = None if axis is None else as_ints(axis, "any", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "any")
     keepdims = as_bool(keepdims, "any", "keepdims")
 
     return wrap_forward(forward_any(array_of(x), axis, keepdims))
@@ -236,7 +236,7 @@ cdef object op_count_nonzero(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "count_nonzero", <void*> op_count_nonzero, (x, axis, keepdims))
     x = as_operand(x, "count_nonzero", "x")
-    axis = None if axis is None else as_ints(axis, "count_nonzero", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "count_nonzero")
     keepdims = as_bool(keepdims, "count_nonzero", "keepdims")
 
     return wrap_forward(forward_count_nonzero(array_of(x), axis, keepdims))
@@ -289,7 +289,7 @@ cdef object op_logmeanexp(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "logmeanexp", <void*> op_logmeanexp, (x, axis, keepdims))
     x = as_operand(x, "logmeanexp", "x")
-    axis = None if axis is None else as_ints(axis, "logmeanexp", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "logmeanexp")
     keepdims = as_bool(keepdims, "logmeanexp", "keepdims")
 
     try:
@@ -311,7 +311,7 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "logsumexp", <void*> op_logsumexp, (x, axis, keepdims))
     x = as_operand(x, "logsumexp", "x")
-    axis = None if axis is None else as_ints(axis, "logsumexp", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "logsumexp")
     keepdims = as_bool(keepdims, "logsumexp", "keepdims")
 
     if needs_grad(state_, x):
@@ -392,7 +392,7 @@ cdef object op_max(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "max", <void*> op_max, (x, axis, keepdims))
     x = as_operand(x, "max", "x")
-    axis = None if axis is None else as_ints(axis, "max", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "max")
     keepdims = as_bool(keepdims, "max", "keepdims")
 
     if needs_grad(state_, x):
@@ -448,7 +448,7 @@ cdef object op_mean(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "mean", <void*> op_mean, (x, axis, keepdims))
     x = as_operand(x, "mean", "x")
-    axis = None if axis is None else as_ints(axis, "mean", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "mean")
     keepdims = as_bool(keepdims, "mean", "keepdims")
 
     if needs_grad(state_, x):
@@ -499,7 +499,7 @@ cdef object op_min(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "min", <void*> op_min, (x, axis, keepdims))
     x = as_operand(x, "min", "x")
-    axis = None if axis is None else as_ints(axis, "min", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "min")
     keepdims = as_bool(keepdims, "min", "keepdims")
 
     if needs_grad(state_, x):
@@ -553,7 +553,7 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanmean", <void*> op_nanmean, (x, axis, keepdims))
     x = as_operand(x, "nanmean", "x")
-    axis = None if axis is None else as_ints(axis, "nanmean", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanmean")
     keepdims = as_bool(keepdims, "nanmean", "keepdims")
 
     try:
@@ -580,7 +580,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nansum", <void*> op_nansum, (x, axis, keepdims))
     x = as_operand(x, "nansum", "x")
-    axis = None if axis is None else as_ints(axis, "nansum", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nansum")
     keepdims = as_bool(keepdims, "nansum", "keepdims")
 
     try:
@@ -637,7 +637,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
         return listened(state_, "norm", <void*> op_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "norm", "x")
     ord = as_float(ord, "norm", "ord")
-    axis = None if axis is None else as_ints(axis, "norm", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "norm")
     keepdims = as_bool(keepdims, "norm", "keepdims")
 
     try:
@@ -724,7 +724,7 @@ cdef object op_prod(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "prod", <void*> op_prod, (x, axis, keepdims))
     x = as_operand(x, "prod", "x")
-    axis = None if axis is None else as_ints(axis, "prod", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "prod")
     keepdims = as_bool(keepdims, "prod", "keepdims")
 
     if needs_grad(state_, x):
@@ -801,7 +801,7 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "std", <void*> op_std, (x, axis, keepdims, correction))
     x = as_operand(x, "std", "x")
-    axis = None if axis is None else as_ints(axis, "std", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "std")
     keepdims = as_bool(keepdims, "std", "keepdims")
     correction = as_float(correction, "std", "correction")
 
@@ -856,7 +856,7 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "std_mean", <void*> op_std_mean, (x, axis, keepdims, correction))
     x = as_operand(x, "std_mean", "x")
-    axis = None if axis is None else as_ints(axis, "std_mean", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "std_mean")
     keepdims = as_bool(keepdims, "std_mean", "keepdims")
     correction = as_float(correction, "std_mean", "correction")
 
@@ -905,7 +905,7 @@ cdef object op_sum(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "sum", <void*> op_sum, (x, axis, keepdims))
     x = as_operand(x, "sum", "x")
-    axis = None if axis is None else as_ints(axis, "sum", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "sum")
     keepdims = as_bool(keepdims, "sum", "keepdims")
 
     if needs_grad(state_, x):
@@ -1057,7 +1057,7 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "var", <void*> op_var, (x, axis, keepdims, correction))
     x = as_operand(x, "var", "x")
-    axis = None if axis is None else as_ints(axis, "var", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "var")
     keepdims = as_bool(keepdims, "var", "keepdims")
     correction = as_float(correction, "var", "correction")
 
@@ -1103,7 +1103,7 @@ cdef object op_var_mean(object x, object axis, object keepdims, object correctio
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "var_mean", <void*> op_var_mean, (x, axis, keepdims, correction))
     x = as_operand(x, "var_mean", "x")
-    axis = None if axis is None else as_ints(axis, "var_mean", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "var_mean")
     keepdims = as_bool(keepdims, "var_mean", "keepdims")
     correction = as_float(correction, "var_mean", "correction")
 
@@ -1145,7 +1145,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
         return listened(state_, "vector_norm", <void*> op_vector_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "vector_norm", "x")
     ord = as_float(ord, "vector_norm", "ord")
-    axis = None if axis is None else as_ints(axis, "vector_norm", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "vector_norm")
     keepdims = as_bool(keepdims, "vector_norm", "keepdims")
 
     try:

@@ -39,7 +39,7 @@ from gradspec.generated.kernels.statistics cimport (
     forward__place,
 )
 from gradspec.generated.functions.statistics cimport NanmaxBackward, NanminBackward
-from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
+from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, push_forward
@@ -66,7 +66,7 @@ cdef object op_aminmax(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "aminmax", <void*> op_aminmax, (x, axis, keepdims))
     x = as_real_operand(x, "aminmax", "x")
-    axis = None if axis is None else as_ints(axis, "aminmax", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "aminmax")
     keepdims = as_bool(keepdims, "aminmax", "keepdims")
 
     try:
@@ -99,7 +99,7 @@ cdef object op_average(object x, object axis, object weights, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "average", <void*> op_average, (x, axis, weights, keepdims))
     x = as_operand(x, "average", "x")
-    axis = None if axis is None else as_ints(axis, "average", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "average")
     weights = None if weights is None else as_operand(weights, "average", "weights")
     keepdims = as_bool(keepdims, "average", "keepdims")
 
@@ -350,7 +350,7 @@ cdef object op_median(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "median", <void*> op_median, (x, axis, keepdims))
     x = as_real_operand(x, "median", "x")
-    axis = None if axis is None else as_ints(axis, "median", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "median")
     keepdims = as_bool(keepdims, "median", "keepdims")
 
     try:
@@ -384,7 +384,7 @@ cdef object op_nanmax(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanmax", <void*> op_nanmax, (x, axis, keepdims))
     x = as_real_operand(x, "nanmax", "x")
-    axis = None if axis is None else as_ints(axis, "nanmax", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanmax")
     keepdims = as_bool(keepdims, "nanmax", "keepdims")
 
     if needs_grad(state_, x):
@@ -425,7 +425,7 @@ cdef object op_nanmedian(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanmedian", <void*> op_nanmedian, (x, axis, keepdims))
     x = as_real_operand(x, "nanmedian", "x")
-    axis = None if axis is None else as_ints(axis, "nanmedian", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanmedian")
     keepdims = as_bool(keepdims, "nanmedian", "keepdims")
 
     try:
@@ -451,7 +451,7 @@ cdef object op_nanmin(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanmin", <void*> op_nanmin, (x, axis, keepdims))
     x = as_real_operand(x, "nanmin", "x")
-    axis = None if axis is None else as_ints(axis, "nanmin", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanmin")
     keepdims = as_bool(keepdims, "nanmin", "keepdims")
 
     if needs_grad(state_, x):
@@ -493,7 +493,7 @@ cdef object op_nanpercentile(object x, object q, object axis, object keepdims, o
         return listened(state_, "nanpercentile", <void*> op_nanpercentile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "nanpercentile", "x")
     q = as_real_operand(q, "nanpercentile", "q")
-    axis = None if axis is None else as_ints(axis, "nanpercentile", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanpercentile")
     keepdims = as_bool(keepdims, "nanpercentile", "keepdims")
     method = as_str(method, "nanpercentile", "method")
 
@@ -521,7 +521,7 @@ cdef object op_nanprod(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanprod", <void*> op_nanprod, (x, axis, keepdims))
     x = as_operand(x, "nanprod", "x")
-    axis = None if axis is None else as_ints(axis, "nanprod", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanprod")
     keepdims = as_bool(keepdims, "nanprod", "keepdims")
 
     try:
@@ -548,7 +548,7 @@ cdef object op_nanquantile(object x, object q, object axis, object keepdims, obj
         return listened(state_, "nanquantile", <void*> op_nanquantile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "nanquantile", "x")
     q = as_real_operand(q, "nanquantile", "q")
-    axis = None if axis is None else as_ints(axis, "nanquantile", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanquantile")
     keepdims = as_bool(keepdims, "nanquantile", "keepdims")
     method = as_str(method, "nanquantile", "method")
 
@@ -578,7 +578,7 @@ cdef object op_nanstd(object x, object axis, object keepdims, object correction)
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanstd", <void*> op_nanstd, (x, axis, keepdims, correction))
     x = as_operand(x, "nanstd", "x")
-    axis = None if axis is None else as_ints(axis, "nanstd", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanstd")
     keepdims = as_bool(keepdims, "nanstd", "keepdims")
     correction = as_float(correction, "nanstd", "correction")
 
@@ -609,7 +609,7 @@ cdef object op_nanvar(object x, object axis, object keepdims, object correction)
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nanvar", <void*> op_nanvar, (x, axis, keepdims, correction))
     x = as_operand(x, "nanvar", "x")
-    axis = None if axis is None else as_ints(axis, "nanvar", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "nanvar")
     keepdims = as_bool(keepdims, "nanvar", "keepdims")
     correction = as_float(correction, "nanvar", "correction")
 
@@ -641,7 +641,7 @@ cdef object op_percentile(object x, object q, object axis, object keepdims, obje
         return listened(state_, "percentile", <void*> op_percentile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "percentile", "x")
     q = as_real_operand(q, "percentile", "q")
-    axis = None if axis is None else as_ints(axis, "percentile", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "percentile")
     keepdims = as_bool(keepdims, "percentile", "keepdims")
     method = as_str(method, "percentile", "method")
 
@@ -669,7 +669,7 @@ cdef object op_ptp(object x, object axis, object keepdims):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "ptp", <void*> op_ptp, (x, axis, keepdims))
     x = as_real_operand(x, "ptp", "x")
-    axis = None if axis is None else as_ints(axis, "ptp", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "ptp")
     keepdims = as_bool(keepdims, "ptp", "keepdims")
 
     try:
@@ -694,7 +694,7 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
         return listened(state_, "quantile", <void*> op_quantile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "quantile", "x")
     q = as_real_operand(q, "quantile", "q")
-    axis = None if axis is None else as_ints(axis, "quantile", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "quantile")
     keepdims = as_bool(keepdims, "quantile", "keepdims")
     method = as_str(method, "quantile", "method")
 

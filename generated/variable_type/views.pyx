@@ -61,7 +61,7 @@ from gradspec.generated.functions.views cimport (
     WindowsBackward,
     WindowsBackwardBackward,
 )
-from gradspec.core.arguments cimport as_int, as_ints
+from gradspec.core.arguments cimport as_axes, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
@@ -591,7 +591,7 @@ cdef object op_flip(object x, object axis):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "flip", <void*> op_flip, (x, axis))
     x = as_operand(x, "flip", "x")
-    axis = None if axis is None else as_ints(axis, "flip", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "flip")
 
     if needs_grad(state_, x):
         node_ = FlipBackward.__new__(FlipBackward)
@@ -948,7 +948,7 @@ cdef object op_squeeze(object x, object axis):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "squeeze", <void*> op_squeeze, (x, axis))
     x = as_operand(x, "squeeze", "x")
-    axis = None if axis is None else as_ints(axis, "squeeze", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "squeeze")
 
     if needs_grad(state_, x):
         node_ = SqueezeBackward.__new__(SqueezeBackward)
@@ -976,7 +976,7 @@ cdef object op_squeeze_(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "squeeze_", <void*> op_squeeze_, (x, axis))
-    axis = None if axis is None else as_ints(axis, "squeeze_", "axis", -1)
+    axis = None if axis is None else as_axes(axis, x, "squeeze_")
 
     return become_view(x, op_squeeze(before_view(x, "squeeze_"), axis))
 

@@ -15,7 +15,8 @@ from ..support.lazy_import import later, missing
 
 __all__ = ["MODULES", "spec"]
 __dir__ = __all__.copy
-__getattr__ = later(__name__, {"": ("hips", "jax_config", "jax_ode", "lax", "torch_testing")})
+_ADAPTERS = "hips", "jax_at", "jax_config", "jax_initializers", "jax_ode", "lax", "numpy_names", "torch_testing"
+__getattr__ = later(__name__, {"": _ADAPTERS})
 
 # JAX's names that gradspec has with the same parameters, under another name, and with adapters.
 _SAME = (
@@ -35,28 +36,47 @@ _ADAPTED = (
     "dynamic_slice_in_dim dynamic_update_slice dynamic_update_slice_in_dim iota reduce_and reduce_or reshape slice slice_in_dim "
     "sort"
 )
-_LAX = f"{_SAME} {_RENAMED} " + " ".join(f"{name}=compat.lax.{name}" for name in _ADAPTED.split())
 _OPTIMIZERS = "sgd=compat.hips.sgd rmsprop=compat.hips.rmsprop adam=compat.hips.adam"
 _DERIVATIVES = (
-    "elementwise_grad grad grad_and_aux grad_named hessian hessian_tensor_product hessian_vector_product jacobian make_ggnvp make_hvp "
-    "make_jvp multigrad_dict value_and_grad vector_jacobian_product"
+    "checkpoint deriv elementwise_grad grad grad_and_aux grad_named hessian hessian_tensor_product hessian_vector_product "
+    "holomorphic_grad jacobian make_ggnvp make_hvp make_jvp multigrad_dict tensor_jacobian_product value_and_grad "
+    "vector_jacobian_product"
 )
+_FLATTEN = "flatten=tree_util.ravel_pytree flatten_func=compat.hips.flatten_func"
+_TREE = "all flatten flatten_with_path leaves leaves_with_path map map_with_path reduce structure unflatten"
+_INITIALIZERS = (
+    "constant delta_orthogonal glorot_normal glorot_uniform he_normal he_uniform kaiming_normal kaiming_uniform lecun_normal "
+    "lecun_uniform normal ones orthogonal truncated_normal uniform variance_scaling xavier_normal xavier_uniform zeros"
+)
+
+
+def _each(place: str, names: str) -> str:
+    """The words of names that begin with `place` in gradspec."""
+    return " ".join(f"{name}={place}{name}" for name in names.split())
+
+
+
 #: Module -> its names; `name=place` where gradspec has it under another name.  `*` means a namespace, then NumPy's; `=` means NumPy's alone.
 MODULES = {
-    "lax": _LAX,
+    "lax": f"{_SAME} {_RENAMED} {_each('compat.lax.', _ADAPTED)}",
     "numpy": "*", "numpy.linalg": "* linalg", "numpy.fft": "* fft", "numpy.random": "= random",
     "flatten_util": "ravel_pytree=tree_util.ravel_pytree",
     "experimental": "", "experimental.ode": "odeint=compat.jax_ode.odeint",
+    "nn.initializers": _each("compat.jax_initializers.", _INITIALIZERS), "tree": _each("tree_util.tree_", _TREE),
     "config": "update=compat.jax_config.update",
     "builtins": " ".join(f"{name}=builtins:{name}" for name in ("dict", "isinstance", "list", "tuple", "type")),
     "tracer": "getval=compat.hips.getval isbox=is_tensor",
     "differential_operators": _DERIVATIVES,
     "testing": "assert_close=compat.torch_testing.assert_close",
-    "misc": "", "misc.flatten": "flatten=tree_util.ravel_pytree flatten_func=compat.hips.flatten_func",
+    "misc": "", "misc.flatten": _FLATTEN, "util": _FLATTEN,
     "misc.fixed_points": "fixed_point", "misc.optimizers": _OPTIMIZERS,
 }  # fmt: skip
+#: Classes of the main namespace under another library's name.
+CLASSES = {"Array": "Tensor"}
 # Names that mean something else in gradspec than in NumPy.
 _NUMPYS = {"select", "put", "load", "save"}
+# Names that have a further form in NumPy.
+_FORMS = {"where": "compat.numpy_names.where"}
 
 
 def spec(name: str) -> ModuleSpec | None:
@@ -67,12 +87,21 @@ def spec(name: str) -> ModuleSpec | None:
     return ModuleSpec(name, _Loader(), is_package=any(other.startswith(f"{path}.") for other in MODULES))
 
 
+class _Callable(ModuleType):
+    """A module with a function of its own name: HIPS autograd's `misc` has the function, and a module of that name as well."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self, self.__name__.rpartition(".")[2])(*args, **kwargs)
+
+
 class _Loader:
     """Makes a module of a row of the table."""
 
     @staticmethod
-    def create_module(spec: ModuleSpec) -> None:
-        """Python's own module object."""
+    def create_module(spec: ModuleSpec) -> ModuleType | None:
+        """A module that can be called if it has a function of its name; else Python's own module object."""
+        names = [word.partition("=")[0] for word in MODULES[spec.name.removeprefix("gradspec.")].split()]
+        return _Callable(spec.name) if spec.name.rpartition(".")[2] in names else None
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
@@ -106,6 +135,7 @@ def _of_numpy(namespace: str, own: bool) -> dict[str, str]:
         values = vars(found(namespace)).items()
         functions = [name for name, value in values if callable(value) and not isinstance(value, type) and name[0] != "_"]
         names |= {name: prefix + name for name in functions if name not in _NUMPYS}
+        names |= _FORMS if not namespace else {}
     return names
 
 

@@ -27,8 +27,8 @@ from .jet import jet, laplacian, value_and_laplacian
 from .linear_operators import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
 from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
-from .hips_names import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
-from .hips_names import multigrad_dict, vector_jacobian_product
+from .hips_names import deriv, grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
+from .hips_names import holomorphic_grad, multigrad_dict, tensor_jacobian_product, vector_jacobian_product
 from .sparsity_patterns import sparsity
 from .primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums, primitive
 from .products import hvp, jvp, linear_transpose, linearize, vjp
@@ -48,13 +48,13 @@ else:
 __all__ = [
     "associative_scan", "checkpoint", "closure_convert", "cond", "custom_jvp", "custom_linear_solve", "custom_root",
     "custom_vjp", "custom_vmap", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum",
-    "defvjp_argnums", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
+    "defvjp_argnums", "deriv", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
     "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
-    "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
-    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp", "make_hvp",
-    "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest",
+    "hessian_tensor_product", "hessian_vector_product", "holomorphic_grad", "hvp", "implicit", "io_callback", "jacfwd",
+    "jacobian", "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp",
+    "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest",
     "replace_all_batch_norm_modules_", "scan", "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan",
-    "SparsePlan", "sparsity", "stack_module_state", "stop_gradient", "switch", "value_and_grad", "value_and_laplacian",
-    "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "SparsePlan", "sparsity", "stack_module_state", "stop_gradient", "switch", "tensor_jacobian_product", "value_and_grad",
+    "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __dir__ = __all__.copy

@@ -15,6 +15,7 @@ from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import grad as batched_grad
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallValueError, NotBatched
 from ..support.generator import numpy_random
 from ..support.pytree import flatten
@@ -164,6 +165,7 @@ class SparsePlan:
         return found
 
 
+@answering
 def sparse_plan(
     func: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, hessian: bool = False, local: bool = False,
     pattern: Any = None, substitution: bool = False, **kwargs: Any,
@@ -224,6 +226,7 @@ def sparse_plan(
     return SparsePlan(func, pattern, argnums, hessian, substitution, local)
 
 
+@answering
 def sparse_jacobian(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, local: bool = False, check: str = "always"
 ) -> Callable[..., Any]:
@@ -269,6 +272,7 @@ def sparse_jacobian(
     return _sparse("sparse_jacobian", func, argnums, local, check)
 
 
+@answering
 def sparse_hessian(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, local: bool = False, check: str = "always",
     substitution: bool = False,

@@ -95,6 +95,7 @@ def value_and_grad(
     return both
 
 
+@answering
 def grad_and_value(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """PyTorch's `value_and_grad`: (gradient, value); with `has_aux`, (gradient, (value, aux))."""
 
@@ -106,11 +107,13 @@ def grad_and_value(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0,
     return both
 
 
+@answering
 def grad_and_aux(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """HIPS autograd's `grad` with `has_aux=True`."""
     return grad(func, argnum, True)
 
 
+@answering
 def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The elementwise derivative of a function that acts element by element; for any other, the column sums of its Jacobian.
 

@@ -9,11 +9,14 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.error_hints import answering
+from ..support.errors import CallTypeError
 from .gradients import grad
 from .matrices import jacrev
 from .products import hvp, jvp, linearize, vjp
 
 
+@answering
 def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """A function that takes the arguments and returns (pullback, output), as `vjp`, for argument `argnum` alone."""
 
@@ -25,6 +28,7 @@ def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     return at
 
 
+@answering
 def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """A function of the arguments that returns a function from a tangent of argument `argnum` to (output, tangent)."""
 
@@ -35,6 +39,7 @@ def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     return at
 
 
+@answering
 def make_hvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """`make_vjp` of the gradient: its pullback multiplies a vector with the Hessian."""
     return make_vjp(grad(func, argnum), argnum)
@@ -56,6 +61,7 @@ def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_
     return at
 
 
+@answering
 def hessian_tensor_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """A function of the arguments and a vector of the shape of argument `argnum` that returns the product with the Hessian."""
 
@@ -70,6 +76,34 @@ def hessian_tensor_product(func: Callable[..., Any], argnum: int = 0) -> Callabl
 hessian_vector_product = hessian_tensor_product
 
 
+@answering
+def deriv(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """The derivative along a tangent of ones: for a function of a number its derivative, whatever the shape of the output."""
+
+    @wraps(func)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        return jvp(_by(func, args, kwargs, argnum), (args[argnum],), (ops.ones_like(args[argnum]),))[1]
+
+    return derivative
+
+
+@answering
+def holomorphic_grad(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """The complex derivatives of a holomorphic function with a single output: f'(z), where `grad` has its conjugate."""
+
+    def real(*args: Any, **kwargs: Any) -> Any:
+        return ops.real(func(*args, **kwargs))
+
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        if np.result_type(args[argnum]).kind != "c":
+            raise CallTypeError("holomorphic_grad: the argument must be complex; write grad for a real one")
+        return ops.conj(grad(real, argnum)(*args, **kwargs))
+
+    return gradient
+
+
+@answering
 def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """A function of the arguments and a vector of the output's shape that returns the vector times the Jacobian.
 
@@ -86,6 +120,9 @@ def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callab
         return pullback(vector)[0]
 
     return product
+
+
+tensor_jacobian_product = vector_jacobian_product
 
 
 def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:

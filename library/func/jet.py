@@ -14,6 +14,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from ..support.errors import CallTypeError, CallValueError
 from ..support.pytree import flatten, rebuild
 from ..transforms.batching.batched import batched
@@ -93,6 +94,7 @@ def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Seque
     return rebuild(form, [value for value, _ in found]), rebuild(form, [terms for _, terms in found])
 
 
+@answering
 def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """The sum of the second derivatives by each element of an argument, by a forward Laplacian.
 
@@ -144,6 +146,7 @@ def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     return second
 
 
+@answering
 def value_and_laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """The value of a function and its Laplacian, at the cost of the Laplacian; parameters as for `laplacian`.
 

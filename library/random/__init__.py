@@ -11,6 +11,7 @@ import gradspec  # noqa: F401 (waits for it)
 
 from .. import _random
 from .._random import *  # noqa: F403
+from ..support.devices import device as Device
 from ..support.generator import Holder, numpy_random
 from ..support.generator import manual_seed as manual_seed
 from ..support.lazy_import import answer
@@ -31,9 +32,14 @@ class Generator(Holder):
     ----------
     generator : numpy.random.Generator or numpy.random.BitGenerator, optional
         Source of the numbers, which is the attribute `generator`.  By default a new one, seeded by the operating system.
+    device : str, optional
+        "cpu", also in the place of `generator`, as in PyTorch.
     """
 
-    def __init__(self, generator: Any = None) -> None:
+    def __init__(self, generator: Any = None, *, device: Any = None) -> None:
+        if isinstance(generator, (str, Device)):
+            generator, device = None, generator
+        self.device = Device("cpu" if device is None else device)
         super().__init__(numpy_random().default_rng(generator))
 
     def manual_seed(self, seed: Any) -> "Generator":
@@ -51,6 +57,26 @@ class Generator(Holder):
         """
         self.generator = numpy_random().default_rng(seed)
         return self
+
+    def seed(self) -> int:
+        """Restart from a seed of the operating system.
+
+        Returns
+        -------
+        int
+            The seed.
+        """
+        self.generator = numpy_random().default_rng()
+        return self.initial_seed()
+
+    def initial_seed(self) -> int:
+        """The seed of the first numbers.
+
+        Returns
+        -------
+        int
+        """
+        return self.generator.bit_generator.seed_seq.entropy
 
     def get_state(self) -> dict[str, Any]:
         """The position in the stream of numbers, for `set_state`.

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from ..generated.tensor import Tensor
 
 __all__ = [
-    "bernoulli", "beta", "binomial", "bits", "categorical", "cauchy", "chisquare", "choice", "dirichlet", "exponential", "f",
-    "gamma", "geometric", "gumbel", "laplace", "loggamma", "logistic", "lognormal", "multivariate_normal", "normal", "pareto",
-    "permutation", "poisson", "rademacher", "randint", "rayleigh", "t", "truncated_normal", "uniform", "weibull_min",
+    "ball", "bernoulli", "beta", "binomial", "bits", "categorical", "cauchy", "chisquare", "choice", "dirichlet",
+    "double_sided_maxwell", "exponential", "f", "gamma", "generalized_normal", "geometric", "gumbel", "laplace", "loggamma",
+    "logistic", "lognormal", "maxwell", "multinomial", "multivariate_normal", "normal", "orthogonal", "pareto", "permutation",
+    "poisson", "rademacher", "randint", "rayleigh", "t", "triangular", "truncated_normal", "uniform", "wald", "weibull_min",
 ]  # fmt: skip
 _WORDS = {
     "key": "Tensor\n    A key, as of `key`, `split` or `fold_in`.  Equal keys draw equal numbers.",
@@ -37,7 +38,10 @@ _WORDS = {
     "dtype": "dtype, optional\n    By default the dtype of the parameters, float64 without parameters, and int64 for counts.",
     "x": "int or array_like\n    A number n means the numbers from 0 to n - 1.",
     "a": "array_like\n    A parameter of the form; for `choice` the slices, where n means the numbers from 0 to n - 1.",
-    "p": "array_like\n    A probability, or the weights of the slices.",
+    "p": "array_like\n    A probability, or the weights of the slices; for `ball` and `generalized_normal` the power.",
+    "n": "array_like of int\n    Number of trials; for `orthogonal` the number of rows.",
+    "m": "int, optional\n    Number of columns, by default as many as rows.",
+    "d": "int\n    Number of dimensions.",
     "axis": "int\n    Axis of the slices or categories.",
     "replace": "bool\n    Whether one may be drawn more than once.",
     "independent": "bool\n    Whether each row along `axis` gets an order of its own.",
@@ -313,3 +317,84 @@ def multivariate_normal(key: Any, mean: Any, cov: Any, shape: Any = None, dtype:
     own = np.broadcast_shapes(np.shape(mean)[:-1], np.shape(cov)[:-2])
     z = ops._keyed(key, "normal", (*(own if shape is None else _axes(shape)), *size), dtype)
     return mean + ops.squeeze(ops.matmul(ops.cholesky(asarray(cov, dtype=dtype)), z[..., None]), -1)
+
+
+@_draw
+def triangular(key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Triangular distribution on [left, right], differentiable in all three parameters."""
+    shape, dtype = _of("triangular", shape, left, mode, right), _floats(dtype, left, mode, right)
+    left, mode, right = (asarray(one, dtype=dtype) for one in (left, mode, right))
+    z, width = ops._keyed(key, "uniform", shape, dtype), right - left
+    below = z * width < mode - left
+    area = ops.where(below, z * (mode - left), (1 - z) * (right - mode)) * width
+    return ops.where(below, left, right) + ops.where(below, 1, -1).astype(dtype) * ops.sqrt(area)
+
+
+@_draw
+def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Inverse normal distribution with shape parameter 1.
+
+    Numbers come from the inverse of the distribution function, so gradients of expectations in `mean` are right on average.
+    """
+    z = ops._keyed(key, "uniform", _of("wald", shape, mean), _floats(dtype, mean))
+    return gradspec.scipy.stats.invgauss.ppf(z, asarray(mean, dtype=z.dtype))
+
+
+@_draw
+def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Maxwell distribution of scale 1, the length of three standard normal numbers."""
+    return ops.sqrt(ops.sum(ops._keyed(key, "normal", (*_axes(shape), 3), _floats(dtype)) ** 2, -1))
+
+
+@_draw
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Maxwell numbers with a random sign, times `scale`, plus `loc`; `shape` does not include the shape of the parameters."""
+    first, second = split(key)
+    shape, dtype = (*_axes(shape), *_of("double_sided_maxwell", None, loc, scale)), _floats(dtype, loc, scale)
+    return loc + scale * rademacher(first, shape, dtype) * maxwell(second, shape, dtype)
+
+
+@_draw
+def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Numbers with density proportional to exp(-abs(x)**p), differentiable in `p`."""
+    first, second = split(key)
+    shape, dtype = _of("generalized_normal", shape, p), _floats(dtype, p)
+    p = asarray(p, dtype=dtype)
+    return rademacher(first, shape, dtype) * ops.exp(loggamma(second, 1 / p, shape, dtype) / p)
+
+
+@_draw
+def ball(key: Any, d: int, p: Any = 2.0, shape: Any = (), dtype: Any = None) -> Any:
+    """Points uniformly distributed in the unit ball of the p-norm; `shape` does not include their axis."""
+    first, second = split(key)
+    shape, dtype = _of("ball", shape, p), _floats(dtype, p)
+    p = ops.broadcast_to(asarray(p, dtype=dtype), shape)[..., None]
+    x = generalized_normal(first, p, (*shape, operator.index(d)), dtype)
+    beside = ops._keyed(second, "exponential", (*shape, 1), dtype)
+    return x / (ops.sum(ops.absolute(x) ** p, -1, True) + beside) ** (1 / p)
+
+
+@_draw
+def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Any:
+    """Uniformly distributed matrices with orthonormal columns, or rows if there are fewer; `shape` leaves out their axes."""
+    columns = n if m is None else m
+    q, r = ops.qr(ops._keyed(key, "normal", (*_axes(shape), max(n, columns), min(n, columns)), _floats(dtype)))
+    q = q * ops.where(ops.diagonal(r, 0, -2, -1) < 0, -1, 1).astype(q.dtype)[..., None, :]
+    return q if n >= columns else ops.mT(q)
+
+
+@_draw
+def multinomial(key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = np.int64) -> Any:
+    """How many of `n` trials fall into each category; the last axis of `p` has their probabilities, which sum to 1."""
+    if not np.shape(p):
+        raise CallValueError("multinomial: p needs an axis")
+    left, p = asarray(n)[..., None], asarray(p)
+    shape = _of("multinomial", shape, left, p)
+    left, p = ops.broadcast_to(left, (*shape[:-1], 1))[..., 0], ops.broadcast_to(p, shape)
+    rest = ops.flip(ops.cumsum(ops.flip(p, -1), -1), -1)  # the probability of a category and all later ones
+    counts = []
+    for i, one in enumerate(split(key, shape[-1] - 1)):
+        share = ops.clip(p[..., i] / ops.where(rest[..., i] > 0, rest[..., i], 1), 0, 1)
+        counts.append(ops._keyed_counts(one, "binomial", left, share, shape[:-1], np.dtype(np.int64)))
+        left = left - counts[-1]
+    return ops.stack([*counts, left.astype(np.int64)], -1).astype(dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 import gradspec  # noqa: F401 (waits for it)
 
+from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -16,7 +17,7 @@ from ..support.errors import CallTypeError, CallValueError
 if TYPE_CHECKING:
     from ..generated.tensor import Tensor
 
-__all__ = ["PRNGKey", "fold_in", "key", "split"]
+__all__ = ["PRNGKey", "clone", "fold_in", "key", "key_data", "split", "wrap_key_data"]
 
 WORD = np.dtype(np.uint64)
 _ROOT = np.zeros(2, WORD)
@@ -132,3 +133,61 @@ def fold_in(key: Any, data: Any) -> "Tensor":
     False
     """
     return ops._folded_key(checked_key(key, "fold_in"), _whole(data, "fold_in", "data"), WORD)
+
+
+def key_data(keys: Any) -> "Tensor":
+    """The words of keys, which are the keys themselves.
+
+    Parameters
+    ----------
+    keys : Tensor
+        One key, or keys along the first axes.
+
+    Returns
+    -------
+    Tensor
+    """
+    if not (isinstance(keys, (TensorBase, np.ndarray)) and keys.dtype == WORD and keys.shape[-1:] == (2,)):
+        checked_key(keys, "key_data")
+    return asarray(keys)
+
+
+def wrap_key_data(key_bits_array: Any, *, impl: Any = None) -> "Tensor":
+    """Keys of given words.
+
+    Parameters
+    ----------
+    key_bits_array : array_like of unsigned int, shape (..., 2)
+    impl : None
+        There is one kind of key.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    TypeError
+        The words are not pairs of unsigned integers.
+    """
+    words = asarray(key_bits_array)
+    if words.dtype.kind != "u" or words.shape[-1:] != (2,):
+        raise CallTypeError(f"wrap_key_data: a key is two words of uint64, got {words.dtype}{list(words.shape)}; write "
+                            "gs.random.key(seed) for a new one")  # fmt: skip
+    if impl is not None:
+        raise CallTypeError("wrap_key_data: there is one kind of key; leave impl= out")
+    return words.astype(WORD)
+
+
+def clone(key: Any) -> "Tensor":
+    """A copy of a key, which draws the same numbers.
+
+    Parameters
+    ----------
+    key : Tensor
+
+    Returns
+    -------
+    Tensor
+    """
+    return asarray(checked_key(key, "clone"), copy=True)

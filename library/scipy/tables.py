@@ -68,6 +68,10 @@ VALUES: dict[str, dict[str, str]] = {
             "krogh_interpolate barycentric_interpolate lagrange pade FloaterHormannInterpolator AAA",
         "take LinearNDInterpolator": "CloughTocher2DInterpolator",
     },
+    "spatial.transform": {
+        "with SCIPY_ARRAY_API=1 SciPy's own class takes tensors, and its derivatives are right":
+            "Rotation Slerp RotationSpline RigidTransform",
+    },
     "optimize": {
         "its solution is of whole numbers, or changes in jumps": "milp quadratic_assignment",
         "it is a mean over blocks that change in jumps": "isotonic_regression",
@@ -198,10 +202,6 @@ REFUSED: dict[str, dict[str, str]] = {
     "sparse.linalg": {
         _FUNCTIONS + "cg and its kin take linear functions of tensors": "LinearOperator aslinearoperator factorized funm_multiply_krylov",
         "gs.scipy has one solver for LU": "use_solver",
-    },
-    "spatial.transform": {
-        "its arrays are SciPy's own; with SCIPY_ARRAY_API=1 SciPy's class takes tensors, and its derivatives are right":
-            "Rotation Slerp RotationSpline RigidTransform",
     },
     "cluster.vq": {_DRAWS: "kmeans kmeans2"},
     "differentiate": {"gs.grad, gs.jacobian and gs.hessian are exact": "derivative jacobian hessian"},

@@ -5,6 +5,7 @@ Defines these kinds.  A value keeps a node in the graph that refuses its derivat
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -47,7 +48,7 @@ def value_only(module: str, name: str, why: str) -> Callable[..., Any]:
                                       "detached; call SciPy's with gs.scipy.objective(function)")  # fmt: skip
         arrays = [leaf.detach().numpy() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         args, keywords = rebuild(form, arrays)
-        return result(getattr(importlib.import_module(f"scipy.{module}"), name)(*args, **keywords), tensors)
+        return result(_scipys(module, name)(*args, **keywords), tensors)
 
     def result(found: Any, tensors: list[Any]) -> Any:
         if isinstance(found, (np.ndarray, np.generic)) and found.dtype.kind in "biufc":
@@ -61,7 +62,12 @@ def value_only(module: str, name: str, why: str) -> Callable[..., Any]:
             must_be_constant(f"scipy.{module}.{name} returns an object of numbers: {why}. It takes constants", tensors)
         return found
 
-    return _described(call, name, VALUE, why, f"SciPy's `{name}`, with its arguments; the derivative is refused: {why}.")
+    def attribute(inner: str) -> Any:
+        found = getattr(_scipys(module, name), inner)
+        return value_only(module, f"{name}.{inner}", why) if callable(found) else found
+
+    doc = f"SciPy's `{name}`, with its arguments; the derivative is refused: {why}."
+    return _described(Named(call, attribute), name, VALUE, why, doc)
 
 
 def no_value(module: str, name: str, why: str) -> Callable[..., Any]:
@@ -77,9 +83,32 @@ def handed_on(module: str, name: str, why: str) -> Callable[..., Any]:
     """SciPy's own class or switch, called with unchanged arguments."""
 
     def call(*args: Any, **keywords: Any) -> Any:
-        return getattr(importlib.import_module(f"scipy.{module}"), name)(*args, **keywords)
+        return _scipys(module, name)(*args, **keywords)
 
-    return _described(call, name, TOOL, why, f"SciPy's `{name}`: {why}.")
+    def attribute(inner: str) -> Any:
+        return getattr(_scipys(module, name), inner)
+
+    return _described(Named(call, attribute), name, TOOL, why, f"SciPy's `{name}`: {why}.")
+
+
+class Named:
+    """A name of SciPy's that can be called, and whose public attributes are looked up in SciPy: `Rotation.from_rotvec`."""
+
+    def __init__(self, call: Callable[..., Any], attribute: Callable[[str], Any]) -> None:
+        self.__call, self.__attribute = call, attribute
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.__call(*args, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__attribute(name)
+
+
+def _scipys(module: str, name: str) -> Any:
+    """SciPy's object of a name, or of an attribute such as `Rotation.from_rotvec`."""
+    return functools.reduce(getattr, name.split("."), importlib.import_module(f"scipy.{module}"))
 
 
 def _described(function: Any, name: str, kind: str, why: str, doc: str) -> Any:

@@ -19,17 +19,25 @@ __all__ = [
 ]  # fmt: skip
 
 
+def data_or_lengths(data: tuple[Any, ...], dtype: Any, name: str) -> Tensor:
+    """PyTorch's constructors: `FloatTensor([2, 3])` of data, `FloatTensor(2, 3)` of lengths of axes, with arbitrary numbers."""
+    if all(isinstance(length, int) for length in data):
+        return ops.empty(data or (0,), dtype=dtype)
+    if len(data) != 1:
+        raise TypeError(f"{name}: expected data, or the length of each axis, got {len(data)} arguments")
+    if isinstance(data[0], tuple) and all(isinstance(length, int) for length in data[0]):
+        raise TypeError(f"{name}: {data[0]} may be data or a shape; write gradspec.tensor({list(data[0])}) or "
+                        f"gradspec.empty({data[0]})")  # fmt: skip
+    return tensor(data[0], dtype)
+
+
 class _Kind(type):
     """The metaclass of the classes, which have no instances of their own."""
 
     dtype: np.dtype[Any]  # so that NumPy, too, takes the class for a dtype
 
     def __call__(cls, *data: Any) -> Tensor:
-        if all(isinstance(length, int) for length in data):
-            return ops.empty(data or (0,), dtype=cls.dtype)
-        if len(data) != 1:
-            raise TypeError(f"{cls.__name__}: expected data, or the length of each axis, got {len(data)} arguments")
-        return tensor(data[0], dtype=cls.dtype)
+        return data_or_lengths(data, cls.dtype, cls.__name__)
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, TensorBase) and value.dtype == cls.dtype

@@ -97,6 +97,14 @@ cdef object slow_scalar(object value, str op, str argument):
     raise refusal(value, op, argument, "a number")
 
 
+cdef object as_axes(object value, object x, str op):
+    """The axes of `x` as a tuple.  Axis 0 of a number is left out, as in PyTorch and in NumPy's sums."""
+    cdef tuple axes = as_ints(value, op, "axis", -1)
+    if len(axes) == 1 and (axes[0] == 0 or axes[0] == -1) and np.ndim((<TensorBase> x).array if isinstance(x, TensorBase) else x) == 0:
+        return ()
+    return axes
+
+
 cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
     """A tuple of ints, from one int or a sequence of them.
 

@@ -23,8 +23,9 @@ from ..saved.copy_on_write cimport begin_write
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
 from ..saved.view cimport check_inplace
 
-# It imports this module, so it is imported by name on demand.
+# They import this module, so they are imported by name on demand.
 NAMESPACE = __name__.partition(".")[0] + ".array_api"
+AT = __name__.partition(".")[0] + ".compat.jax_at"
 
 
 class Size(int):
@@ -154,6 +155,11 @@ cdef class ArrayTensor(PyTorchTensor):
     def __array_function__(self, function, types, tuple arguments, dict keywords):
         return call_function(function, arguments, keywords)
 
+    @property
+    def at(self):
+        """JAX's `x.at[index].set(value)`, `add`, `multiply`, ...: a new tensor that differs from this one at an index."""
+        return import_module(AT).At(self)
+
     def item(self):
         """The only element, as a Python number."""
         if self.array.size != 1:
@@ -177,7 +183,7 @@ cdef class ArrayTensor(PyTorchTensor):
     def __bool__(self):
         if self.array.size != 1:
             raise RuntimeError(f"the truth value of a Tensor with {self.array.size} elements is ambiguous; "
-                               "use any() or all()")
+                               "use any() or all(); PyTorch's torch.equal(a, b) is gradspec.array_equal(a, b)")
         return left(self, "bool", bool((<object> self.array).item()))
 
     def __int__(self):

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.scipy_operands import asked_by_solver
 from .numpy_parameters import values_of, write_into
 from .numpy_ranges import full_like, geomspace, linspace, logspace
 
@@ -58,7 +59,9 @@ def at_least(operator):
 
     def call(*arrays):
         results = tuple(operator(array) for array in arrays)
-        return results[0] if len(results) == 1 else results
+        if len(results) > 1:
+            return results
+        return results[0].numpy() if asked_by_solver() and not results[0].requires_grad else results[0]
 
     return call
 

@@ -72,6 +72,7 @@ def missing_axis(arguments):
 # Calls with a different meaning in PyTorch or JAX: operator, words of the reason, suggestion.
 MEANT = (
     ("permute_dims", "axes don't match array", "give the order of all axes; PyTorch's x.transpose(i, j) is x.swapaxes(i, j)"),
+    ("view", "'shape' must be an int or a sequence of ints, got", "for elements of another dtype write x.numpy().view(dtype)"),
     ("gelu", "'approximate' must be a string, got", "JAX's True, its default, is approximate='tanh', and False is 'none'"),
 )
 

@@ -65,6 +65,17 @@ static int gradspec_check_unlike(const char *function, PyObject **const names[],
     return -1;
 }
 
+/* Refuse dtype=True and out=True: only by position is a truth value there PyTorch's keepdim. */
+static int gradspec_check_truth(PyObject *key, PyObject *value, const char *function, PyObject **const names[]) {
+    if (value != Py_True && value != Py_False) return 0;
+    if (PyUnicode_CompareWithASCIIString(key, "dtype") && PyUnicode_CompareWithASCIIString(key, "out")) return 0;
+    const char *way = "";
+    for (Py_ssize_t i = 0; names[i]; i++)
+        if (!PyUnicode_CompareWithASCIIString(*names[i], "keepdims")) way = "; write keepdims=";
+    PyErr_Format(PyExc_TypeError, "%s(): argument '%U' must not be a truth value%s", function, key, way);
+    return -1;
+}
+
 /* Read the keywords from the first one that does not match a name of the function by its address.  Each value is set once: a
  * second keyword for the same parameter, or a keyword for a positional argument, is refused. */
 static Py_NO_INLINE int gradspec_read_rest(PyObject *kwds, PyObject *const *kwvalues, PyObject **const names[], PyObject *values[],
@@ -72,6 +83,7 @@ static Py_NO_INLINE int gradspec_read_rest(PyObject *kwds, PyObject *const *kwva
     int renamed = 0;
     for (; at < count; at++) {
         PyObject *key = PyTuple_GET_ITEM(kwds, at), *value = kwvalues[at];
+        if (gradspec_check_truth(key, value, function, names)) return -1;
         Py_ssize_t place = gradspec_place(key, NULL, names);
         if (place < 0) {
             place = gradspec_meant(key, names);
@@ -103,6 +115,7 @@ static CYTHON_UNUSED Py_NO_INLINE int gradspec_read(PyObject *kwds, PyObject *co
         PyObject *key = PyTuple_GET_ITEM(kwds, at), **const *name = names + given;
         while (*name && **name != key) name++;
         if (*name == NULL) return gradspec_read_rest(kwds, kwvalues, names, values, at, count, function);
+        if (gradspec_check_truth(key, kwvalues[at], function, names)) return -1;
         Py_INCREF(kwvalues[at]);
         values[name - names] = kwvalues[at];
     }

@@ -29,6 +29,7 @@ _RENAMED = {
     "x": "a:mask", "y": "b:mask", "elements": "x", "test_elements": "test", "element": "x:test", "test_element": "test",
     "logits": "x", "mean": "loc", "std": "scale", "row": "n:k", "col": "m:k", "train": "training", "fullgraph": "strict",
     "fill_value": "value", "num_samples": "n", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
+    "argnum": "argnums", "argnums": "argnum",
 }  # fmt: skip
 RENAMED = {
     name: tuple(tuple(sys.intern(part) if part else None for part in meant.partition(":")[::2]) for meant in meanings.split())

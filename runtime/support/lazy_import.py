@@ -36,9 +36,10 @@ def later(package, places, rest=None, names=()):
                     here["__all__"] = sorted([*names, *further])
                 if name in here:
                     return here[name]
-            if not name.startswith("_") and name in import_module("gradspec.compat").MODULES and package == "gradspec":
-                return import_module(f"{package}.{name}")
-            raise missing(package, name)
+            found = None if name.startswith("_") else elsewhere(package, name)
+            if found is None:
+                raise missing(package, name)
+            return found
         module = import_module(f"{package}.{owners[name] or name}")  # Python makes it an attribute, perhaps only after this line
         if not owners[name]:
             return module
@@ -47,6 +48,16 @@ def later(package, places, rest=None, names=()):
         return found[name]
 
     return __getattr__
+
+
+def elsewhere(package, name):
+    """A module or a class under another library's name, from the tables of `gradspec.compat`; None if they lack it."""
+    if package == "gradspec.compat" or package.partition(".")[0] != "gradspec":
+        return None
+    compat, path = import_module("gradspec.compat"), f"{package}.{name}".partition(".")[2]
+    if path in compat.MODULES:
+        return import_module(f"{package}.{name}")
+    return compat.found(compat.CLASSES[path]) if path in compat.CLASSES else None
 
 
 def answer(package, computed=None):

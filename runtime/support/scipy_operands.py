@@ -10,6 +10,7 @@ from importlib import import_module
 import numpy as np
 
 ABOVE = __name__.partition(".")[0] + ".sparse.foreign"
+METHODS = __name__.partition(".")[0] + ".methods."
 OPERATORS = frozenset(("__matmul__", "__rmatmul__", "__mul__", "__rmul__", "__truediv__"))
 # SciPy's methods that request an ndarray, and that return NotImplemented for an array with a single object.
 ASKING = frozenset(("_matmul_dispatch", "_multiply_2d_with_broadcasting", "_divide"))
@@ -38,3 +39,11 @@ def left_by_scipy(tensor):
             return found
         frame = frame.f_back
     return None
+
+
+def asked_by_solver():
+    """Whether a solver of scipy.optimize is calling: those in C, such as L-BFGS-B, take a gradient only as an ndarray."""
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_globals.get("__name__") or "").startswith(METHODS):
+        frame = frame.f_back
+    return frame is not None and (frame.f_globals.get("__name__") or "").startswith("scipy.optimize.")

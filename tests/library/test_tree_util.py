@@ -1,5 +1,8 @@
 """Nests of arrays: values and structures as JAX's."""
 
+import collections
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -57,3 +60,26 @@ def test_ravel():
     found = gs.grad(lambda v: (unravel(v)["a"] * x).sum() * unravel(v)["b"])(gs.asarray([1.0, 1.0, 1.0, 2.0]))
     assert found.tolist() == [2, 4, 6, 6]
     assert ravel_pytree(())[0].shape == (0,)
+
+
+def test_paths_are_jaxs():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    Pair = collections.namedtuple("Pair", "x y")
+    tree = {"a": [1, (2, None)], "b": Pair(3, {"c": 4, 5: 6} if False else {"c": 4}), "d": {2: 7}}
+    theirs, _ = jax.tree_util.tree_flatten_with_path(tree)
+    ours, structure = gs.tree_util.tree_flatten_with_path(tree)
+    assert [leaf for _, leaf in ours] == [leaf for _, leaf in theirs] and structure == tree_structure(tree)
+    for options in ({}, {"simple": True, "separator": "/"}):
+        assert [gs.tree_util.keystr(path, **options) for path, _ in ours] == [jax.tree_util.keystr(path, **options) for path, _ in theirs]
+    assert gs.tree_util.tree_leaves_with_path(tree) == ours and gs.tree_util.keystr(ours[0][0]) == "['a'][0]"
+    named = gs.tree_util.tree_map_with_path(lambda path, x, y: (len(path), x - y), tree, tree)
+    assert named["a"] == [(2, 0), ((3, 0), None)] and named["b"].y == {"c": (3, 0)}
+
+    @dataclasses.dataclass
+    class Layer:
+        weight: float
+        name: str = "l"
+
+    ((path, leaf),) = gs.tree_util.tree_leaves_with_path([Layer(2.0)])
+    assert gs.tree_util.keystr(path) == "[0].weight" and leaf == 2.0 and path[1] == gs.tree_util.GetAttrKey("weight")
+    assert gs.tree.map_with_path is gs.tree_util.tree_map_with_path and gs.tree.leaves({"a": 1}) == [1]

@@ -318,6 +318,11 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     return register(EVERYWHERE.backward, hook)
 
 
+def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+    """`register_module_full_backward_hook`, under its former name."""
+    return register_module_full_backward_hook(hook)
+
+
 def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, name, buffer)` when a module registers a buffer; a result replaces the buffer."""
     return register(REGISTRATIONS.buffer, hook)

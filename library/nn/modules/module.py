@@ -21,6 +21,7 @@ from .hooks import (
     Flagged,
     Hook,
     Hooks,
+    register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
-    "Module", "register_module_buffer_registration_hook", "register_module_forward_hook", "register_module_forward_pre_hook",
-    "register_module_full_backward_hook", "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
+    "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
+    "register_module_forward_pre_hook", "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook", "register_module_parameter_registration_hook",
 ]  # fmt: skip
 REGISTRATIONS_OF = {
     "_parameters": REGISTRATIONS.parameter, "_modules": REGISTRATIONS.module, "_buffers": REGISTRATIONS.buffer,

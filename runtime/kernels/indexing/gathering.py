@@ -35,6 +35,8 @@ def gather(x, axis, indices):
 def take_along_axis(x, indices, axis):
     """``np.take_along_axis``, also for lists."""
     indices = integers(indices)
+    if not indices.ndim and not np.ndim(x) and axis is not None:
+        return take_along_axis(np.reshape(x, 1), indices.reshape(1), axis).reshape(())
     y = None if axis is None else loops.take_across(x, axis, indices)
     return np.take_along_axis(x, indices.reshape(-1) if axis is None else indices, axis) if y is None else y
 

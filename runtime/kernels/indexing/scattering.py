@@ -203,7 +203,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
 def take_along_axis_backward(x, indices, shape, axis):
     """The adjoint of np.take_along_axis: zeros of the given shape with `x` added at the indices."""
     y, indices = np.zeros(shape, x.dtype), integers(indices)
-    if axis is None:
+    if axis is None or not y.ndim:
         add_at(y.reshape(-1), (indices.reshape(-1),), x)
     elif not loops.add_across(y, axis, indices, x):
         add_at(y, open_index(indices, axis, len(shape), shape), x)

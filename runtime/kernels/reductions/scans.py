@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from ..elementwise.complex_functions import complex_logaddexp, complex_of
+from .numbers import number_as_row
 
 __all__ = ["logcumsumexp"]
 
@@ -12,11 +13,13 @@ __all__ = ["logcumsumexp"]
 _FEW_ROWS = 6
 
 
+@number_as_row
 def cummax(x, axis):
     """Running maximum and its position, of equal elements the last; NaN from the first NaN on."""
     return _running(np.maximum, x, axis)
 
 
+@number_as_row
 def cummin(x, axis):
     """Running minimum and its position, of equal elements the last; NaN from the first NaN on."""
     return _running(np.minimum, x, axis)

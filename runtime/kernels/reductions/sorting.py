@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .numbers import number_as_row
 from .sorting_loops import select_along_rows
 
 __all__ = ["argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk",
@@ -11,10 +12,11 @@ _FEW_TO_SORT = 128  # up to this number of elements a stable sort is as fast as 
 _FEW = 32  # up to this number of elements keeping the best ones in order is faster than sorting
 
 
+@number_as_row
 def argsort(x, axis, descending, stable):
     """The order that sorts `x` along `axis`; equal elements keep their order, in either direction, if `stable`."""
     if not descending:
-        return _order(x, axis, stable).reshape(np.shape(x))  # NumPy returns a vector for a 0-d array
+        return _order(x, axis, stable)
     backwards = _order(np.flip(x, axis), axis, stable)
     return x.shape[axis] - 1 - np.flip(backwards, axis)
 
@@ -50,12 +52,13 @@ def _order_of_bits(x):
     return keys.astype(np.intp, copy=False)
 
 
+@number_as_row
 def sort(x, axis, descending, stable):
     """The elements in order along `axis`; NaNs at the end, or at the front if descending.
 
     Zeros of either sign, which are equal, keep their order if `stable`.
     """
-    if x.ndim == 0 or descending and x.dtype.kind == "c":
+    if descending and x.dtype.kind == "c":
         return np.take_along_axis(x, argsort(x, axis, descending, stable), axis)
     y = np.sort(x, axis)
     if stable and x.dtype.kind == "f":
@@ -141,6 +144,7 @@ def segment(x, xp):
     return np.asarray(np.clip(np.searchsorted(xp, x, "right") - 1, 0, len(xp) - 2), np.intp)
 
 
+@number_as_row
 def topk(x, k, axis, largest):
     """The `k` largest or smallest elements along `axis`, in order, and their positions."""
     length = x.shape[axis]

@@ -56,7 +56,7 @@ def test_each_name_is_there(module):
 
 def test_no_module_has_a_file():
     files = {module.name for module in pkgutil.iter_modules(gradspec.compat.__path__)}
-    assert files == {"hips", "jax_config", "jax_ode", "lax", "torch_testing"}  # adapters: the modules themselves are rows of a table
+    assert files == {"hips", "jax_at", "jax_config", "jax_initializers", "jax_ode", "lax", "numpy_names", "torch_testing"}  # adapters: the modules themselves are rows of a table
     assert all(getattr(sys.modules[f"gradspec.{path}"], "__file__", None) is None for path in gradspec.compat.MODULES if f"gradspec.{path}" in sys.modules)
 
 
@@ -207,3 +207,87 @@ def test_getval_is_the_value_alone():
     x = gs.tensor([1.0], requires_grad=True)
     assert not getval(x).requires_grad and getval(2.0) == 2.0 and isbox(x) and not isbox(2.0)
     assert tuple_ is tuple
+
+
+def test_a_function_and_a_module_of_one_name():
+    """HIPS autograd's `misc` has the function `flatten`, and `misc.flatten` is a module as well; `util` had both before."""
+    from gradspec.misc import flatten
+    from gradspec.misc.flatten import flatten as function
+    from gradspec.misc.flatten import flatten_func
+    from gradspec.util import flatten as earlier
+
+    for call in (flatten, function, earlier):
+        vector, back = call({"a": np.ones(2), "b": 3.0})
+        assert vector.tolist() == [1.0, 1.0, 3.0] and back(vector)["b"] == 3.0
+    assert flatten_func(lambda tree: tree["a"] * 2, {"a": np.ones(2)})[0](np.ones(2)).tolist() == [2.0, 2.0]
+    with pytest.raises(TypeError, match="not callable"):
+        optimizers()
+
+
+def test_numpys_where_of_one_argument():
+    import gradspec.numpy as gnp
+
+    rows, columns = gnp.where(gs.asarray(X) > 0)
+    assert [rows.tolist(), columns.tolist()] == [place.tolist() for place in np.where(X > 0)]
+    assert gnp.where(X > 0, X, 0.0).tolist() == np.where(X > 0, X, 0.0).tolist()
+
+
+def test_classes_and_trees_of_jax():
+    assert gs.Array is gs.Tensor and isinstance(gs.ones(1), gs.Array)
+    assert gs.tree.map(lambda a: a + 1, {"a": 1}) == {"a": 2} and "Array" not in dir(gs)
+
+
+INITIALIZERS = {
+    **{name: ((), {}) for name in ("glorot_uniform", "glorot_normal", "lecun_uniform", "lecun_normal", "he_uniform", "he_normal")},
+    "variance_scaling": ((1.5, "fan_geo_avg", "normal"), {}), "uniform": ((0.5,), {}), "normal": ((0.5,), {}),
+    "truncated_normal": ((0.5,), {"lower": -1.0, "upper": 2.5}), "constant": ((3.0,), {}),
+}  # fmt: skip
+SHAPES = [((60, 90), {}), ((3, 3, 20, 30), {}), ((40, 7, 20), {"in_axis": 0, "out_axis": 2, "batch_axis": 1}), ((40, 7, 20), {"in_axis": (0, 1)})]
+
+
+@each("name", INITIALIZERS)
+@each("shape, axes", SHAPES)
+def test_initializers_have_jaxs_law(name, shape, axes):
+    pytest.importorskip("jax", reason="JAX is not installed")
+    arguments, keywords = INITIALIZERS[name]
+    if axes and name in ("uniform", "normal", "truncated_normal", "constant"):
+        return
+    keywords = {**keywords, **axes}
+    with jax.enable_x64(True):
+        theirs = np.asarray(getattr(jax.nn.initializers, name)(*arguments, **keywords)(jax.random.key(0), shape))
+    ours = getattr(gs.nn.initializers, name)(*arguments, **keywords)(gs.random.key(0), shape)
+    assert ours.shape == theirs.shape and ours.dtype == np.float64
+    if name == "constant":
+        assert (ours == 3.0).all()
+        return
+    ours = ours.numpy().ravel()
+    assert later("scipy.stats").ks_2samp(ours, theirs.ravel()).pvalue > 1e-3
+    assert abs(ours.std() / theirs.std() - 1) < 0.05
+    if "uniform" in name or "truncated" in name or name.endswith("un_normal") or name in ("glorot_normal", "he_normal"):
+        assert abs(np.abs(ours).max() / np.abs(theirs).max() - 1) < 0.02  # both are cut
+    again = getattr(gs.nn.initializers, name)(*arguments, **keywords, dtype="float32")(gs.random.key(0), shape)
+    assert again.dtype == np.float32 and getattr(gs.nn.initializers, name)(*arguments, **keywords)(gs.random.key(0), shape, "f4").dtype == np.float32
+
+
+def test_orthogonal_initializers():
+    from gradspec.nn import initializers
+    from gradspec.nn.initializers import delta_orthogonal, orthogonal
+
+    assert initializers.orthogonal is orthogonal and initializers.xavier_uniform is initializers.glorot_uniform
+    key = gs.random.key(0)
+    for shape, axis in (((4, 4), -1), ((6, 3), -1), ((3, 6), -1), ((2, 3, 4), 1), ((5, 2, 3), 0)):
+        q = np.moveaxis(orthogonal(2.0, axis)(key, shape).numpy(), axis, 0).reshape(shape[axis], -1)
+        near = q @ q.T if q.shape[0] <= q.shape[1] else q.T @ q
+        np.testing.assert_allclose(near, 4 * np.eye(len(near)), atol=1e-12)
+    kernel = delta_orthogonal()(key, (3, 3, 2, 4)).numpy()
+    np.testing.assert_allclose(kernel[1, 1] @ kernel[1, 1].T, np.eye(2), atol=1e-12)
+    assert np.count_nonzero(kernel) == 8 and initializers.zeros(key, (2,)).tolist() == [0, 0] and initializers.ones(key, (2,), "f4").dtype == np.float32
+    for call, says in (
+        (lambda: delta_orthogonal()(key, (3, 4, 2)), "3 to 5 axes"), (lambda: orthogonal()(key, (3,)), "two axes or more"),
+        (lambda: initializers.variance_scaling(1.0, "fan", "normal"), "unknown mode 'fan'; write fan_in"),
+        (lambda: initializers.variance_scaling(1.0, "fan_in", "gaussian"), "unknown distribution 'gaussian'; write"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=says):
+            call()
+    grad = gs.grad(lambda s: initializers.normal(s)(key, (3,)).sum())(0.5)
+    np.testing.assert_allclose(grad, gs.random.normal(key, (3,)).sum())

@@ -271,6 +271,23 @@ def test_names_of_hips():
     same(func.grad(lambda a, b: (a * b).sum(), argnum=1)(v, x), v)
 
 
+def test_a_derivative_along_ones_and_of_a_holomorphic_function():
+    """HIPS autograd's `deriv` and `holomorphic_grad`, by differences and by the formula."""
+    f = lambda x, y: gs.stack([gs.sin(x) * y, x**3 * y])  # noqa: E731
+    same(func.deriv(f)(0.3, 2.0), np.array([2 * np.cos(0.3), 6 * 0.3**2]))
+    same(func.deriv(f, 1)(0.3, 2.0), np.array([np.sin(0.3), 0.3**3]))
+    same(func.deriv(lambda x: x**2)(np.array([1.0, 2.0])), np.array([2.0, 4.0]))
+    same(func.deriv(func.deriv(gs.sin))(0.3), -np.sin(0.3))
+    z = np.array([1.0 + 2.0j, -0.5 + 0.25j])
+    same(func.holomorphic_grad(lambda z: (z**3 * (2 - 1j)).sum())(z), 3 * z**2 * (2 - 1j))
+    same(func.holomorphic_grad(gs.exp)(1.0 + 2.0j), np.exp(1.0 + 2.0j))
+    same(func.holomorphic_grad(lambda a, z: (a * gs.sin(z)).sum(), argnum=1)(2.0, z), 2 * np.cos(z))
+    same(func.holomorphic_grad(func.holomorphic_grad(lambda z: z**4))(1.0 + 2.0j), 12 * (1 + 2j) ** 2)
+    with pytest.raises(TypeError, match="holomorphic_grad: the argument must be complex; write grad"):
+        func.holomorphic_grad(gs.sin)(1.0)
+    assert func.tensor_jacobian_product is func.vector_jacobian_product
+
+
 def weighted(a, b, power=2):
     """Linear in neither argument, and other by each."""
     return (a**power * b * b).sum()

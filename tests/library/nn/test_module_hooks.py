@@ -379,3 +379,25 @@ class TestHooksOfAllModules:
         assert net.kept.tolist() == [5.0] and net.other.tolist() == [5.0] and isinstance(net.late, nn.Tanh) and net.child is None
         net.kept = gs.ones(1)
         assert len(seen) == 10
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-full")
+def test_former_names_of_backward_hooks():
+    """PyTorch's of one operator: `register_backward_hook` of a module and `register_module_backward_hook` of all; every global hook is here."""
+    torch = pytest.importorskip("torch", reason="compares with PyTorch, and PyTorch is not installed")
+    seen = []
+    for library, tensor in ((torch, lambda v: torch.tensor(v, dtype=torch.float64)), (gs, gs.tensor)):
+        for register in (lambda net, hook: net.register_backward_hook(hook),
+                         lambda net, hook, library=library: library.nn.modules.module.register_module_backward_hook(hook)):  # fmt: skip
+            net, calls = library.nn.Tanh(), []
+            handle = register(net, lambda module, a, b, calls=calls: calls.append((type(module).__name__, a[0].tolist(), b[0].tolist())))
+            x = tensor([0.5, -1.0]).requires_grad_()
+            net(x).sum().backward()
+            handle.remove()
+            net(x).sum().backward()
+            assert len(calls) == 1
+            seen.append(calls[0])
+    assert seen[0] == seen[1] and seen[2] == seen[3] and seen[0][0] == seen[2][0] and seen[0][2] == seen[2][2]
+    np.testing.assert_allclose(seen[2][1], seen[0][1], rtol=1e-15)
+    everywhere = {name for name in dir(torch.nn.modules.module) if name.startswith("register_module_")}
+    assert everywhere <= set(dir(gs.nn.modules.module))

@@ -39,7 +39,28 @@ CONTINUOUS = {
     "t": ((3.0,), lambda: stats.t(3.0)),
     "f": ((3.0, 5.0), lambda: stats.f(3.0, 5.0)),
     "beta": ((0.5, 2.0), lambda: stats.beta(0.5, 2.0)),
+    "triangular": ((-1.0, 0.25, 1.5), lambda: stats.triang(0.5, -1.0, 2.5)),
+    "wald": ((2.0,), lambda: stats.invgauss(2.0)),
+    "maxwell": ((), lambda: stats.maxwell()),
+    "double_sided_maxwell": ((0.5, 2.0), lambda: Mirrored(stats.maxwell(0, 2.0), 0.5)),
+    "generalized_normal": ((1.5,), lambda: stats.gennorm(1.5)),
 }
+
+
+class Mirrored:
+    """The law of a number with a random sign, from a point on."""
+
+    def __init__(self, law, loc):
+        self.law, self.loc = law, loc
+
+    def cdf(self, x):
+        side = np.sign(x - self.loc)
+        return (1 + side * self.law.cdf(np.abs(x - self.loc))) / 2
+
+    def var(self):
+        return np.inf  # the moments are not tested
+
+
 DISCRETE = {
     "bernoulli": ((0.25,), lambda: stats.bernoulli(0.25)),
     "randint": ((), lambda: stats.randint(2, 9)),
@@ -55,6 +76,9 @@ VECTORS = {
     "dirichlet": (([1.0, 2.5, 4.0],), (3,)),
     "multivariate_normal": (([1.0, -1.0], COV), (2,)),
     "permutation": ((6,), None),
+    "ball": ((3, 1.5), (3,)),
+    "orthogonal": ((3,), (3, 3)),
+    "multinomial": ((9, [0.5, 0.2, 0.3]), (3,)),
 }
 NAMED = {"randint": {"minval": 2, "maxval": 9}, "bits": {"dtype": "u1"}}
 CALLS = {name: row[0] for name, row in {**CONTINUOUS, **DISCRETE, **VECTORS}.items()}
@@ -63,7 +87,7 @@ CALLS = {name: row[0] for name, row in {**CONTINUOUS, **DISCRETE, **VECTORS}.ite
 def drawn(name, key, shape=(3,)):
     given = dict(NAMED.get(name, {}))
     if name != "permutation":
-        given["shape"] = shape
+        given["shape"] = (*shape, 3) if name == "multinomial" and shape[-1:] != (3,) else shape
     return getattr(gs.random, name)(key, *CALLS[name], **given)
 
 
@@ -181,6 +205,24 @@ def test_vectors_are_those_of_the_distribution():
     numbers = drawn("multivariate_normal", gs.random.key(13), (4000,)).numpy()
     white = np.linalg.solve(np.linalg.cholesky(COV), (numbers - [1.0, -1.0]).T)
     assert all(stats.kstest(row, stats.norm().cdf).pvalue > 1e-3 for row in (*white, (white[0] + white[1]) / 2**0.5))
+    numbers = np.abs(drawn("ball", gs.random.key(17), (4000,)).numpy())
+    assert stats.kstest((numbers**1.5).sum(-1) ** 2, "uniform").pvalue > 1e-3  # the volume is the d-th power of the norm
+    shares = numbers**1.5 / (numbers**1.5).sum(-1, keepdims=True)
+    assert all(stats.kstest(column, stats.beta(1 / 1.5, 2 / 1.5).cdf).pvalue > 1e-3 for column in shares.T)
+    for n, m in ((3, 3), (2, 4), (4, 2)):
+        q = gs.random.orthogonal(gs.random.key(18), n, (4000,), m=m).numpy()
+        near = q @ q.mT if n <= m else q.mT @ q
+        assert q.shape == (4000, n, m) and np.allclose(near, np.eye(min(n, m)))
+        by_size = stats.beta(0.5, (max(n, m) - 1) / 2)
+        assert all(stats.kstest(q[:, i, j] ** 2, by_size.cdf).pvalue > 1e-3 for i in range(n) for j in range(m))
+        assert np.abs(np.sign(q).mean(0)).max() < 5 / 4000**0.5 and stats.kstest(q.sum((1, 2)), (-q).sum((1, 2))).pvalue > 1e-3
+    assert abs((np.linalg.det(gs.random.orthogonal(gs.random.key(19), 3, (4000,)).numpy()) > 0).mean() - 0.5) < 5 * 0.5 / 4000**0.5
+    counts = drawn("multinomial", gs.random.key(20), (4000, 3)).numpy()
+    assert (counts.sum(-1) == 9).all()
+    for column, p in zip(counts.T, (0.5, 0.2, 0.3)):
+        law = stats.binom(9, p)
+        assert abs(column.mean() - law.mean()) < 5 * law.std() / 4000**0.5 and abs(column.var() / law.var() - 1) < 0.15
+    assert abs(np.cov(counts.T)[0, 2] + 9 * 0.5 * 0.3) < 0.15
     orders = gs.vmap(lambda key: gs.random.permutation(key, 3))(gs.random.split(gs.random.key(14), 3000)).numpy()
     counts = np.unique(orders, axis=0, return_counts=True)[1]
     assert len(counts) == 6 and (np.abs(counts - 500) < 5 * 500**0.5).all()
@@ -260,7 +302,8 @@ def test_a_key_is_an_ordinary_tensor(tmp_path):
     same(gs.grad(lambda m, k: (m * gs.random.normal(k, (3,))).sum())(2.0, key), gs.random.normal(key, (3,)).sum())
 
 
-PARAMETERS = {"lognormal": (0.5,), "rayleigh": (2.0,), "pareto": (3.0,), "weibull_min": (2.0, 1.5), "truncated_normal": (-0.5, 1.0),
+PARAMETERS = {"triangular": (-1.0, 0.25, 1.5), "wald": (2.0,), "double_sided_maxwell": (0.5, 2.0), "generalized_normal": (1.5,),
+              "lognormal": (0.5,), "rayleigh": (2.0,), "pareto": (3.0,), "weibull_min": (2.0, 1.5), "truncated_normal": (-0.5, 1.0),
               "gamma": (1.3,), "loggamma": (0.3,), "chisquare": (3.0,), "t": (3.0,), "f": (3.0, 5.0), "beta": (0.5, 2.0),
               "dirichlet": ([1.0, 2.5],), "multivariate_normal": ([1.0, -1.0], COV)}  # fmt: skip
 
@@ -347,3 +390,65 @@ def test_misuse_is_refused_with_the_way_out():
         gs.random.choice(key, 3, (4,), replace=False)
     with pytest.raises(ValueError, match="2 draws without replacement from 1 weights that are not 0"):
         gs.random.choice(key, 3, (2,), False, [0, 1, 0])
+
+
+def test_the_words_of_keys():
+    keys = gs.random.split(gs.random.key(3), 4)
+    same(gs.random.key_data(keys), keys)
+    same(gs.random.wrap_key_data(gs.random.key_data(keys).numpy()), keys)
+    same(gs.random.wrap_key_data(np.array([1, 2], np.uint32)), np.array([1, 2], np.uint64))
+    copy_of = gs.random.clone(keys[0])
+    same(gs.random.normal(copy_of, (3,)), gs.random.normal(keys[0], (3,)))
+    assert copy_of is not keys[0]
+    with pytest.raises(TypeError, match="key_data: the first argument must be a key"):
+        gs.random.key_data(3)
+    with pytest.raises(TypeError, match=r"two words of uint64, got int64\[2\]; write gs.random.key\(seed\)"):
+        gs.random.wrap_key_data([1, 2])
+    with pytest.raises(TypeError, match="leave impl= out"):
+        gs.random.wrap_key_data(keys, impl="threefry2x32")
+
+
+def test_shapes_are_jaxs():
+    """Of draws whose parameters have axes, or whose `shape` leaves axes out."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    calls = [
+        ("ball", (3,), {}), ("ball", (3, 2, (4,)), {}), ("orthogonal", (3,), {}), ("orthogonal", (3, (2,)), {"m": 5}),
+        ("multinomial", (10, np.ones(3) / 3), {}), ("multinomial", (10, np.ones(3) / 3), {"shape": (4, 3)}),
+        ("multinomial", (np.array([3, 10]), np.ones((2, 3)) / 3), {}), ("generalized_normal", (3.0, (4,)), {}),
+        ("wald", (np.ones(3),), {}), ("triangular", (0.0, 0.5, np.ones(3)), {}), ("maxwell", ((2, 3),), {}),
+        ("double_sided_maxwell", (np.zeros(3), 1.0, (4,)), {}),
+    ]  # fmt: skip
+    for name, given, named in calls:
+        expected = getattr(jax.random, name)(jax.random.key(0), *given, **named)
+        assert getattr(gs.random, name)(gs.random.key(0), *given, **named).shape == expected.shape, name
+
+
+@each("name", ["triangular", "double_sided_maxwell"])
+def test_gradients_are_jaxs_for_the_same_number(name):
+    """A number of each side, found in JAX's: both gradients are functions of the number and the parameters."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    parameters = PARAMETERS[name]
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(0), 200)
+        theirs = jax.vmap(lambda key: getattr(jax.random, name)(key, *parameters))(keys)
+        slopes = jax.vmap(jax.grad(getattr(jax.random, name), (1, 2)), (0, *[None] * len(parameters)))(keys, *parameters)
+        theirs, slopes = np.asarray(theirs), np.stack([np.asarray(one) for one in slopes])
+    ours = gs.random.split(gs.random.key(0), 200)
+    numbers = gs.vmap(lambda key: getattr(gs.random, name)(key, *parameters))(ours).numpy()
+    found = gs.vmap(gs.grad(getattr(gs.random, name), (1, 2)), (0, *[None] * len(parameters)))(ours, *parameters)
+    order, inside = np.argsort(theirs), (theirs.min() < numbers) & (numbers < theirs.max())
+    assert inside.sum() > 150
+    for one, expected in zip(found, slopes):
+        np.testing.assert_allclose(one.numpy()[inside], np.interp(numbers, theirs[order], expected[order])[inside], atol=0.1)
+
+
+def test_gradients_of_expectations():
+    """E x = m and E x**2 = m**2 + m**3 of the inverse normal distribution; JAX's draw by two roots has 1.25 and 19.3 for 1 and 16."""
+    mean = gs.tensor(2.0, requires_grad=True)
+    x = gs.random.wald(gs.random.key(0), mean, (100_000,))
+    for power, exact in ((1, 1.0), (2, 16.0)):
+        slopes = gs.func.jvp(lambda m, power=power: gs.random.wald(gs.random.key(0), m, (100_000,)) ** power, (2.0,), (1.0,))[1].numpy()
+        assert abs(slopes.mean() - exact) < 5 * slopes.std() / len(slopes) ** 0.5
+        found = gs.autograd.grad((x**power).mean(), mean, retain_graph=True)[0].item()
+        assert abs(found - slopes.mean()) < 1e-9 * exact
+    assert gs.autograd.gradcheck(lambda p: gs.random.ball(gs.random.key(1), 3, p, (2,)), [gs.tensor(1.5, requires_grad=True)])

@@ -228,3 +228,34 @@ def test_pytorchs_order_where_the_types_tell():
     first = gs.randint(10, (50,))
     gs.manual_seed(3)
     assert gs.array_equal(first, gs.randint(0, 10, (50,)))
+
+
+def test_generators_as_in_pytorch():
+    assert gs.Generator is gs.random.Generator and gs.Generator().manual_seed(7).initial_seed() == 7 and gs.Generator("cpu").device.type == "cpu"
+    one, other = gs.Generator(device="cpu").manual_seed(3), gs.Generator().manual_seed(3)
+    assert one.normal(0, 1, 2).tolist() == other.normal(0, 1, 2).tolist()
+    assert one.seed() == one.initial_seed() != other.seed()
+    with pytest.raises(RuntimeError, match="there is no device 'cuda'"):
+        gs.Generator(device="cuda")
+
+
+TAKING = {
+    "randn": lambda g: gs.randn(3, generator=g), "rand": lambda g: gs.rand(3, generator=g), "randint": lambda g: gs.randint(9, (3,), generator=g),
+    "randperm": lambda g: gs.randperm(9, generator=g), "rand_like": lambda g: gs.rand_like(gs.ones(3), generator=g),
+    "normal": lambda g: gs.normal(gs.zeros(3), gs.ones(3), generator=g), "multinomial": lambda g: gs.multinomial(gs.ones(9), 3, generator=g),
+    "bernoulli": lambda g: gs.bernoulli(gs.full((40,), 0.5), generator=g),
+    **{f"{name}_": lambda g, name=name: getattr(gs.empty(3), f"{name}_")(generator=g)
+       for name in ("normal", "uniform", "exponential", "log_normal", "cauchy", "random")},
+    **{f"nn.init.{name}_": lambda g, name=name: getattr(gs.nn.init, f"{name}_")(gs.empty(3, 3), generator=g)
+       for name in ("normal", "uniform", "xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal", "orthogonal", "trunc_normal")},
+    "RandomSampler": lambda g: gs.tensor(list(gs.utils.data.RandomSampler(range(9), generator=g))),
+    "random_split": lambda g: gs.tensor(list(gs.utils.data.random_split(range(9), [4, 5], generator=g)[0])),
+    "DataLoader": lambda g: gs.stack(list(gs.utils.data.DataLoader(range(9), shuffle=True, generator=g))),
+    "WeightedRandomSampler": lambda g: gs.tensor(list(gs.utils.data.WeightedRandomSampler(np.ones(9), 5, generator=g))),
+}  # fmt: skip
+
+
+@each("name", TAKING)
+def test_a_generator_decides_the_numbers_wherever_pytorch_takes_one(name):
+    first, again, other = (TAKING[name](gs.Generator().manual_seed(seed)).tolist() for seed in (0, 0, 1))
+    assert first == again != other

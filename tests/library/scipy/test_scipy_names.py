@@ -101,6 +101,27 @@ def test_tables_name_what_is_nowhere_else():
         assert len(here.__all__) == len(set(here.__all__)), sub
 
 
+def test_attributes_of_classes_are_scipys():
+    """Of each class that the tables name: a constructor such as `Rotation.from_rotvec` takes constants, and refuses the others."""
+    seen = 0
+    for sub in {**tables.VALUES, **tables.TOOLS}:
+        here, its = importlib.import_module(f"gradspec.scipy.{sub}"), importlib.import_module(f"scipy.{sub}")
+        for name in without_derivative(sub):
+            theirs = getattr(its, name, None)
+            for attribute in dir(theirs) if isinstance(theirs, type) and getattr(here, name).kind != "refused" else ():
+                if not attribute.startswith("_") and callable(getattr(theirs, attribute)):
+                    seen += callable(getattr(getattr(here, name), attribute))
+    assert seen > 100
+    rotation, x = gs.scipy.spatial.transform.Rotation, np.array([0.1, 0.2, 0.3])
+    expected = importlib.import_module("scipy.spatial.transform").Rotation.from_rotvec(x).as_matrix()
+    np.testing.assert_array_equal(rotation.from_rotvec(gs.tensor(x)).as_matrix(), expected)
+    with pytest.raises(RuntimeError, match="scipy.spatial.transform.Rotation.from_rotvec returns an object of numbers: with SCIPY_ARRAY_API=1"):
+        rotation.from_rotvec(gs.tensor(x, requires_grad=True))
+    with pytest.raises(AttributeError, match="has no attribute 'from_nothing'"):
+        rotation.from_nothing  # noqa: B018
+    assert not hasattr(rotation, "__wrapped__")
+
+
 ASKED = [
     ("special.roots_jacobi", (3, 0.4, 1.3), 1), ("special.pro_rad2", (1, 2, 1.5, 1.8), 3), *((f"linalg.{name}", (INPUTS["g"][:5],), 0) for name in ("schur", "hessenberg", "ldl", "orth", "rq", "matrix_balance")), ("linalg.null_space", (INPUTS["y"].T,), 0), ("linalg.qz", (INPUTS["g"][:5], np.eye(5)), 0),
     ("ndimage.distance_transform_edt", (INPUTS["g"],), 0), ("stats.rankdata", (INPUTS["v"],), 0), ("stats.theilslopes", (INPUTS["v"], INPUTS["w"]), 0), ("signal.firwin", (5, 0.3), 1), ("signal.medfilt2d", (INPUTS["g"],), 0), ("optimize.isotonic_regression", (INPUTS["v"],), 0),

@@ -65,7 +65,7 @@ for it in range(60):
     lo, hi = 1e-9, 1e9
     while hi - lo > 1e-9 * hi:
         mid = 0.5 * (lo + hi)
-        xn = onp.clip(x * onp.sqrt(-dc / mid), 1e-3, 1.0)
+        xn = onp.clip(x * (-dc / mid) ** 0.25, 1e-3, 1.0)
         lo, hi = (mid, hi) if xn.sum() > 0.5 * n else (lo, mid)
     x = xn
 print("compliance %.4f -> %.4f, volume %.3f" % (c, compliance(x), x.sum()), x.round(2))

@@ -58,7 +58,7 @@ def cost(us, x0):
     return jnp.sum(stage) + xN @ P @ xN
 
 
-x0 = jnp.array([0.0, 0.2, 0.0, 0.0])
+x0 = jnp.array([0.0, 0.02, 0.0, 0.0])
 us = jnp.zeros((20, 1))
 solve = jit(lambda us: us - jnp.linalg.solve(jax.hessian(cost)(us, x0).reshape(20, 20), jax.grad(cost)(us, x0).ravel()).reshape(us.shape))
 for _ in range(6):

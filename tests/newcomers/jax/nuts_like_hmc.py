@@ -41,7 +41,7 @@ def hmc_kernel(carry, key):
     q, accepted = carry
     kp, ka = random.split(key)
     p = random.normal(kp, q.shape)
-    q_new, p_new = leapfrog(q, p, 0.04, 10)
+    q_new, p_new = leapfrog(q, p, 0.04, 7)
     dH = potential(q) + 0.5 * jnp.sum(p**2) - potential(q_new) - 0.5 * jnp.dot(p_new, p_new)
     accept = jnp.log(random.uniform(ka)) < dH
     q = lax.cond(accept, lambda _: q_new, lambda _: q, None)

@@ -73,7 +73,7 @@ def test_a_keyword_of_another_library_is_the_parameter_that_it_means(op, theirs,
 
 
 def test_every_row_is_needed():
-    known = [set(parameters_of(op)) for op in PUBLIC] + [{*inspect.signature(f).parameters} for f in (gs.linspace, gs.logspace, gs.tril_indices, gs.compile)]
+    known = [set(parameters_of(op)) for op in PUBLIC] + [{*inspect.signature(f).parameters} for f in (gs.linspace, gs.logspace, gs.tril_indices, gs.compile, gs.jacobian, gs.jacrev)]
     for theirs, meant in keywords.RENAMED.items():
         for ours, beside in meant:
             assert any(ours in names and (beside is None or beside in names) for names in known), f"no operator has {ours}, for {theirs}"
@@ -343,3 +343,52 @@ def test_triangles_by_place_are_numpys():
             found, expected = getattr(gs, name)(*args), getattr(np, name)(*args)
             assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     assert np.array_equal(gs.triu_indices(3, k=3), np.triu_indices(3, 3))
+
+
+def test_a_truth_value_is_keepdims_by_position_alone():
+    """PyTorch's x.sum(0, True); a keyword of that place is refused, in each function that has it."""
+    tried = 0
+    for op in PUBLIC:
+        function = function_of(op)
+        for name in {"dtype", "out"} & set(parameters_of(op)):
+            tried += 1
+            for value in (True, False):
+                with pytest.raises(TypeError, match=f"argument '{name}' must not be a truth value" + "; write keepdims=" * ("keepdims" in parameters_of(op))):
+                    function(**{name: value})
+    assert tried > 100
+    x = gs.ones((2, 3))
+    assert x.sum(0, True).shape == gs.sum(x, 0, True).shape == x.max(0, True).shape == (1, 3)
+    for call in (lambda: x.sum(dtype=True), lambda: x.sum(0, dtype=True), lambda: x.max(axis=0, out=False), lambda: x.std(dtype=True, ddof=1)):
+        with pytest.raises(TypeError, match="must not be a truth value; write keepdims="):
+            call()
+
+
+def test_argnum_and_argnums_are_one():
+    """HIPS autograd's word and JAX's, in each function that has either."""
+
+    def f(a, b):
+        return (a * b * b).sum()
+
+    found = 0
+    for name in gs.func.__all__:
+        function = getattr(gs.func, name)
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            continue
+        words = {"argnum", "argnums"} & set(parameters)
+        if inspect.isclass(function) or list(parameters)[:1] != ["func"] or not words or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+            continue
+        found += 1
+        by_one, by_other = function(f, argnum=1), function(f, argnums=1)
+        assert by_one.__name__ == by_other.__name__ == "f", name
+        if name not in ("make_vjp", "make_jvp", "make_hvp", "grad_and_aux", "holomorphic_grad") and "product" not in name:
+            given = (np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+            results = [flat(made(*given)) for made in (by_one, by_other, function(f, 1))]
+            for parts in zip(*results, strict=True):
+                one, other, direct = (part.toarray() if hasattr(part, "toarray") else np.asarray(part) for part in parts)
+                np.testing.assert_array_equal(one, direct)
+                np.testing.assert_array_equal(other, direct)
+    assert found > 12
+    with pytest.raises(TypeError, match="multiple values|not both"):
+        gs.jacobian(f, argnum=1, argnums=1)
