@@ -56,7 +56,7 @@ MODULES = {
     "misc.fixed_points": "fixed_point", "misc.optimizers": _OPTIMIZERS,
 }  # fmt: skip
 # Names that mean something else in gradspec than in NumPy.
-_NUMPYS = {"select", "put", "load", "save"}
+NUMPYS = {"select", "put", "load", "save"}
 
 
 def spec(name: str) -> ModuleSpec | None:
@@ -104,7 +104,7 @@ def _of_numpy(namespace: str, own: bool) -> dict[str, str]:
     names = {name: f"numpy:{prefix}{name}" for name in dir(found(f"numpy:{namespace}")) if not name.startswith("_")}
     if own:
         values = vars(found(namespace)).items()
-        names |= {name: prefix + name for name, value in values if callable(value) and not isinstance(value, type) and name not in _NUMPYS and name[0] != "_"}
+        names |= {name: prefix + name for name, value in values if callable(value) and not isinstance(value, type) and name not in NUMPYS and name[0] != "_"}
     return names
 
 
