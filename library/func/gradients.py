@@ -121,7 +121,7 @@ def grad_and_value(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0,
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
 
     @wraps(func)
@@ -138,7 +138,7 @@ def grad_and_aux(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) ->
     Parameters
     ----------
     func : callable
-        Returns a pair (output, aux), of which the output is one real number.
+        Returns a pair (output, aux); the output is one real number.
     argnum : int or tuple of int
         The positional arguments to differentiate by.
 

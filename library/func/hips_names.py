@@ -27,7 +27,7 @@ def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
 
     @wraps(func)
@@ -51,7 +51,7 @@ def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
 
     @wraps(func)
@@ -74,7 +74,7 @@ def make_hvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Of the arguments of `func`; returns (product with a vector, gradient).
+        Takes the arguments of `func`; returns (product with a vector, gradient).
     """
     return make_vjp(grad(func, argnum), argnum)
 
@@ -96,7 +96,7 @@ def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
 
     @wraps(func)
@@ -122,7 +122,7 @@ def hessian_tensor_product(func: Callable[..., Any], argnum: int = 0) -> Callabl
     Returns
     -------
     callable
-        Of the arguments of `func` and the vector.
+        Takes the arguments of `func` and the vector.
     """
 
     @wraps(func)
@@ -151,7 +151,7 @@ def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callab
     Returns
     -------
     callable
-        Of the arguments of `func` and the vector.
+        Takes the arguments of `func` and the vector.
     """
 
     @wraps(func)
@@ -179,7 +179,7 @@ def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
     names = list(inspect.signature(func).parameters)
     if argname not in names:
@@ -198,7 +198,7 @@ def multigrad_dict(func: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
     signature = inspect.signature(func)
 

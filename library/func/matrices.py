@@ -88,7 +88,7 @@ def jacobian(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Cal
     Returns
     -------
     callable
-        Of the arguments of `func`.
+        Takes the arguments of `func`.
     """
     return _jacobian("jacobian", func, argnum, False, _rows)
 
