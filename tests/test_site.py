@@ -230,6 +230,14 @@ def numbers(line):
     return [float(number) for number in re.findall(r"(?<!\w)[-+]?\d[\d.]*(?:e[-+]\d+)?", line)] or line
 
 
+def test_the_front_page_agrees_with_the_readme():
+    front, readme = pages.front(), (ROOT / "README.md").read_text()
+    program, = re.findall(r"```python\n.*?```", front, re.DOTALL)
+    assert program in readme and "PyTorch's autograd for NumPy arrays" in front
+    row = next(line for line in front.splitlines() if line.startswith("| one recorded multiply"))
+    assert row in readme and "](docs/" not in front and "[speed.md]" not in readme
+
+
 def test_hard_points_are_those_of_the_entry(tmp_path):
     op = SPEC.ops["absolute"]
     assert plots.hard_points(op) == [0.0] and plots.name(op) == "absolute.svg" and plots.name(SPEC.ops["flip"]) == ""

@@ -37,10 +37,10 @@ SWEEP = ROOT / "benchmarks/sweep.tsv"
 MEASURED = SWEEP.read_text().partition("\n")[0].removeprefix("# ")
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
-    "Start": "tour from_pytorch from_jax from_hips_autograd from_numpy",
+    "Start": "five_minutes tour from_pytorch from_jax from_hips_autograd from_numpy what_can_go_wrong",
     "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay observe",
-    "Build": "modules_of_nn data distributions distributed operators",
-    "Compute": "scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
+    "Build": "training modules_of_nn implicit_layers data distributions distributed operators",
+    "Compute": "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
     "Measure": "accuracy speed portability",
     "Internals": "architecture modules glossary invariants passes kernels grammar releasing",
 }
@@ -320,7 +320,25 @@ def main(folder: Path) -> None:
             .render(title=title, pages=[(name, lines[0].lstrip("# "), first(lines[1:])) for name, lines in pages])
         )
         (folder / f"{title.lower()}.md").write_text(text)
-    (folder / "index.md").write_text(templates().get_template("index.md.j2").render(sections=[title.lower() for title in GUIDES]))
+    (folder / "index.md").write_text(front())
+
+
+def front() -> str:
+    """The front page: README's sentence, its first program and its table of speed, and where to continue."""
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    program, speed = re.search(r"```python\n(.*?)\n```", text, re.DOTALL)[1], re.search(r"^## Speed\n\n(.*?)\n\n##", text, re.M | re.S)[1]
+    return (
+        templates()
+        .get_template("index.md.j2")
+        .render(
+            sentence=text.split("\n\n")[1],
+            program=program,
+            speed=linked(speed.replace("](docs/", "]("), ROOT / "docs/index.md", ROOT / "docs"),
+            sections=[title.lower() for title in GUIDES],
+            libraries=elsewhere.LIBRARIES,
+        )
+    )
 
 
 if __name__ == "__main__":
