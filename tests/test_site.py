@@ -17,6 +17,7 @@ import gradspec as gs
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs/site"))
 
+import at_work  # noqa: E402
 import elsewhere  # noqa: E402
 import mathematics  # noqa: E402
 import pages  # noqa: E402
@@ -228,6 +229,21 @@ def test_links_lead_somewhere_and_examples_run(tmp_path):
 def numbers(line):
     """The numbers of a line: an example does not state the signs of zeros."""
     return [float(number) for number in re.findall(r"(?<!\w)[-+]?\d[\d.]*(?:e[-+]\d+)?", line)] or line
+
+
+def test_the_page_of_traces_is_written(tmp_path):
+    at_work.write(tmp_path, pages.templates())
+    text = (tmp_path / "at_work.md").read_text()
+    for operator, node in [("gs.matmul(x, w)", "MatmulBackward"), ("gs.tanh(", "TanhBackward"), ("gs.mean(", "MeanBackward")]:
+        assert operator in text and f"| `{node}` |" in text and f"    node {node}" in text
+    headings = re.findall("^### (\\w+)", text, re.MULTILINE)
+    assert headings == ["record", "fold_constants", "eliminate_dead_code", "share_subexpressions", "fuse_loops"]
+    after = dict(zip(headings, text.split("\n### ")[1:]))
+    assert "exp(" in after["record"] and "exp(" not in after["fold_constants"]
+    assert "sin(" in after["fold_constants"] and "sin(" not in after["eliminate_dead_code"]
+    assert [after[name].count("softmax(") for name in ("record", "share_subexpressions")] == [2, 1]
+    drawn = list(ElementTree.parse(tmp_path / "at_work.svg").getroot().itertext())
+    assert {"tanh", "TanhBackward", "keeps x", "AccumulateGrad: w.grad"} <= set(drawn)
 
 
 def test_the_front_page_agrees_with_the_readme():

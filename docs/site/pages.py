@@ -19,6 +19,7 @@ SITE = Path(__file__).resolve().parent
 ROOT = SITE.parents[1]
 sys.path[:0] = [str(ROOT), str(SITE)]
 
+import at_work  # noqa: E402
 import elsewhere  # noqa: E402
 import jinja2  # noqa: E402
 import mathematics  # noqa: E402
@@ -42,7 +43,7 @@ GUIDES = {
     "Build": "training modules_of_nn implicit_layers data distributions distributed operators",
     "Compute": "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
     "Measure": "accuracy speed portability",
-    "Internals": "architecture modules glossary invariants passes kernels grammar releasing",
+    "Internals": "architecture at_work modules glossary invariants passes kernels grammar releasing",
 }
 #: The modules of the reference; the main namespace has what no other module has.
 REFERENCE = (
@@ -154,7 +155,7 @@ def cost() -> Iterator[tuple[str, list[tuple[str, ...]]]]:
 
 def guides(folder: Path) -> None:
     """The pages of docs/, where a link to a file of the checkout is its name."""
-    named = {name for names in GUIDES.values() for name in names.split()}
+    named = {name for names in GUIDES.values() for name in names.split()} - {"at_work"}  # which is generated
     found = {path.stem for path in (ROOT / "docs").glob("*.md")}
     if missing := found ^ named:
         sys.exit(f"docs/site/pages.py: GUIDES and docs/ differ: {', '.join(sorted(missing))}")
@@ -312,8 +313,9 @@ def main(folder: Path) -> None:
     operators(folder, spec)
     reference(folder)
     names_elsewhere(folder, spec)
+    at_work.write(folder, templates())
     for title, names in GUIDES.items():
-        pages = [(name, (ROOT / f"docs/{name}.md").read_text().splitlines()) for name in names.split()]
+        pages = [(name, (folder / f"{name}.md").read_text().splitlines()) for name in names.split()]
         text = (
             templates()
             .get_template("guides.md.j2")
@@ -327,7 +329,10 @@ def front() -> str:
     """The front page: README's sentence, its first program and its table of speed, and where to continue."""
     readme = ROOT / "README.md"
     text = readme.read_text()
-    program, speed = re.search(r"```python\n(.*?)\n```", text, re.DOTALL)[1], re.search(r"^## Speed\n\n(.*?)\n\n##", text, re.M | re.S)[1]
+    program, speed = (
+        re.search(r"```python\n(.*?)\n```", text, re.DOTALL)[1],
+        re.search(r"^## Speed\n\n(.*?)\n\n##", text, re.M | re.S)[1],
+    )
     return (
         templates()
         .get_template("index.md.j2")
