@@ -4,6 +4,7 @@
     python -m benchmarks sweep --op tanh softmax       the operators with such names
     python -m benchmarks sweep --size 8 100000         of 8, 1000, 100000 and 1000000 elements
     python -m benchmarks sweep --dtype float32
+    python -m benchmarks sweep --size 1000 --turns 40 --accept     write sweep.tsv, which the pages of the site show
 
 Needs PyTorch beside gradspec.  The libraries take turns in one process; a time is the minimum of a few turns.  Each line is a
 call at one size and dtype, with gradspec's time divided by PyTorch's better time of 1 and 2 threads, and by NumPy's for
@@ -39,6 +40,7 @@ MOST = 0.6  # limit of all turns of a cell
 LONGEST = 0.5  # a call that would take longer, estimated from the previous size, is left out
 SMALL = 1_000  # elements: times of calls with fewer do not predict larger calls
 REST = 0.004  # before a turn that may have threads
+TABLE = Path(__file__).with_name("sweep.tsv")
 PHASES = ("forward", "recorded", "backward")
 TOLERANCES = {"float32": 2e-3, "float64": 1e-8}
 MEDIAN, SHARE, TYPICAL, NONE_OVER = 0.8, 0.92, 2.0, 4.0  # the goals, the first one at GOAL_SIZE elements
@@ -72,13 +74,13 @@ def far(ours: Any, theirs: Any) -> float:
 class Sides:
     """The operands of one size and dtype in each library, and the library's expressions evaluated on them."""
 
-    def __init__(self, size: int, dtype: str) -> None:
+    def __init__(self, size: int, dtype: str, turns: int = TURNS) -> None:
         import torch
         import torch.nn.functional as F
 
         import gradspec as gs
 
-        self.size, self.dtype = size, dtype
+        self.size, self.dtype, self.turns = size, dtype, turns
         self.torch, self.gradspec = torch, gs
         self.arrays = operands(size, dtype)
         self.leaves = [name for name, array in self.arrays.items() if differentiable(name, array)]
@@ -136,18 +138,18 @@ class Sides:
         if gap > TOLERANCES[self.dtype]:
             cell.note = f"WRONG: differs from PyTorch's by {gap:.1e}"
             return cell
-        ours, one, two, *numpys = (min(times) for times in zip(*in_turns(timers, SECONDS, TURNS, MOST)))
+        ours, one, two, *numpys = (min(times) for times in zip(*in_turns(timers, SECONDS, self.turns, MOST)))
         cell.seconds, cell.to_torch = ours, ours / min(one, two)
         cell.to_numpy = ours / numpys[0] if numpys else None
         return cell
 
 
-def measured(chosen: list[Call], sizes: list[int], dtypes: list[str]) -> Iterator[list[Cell]]:
+def measured(chosen: list[Call], sizes: list[int], dtypes: list[str], turns: int = TURNS) -> Iterator[list[Cell]]:
     """The cells of each call at each size and dtype."""
     per_element: dict[tuple[str, str], float] = {}
     for size in sorted(sizes):
         for dtype in dtypes:
-            sides = Sides(size, dtype)
+            sides = Sides(size, dtype, turns)
             for call in chosen:
                 key, cells, note = (call.label, dtype), [], None
                 if (likely := per_element.get(key, 0) * size) > LONGEST and size > SMALL:
@@ -205,6 +207,19 @@ def summary(cells: list[Cell]) -> str:
     return "\n".join(lines)
 
 
+def table(chosen: list[Call], cells: list[Cell]) -> str:
+    """The measured ratios to PyTorch's times: a row for each call, dtype and size."""
+    found = {(cell.call, cell.dtype, cell.size, cell.phase): cell.to_torch for cell in cells if cell.to_torch is not None}
+    where, _, _ = machine().partition(".\n")
+    lines = [f"# {where}", "\t".join(("operator", "call", "dtype", "elements", *PHASES))]
+    for call in sorted(chosen, key=lambda call: call.operator):
+        for _, dtype, size in sorted({key[:3] for key in found if key[0] == call.label}):
+            ratios = (found.get((call.label, dtype, size, phase)) for phase in PHASES)
+            texts = ("-" if ratio is None else f"{ratio:.2g}" for ratio in ratios)
+            lines.append("\t".join((call.operator, call.label, dtype, str(size), *texts)))
+    return "\n".join(lines) + "\n"
+
+
 def machine() -> str:
     """The processor, whether the libraries use its AVX-512, and how to switch that off."""
     import torch
@@ -236,6 +251,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--op", nargs="+", metavar="NAME", help="operators, or calls as the table has them; default: all")
     parser.add_argument("--size", nargs="+", type=int, choices=SHAPES, default=list(SHAPES), help="numbers of elements")
     parser.add_argument("--dtype", nargs="+", choices=TOLERANCES, default=list(TOLERANCES))
+    parser.add_argument("--turns", type=int, default=TURNS, help="more on a busy machine")
+    parser.add_argument("--accept", action="store_true", help=f"write {TABLE.name}")
     options = parser.parse_args(words)
     known = {name for call in calls() for name in (call.operator, call.label)}
     if unknown := set(options.op or ()) - known:
@@ -254,8 +271,10 @@ def main(words: list[str]) -> int:
     started, cells = time.perf_counter(), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for found in measured(chosen, options.size, options.dtype):
+        for found in measured(chosen, options.size, options.dtype, options.turns):
             cells += found
             print(line(found), flush=True)
+    if options.accept:
+        TABLE.write_text(table(chosen, cells))
     print(f"\n{len(chosen)} calls, {len(cells)} cells, {time.perf_counter() - started:.0f} s\n\n{summary(cells)}")
     return 1 if any(cell.note and not cell.note.startswith("left out") for cell in cells) else 0

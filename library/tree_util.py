@@ -131,24 +131,69 @@ def _with_path(tree: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of a nest, in order, and its structure."""
+    """The leaves of a nest, in order, and its structure.
+
+    Parameters
+    ----------
+    tree
+        A pytree.
+
+    Returns
+    -------
+    leaves : list
+    structure
+        `tree_unflatten` takes it.
+    """
     leaves, form = flatten(tree)
     present = tuple(leaf is not None for leaf in leaves)
     return [leaf for leaf in leaves if leaf is not None], _Structure(form, present)
 
 
 def tree_unflatten(treedef: Any, leaves: Any) -> Any:
-    """The nest of a structure around other leaves."""
+    """The nest of a structure around other leaves.
+
+    Parameters
+    ----------
+    treedef
+        The structure of a pytree.
+    leaves : iterable
+        In the order of `tree_leaves`.
+
+    Returns
+    -------
+    pytree
+    """
     return treedef.unflatten(leaves)
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """The leaves of a nest, in order."""
+    """The leaves of a nest, in order.
+
+    Parameters
+    ----------
+    tree
+        A pytree.
+
+    Returns
+    -------
+    list
+    """
     return tree_flatten(tree)[0]
 
 
 def tree_structure(tree: Any) -> Any:
-    """The structure of a pytree."""
+    """The structure of a pytree.
+
+    Parameters
+    ----------
+    tree
+        A pytree.
+
+    Returns
+    -------
+    structure
+        `tree_unflatten` takes it.
+    """
     return tree_flatten(tree)[1]
 
 
@@ -201,17 +246,53 @@ def _kind(tree: Any) -> str:
 
 
 def tree_reduce(function: Callable[..., Any], tree: Any, *initializer: Any) -> Any:
-    """`functools.reduce` over the leaves of a nest."""
+    """`functools.reduce` over the leaves of a nest.
+
+    Parameters
+    ----------
+    function : callable
+        Of two leaves.
+    tree
+        A pytree.
+    *initializer
+        The first value, optional.
+
+    Returns
+    -------
+    value
+        The last value of `function`.
+    """
     return functools.reduce(function, tree_leaves(tree), *initializer)
 
 
 def tree_all(tree: Any) -> bool:
-    """Whether all leaves are true."""
+    """Whether all leaves are true.
+
+    Parameters
+    ----------
+    tree
+        A pytree.
+
+    Returns
+    -------
+    bool
+    """
     return all(tree_leaves(tree))
 
 
 def ravel_pytree(pytree: Any) -> "tuple[Tensor, Callable[[Any], Any]]":
     """All elements of a nest in a vector, and the function that makes such a nest of a vector.
+
+    Parameters
+    ----------
+    pytree
+        Its leaves are arrays.
+
+    Returns
+    -------
+    vector : Tensor
+    unravel : callable
+        Takes a vector.
 
     Examples
     --------

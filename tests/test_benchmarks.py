@@ -96,10 +96,15 @@ def test_call_of_the_sweep_is_differentiable_and_has_operands(call):
 def test_calls_of_the_sweep_agree_with_torch(monkeypatch):
     """On eight elements; what raises in one of the three libraries has a note, too."""
     pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")
-    monkeypatch.setattr(sweep, "TURNS", 1)
     monkeypatch.setattr(sweep, "SECONDS", 0)
-    cells = [cell for found in sweep.measured(calls(), [8], ["float64"]) for cell in found]
+    cells = [cell for found in sweep.measured(calls(), [8], ["float64"], turns=1) for cell in found]
     assert [cell for cell in cells if cell.note] == [] and len(cells) == 3 * len(calls())
+
+
+def test_the_committed_table_has_the_calls_of_the_sweep():
+    head, columns, *rows = sweep.TABLE.read_text().splitlines()
+    assert "load" in head and columns.split("\t") == ["operator", "call", "dtype", "elements", *sweep.PHASES]
+    assert {tuple(row.split("\t")[:2]) for row in rows} == {(call.operator, call.label) for call in calls()}, "measure, and --accept"
 
 
 def test_operands_of_the_sweep_have_about_their_size():

@@ -35,3 +35,7 @@ def test_the_entry_in_the_readme_is_that_of_the_spec():
     name = re.match(r"- op: (\w+)", shown.strip())[1]
     entry = re.search(rf"^- op: {name}\(.*?(?=\n\n)", spec, re.MULTILINE | re.DOTALL)[0]
     assert shown.strip() == entry
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150

@@ -1,4 +1,4 @@
-"""What editors and type checkers see: README's programs pass mypy --strict and pyright, and what is misspelt does not."""
+"""What editors and type checkers see: the programs of README and of docs/five_minutes.md pass mypy --strict and pyright, and what is misspelt does not."""
 
 import ast
 import importlib
@@ -98,7 +98,8 @@ def annotated(source):
 def readme():
     from test_readme import blocks
 
-    return "\n".join(source for _, source in blocks((ROOT / "README.md").read_text(), "python"))
+    pages = ("README.md", "docs/five_minutes.md")
+    return "\n".join(source for page in pages for _, source in blocks((ROOT / page).read_text(), "python"))
 
 
 MISSPELT = "\n".join(["import gradspec as gs", "x = gs.tensor([1.0], requires_grad=True)", *WRONG.values()])

@@ -7,7 +7,6 @@ that make the code are typeset, the table of modes says how each is proved, the 
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 import os
 import re
@@ -20,6 +19,8 @@ SITE = Path(__file__).resolve().parent
 ROOT = SITE.parents[1]
 sys.path[:0] = [str(ROOT), str(SITE)]
 
+import at_work  # noqa: E402
+import elsewhere  # noqa: E402
 import jinja2  # noqa: E402
 import mathematics  # noqa: E402
 import plots  # noqa: E402
@@ -30,22 +31,27 @@ from codegen.package import Package  # noqa: E402
 from codegen.spec.model import Op, Spec  # noqa: E402
 from codegen.write import docstring_maths, examples, modes  # noqa: E402
 from codegen.write.files import Views  # noqa: E402
+from tests.elsewhere.listed import difference  # noqa: E402
 
+PLOTS = "--without-plots" not in sys.argv
+SWEEP = ROOT / "benchmarks/sweep.tsv"
+MEASURED = SWEEP.read_text().partition("\n")[0].removeprefix("# ")
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
-    "Start": "tour from_pytorch from_jax from_hips_autograd from_numpy",
+    "Start": "five_minutes tour from_pytorch from_jax from_hips_autograd from_numpy what_can_go_wrong",
     "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay observe",
-    "Build": "modules_of_nn data distributions distributed operators",
-    "Compute": "scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
+    "Build": "training modules_of_nn implicit_layers data distributions distributed operators",
+    "Compute": "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
     "Measure": "accuracy speed portability",
-    "Internals": "architecture modules glossary invariants passes kernels grammar releasing",
+    "Internals": "architecture at_work modules glossary invariants passes kernels grammar releasing",
 }
-REFERENCE = """
-    autograd func nn nn.functional nn.init optim optim.lr_scheduler distributions random utils.data sparse nested distributed
-    profiler scipy.special scipy.linalg scipy.fft scipy.integrate scipy.interpolate scipy.optimize scipy.signal
-    scipy.stats scipy.ndimage
-    signal tree_util debug lax
-""".split()
+#: The modules of the reference; the main namespace has what no other module has.
+REFERENCE = (
+    "autograd autograd.functional autograd.forward_ad autograd.graph func nn nn.functional nn.init nn.utils optim "
+    "optim.lr_scheduler optim.swa_utils distributions random utils.data sparse nested distributed profiler "
+    "scipy.special scipy.linalg scipy.fft scipy.integrate scipy.interpolate scipy.optimize scipy.signal scipy.stats "
+    "scipy.ndimage scipy.spatial signal.windows linalg fft special tree_util debug lax extend test_util"
+).split()
 
 
 def templates() -> jinja2.Environment:
@@ -61,7 +67,8 @@ class Operators:
     def __init__(self, spec: Spec):
         self.spec, self.views, self.modes = spec, Views(spec), modes.Modes(spec)
         self.entries = show.entries(spec)
-        self.accuracy = dict(accuracy())
+        self.accuracy, self.cost = dict(accuracy()), dict(cost())
+        self.names = elsewhere.of_objects()
 
     def public(self) -> Iterator[Op]:
         return (op for family in self.spec.families for op in family.ops if not op.private)
@@ -71,11 +78,19 @@ class Operators:
         return {
             "op": op, "place": place, "page": page(op),
             "also": [f"gs.{name}" for name in (*op.aliases, *(f"{where}.{name}".lstrip(".") for where, name in op.elsewhere))],
+            "elsewhere": [(library, [(name, difference(name, op.name)) for name in names])
+                          for library, names in self.elsewhere(op)],
             "backward": docstring_maths.backward(op), "forward": docstring_maths.forward(op), "modes": self.modes.row(op),
             "saved": saved(op), "entry": self.entries[op.name].rstrip(), "keys": self.keys(op),
             "session": self.session(op), "code": code(op),
-            "accuracy": [row for name in (op.name, *op.numpy) for row in self.accuracy.get(name, ())], "plot": plots.name(op),
+            "accuracy": [row for name in (op.name, *op.numpy) for row in self.accuracy.get(name, ())],
+            "plot": plots.name(op) if PLOTS else "", "cost": self.cost.get(op.name), "measured": MEASURED,
         }  # fmt: skip
+
+    def elsewhere(self, op: Op) -> list[tuple[str, list[str]]]:
+        """Library -> the names of the operator there."""
+        found = [f"numpy.{name}" for name in op.numpy] + self.names.get(id(value(op)), [])
+        return list(elsewhere.by_library(list(dict.fromkeys(found))))
 
     def keys(self, op: Op) -> list[str]:
         """The keys of an entry; a partial derivative has the key `dy/dx`."""
@@ -90,6 +105,11 @@ class Operators:
             if not lines or "function" not in op.variants
             else [lines[0], *repr(eval(lines[0].removeprefix(">>> "), {"gs": gs})).splitlines()]
         )
+
+
+def value(op: Op) -> object:
+    """The public function; None of a method alone."""
+    return getattr(elsewhere.namespace(op.namespace), op.name) if "function" in op.variants else None
 
 
 def page(op: Op) -> str:
@@ -126,9 +146,16 @@ def accuracy() -> Iterator[tuple[str, list[list[str]]]]:
             yield match[1], [[cell.strip() for cell in match[2].split("|")]]
 
 
+def cost() -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """Operator -> its rows in benchmarks/sweep.tsv: call, dtype, elements, ratios to PyTorch's time."""
+    rows = [tuple(line.split("\t")) for line in SWEEP.read_text().splitlines()[2:]]
+    for operator, found in itertools.groupby(rows, lambda row: row[0]):
+        yield operator, [row[1:] for row in found]
+
+
 def guides(folder: Path) -> None:
     """The pages of docs/, where a link to a file of the checkout is its name."""
-    named = {name for names in GUIDES.values() for name in names.split()}
+    named = {name for names in GUIDES.values() for name in names.split()} - {"at_work"}  # which is generated
     found = {path.stem for path in (ROOT / "docs").glob("*.md")}
     if missing := found ^ named:
         sys.exit(f"docs/site/pages.py: GUIDES and docs/ differ: {', '.join(sorted(missing))}")
@@ -176,32 +203,89 @@ def operators(folder: Path, spec: Spec) -> None:
     for op in found.public():
         context = found.context(op)
         (folder / "operators" / f"{context['page']}.md").write_text(template.render(context))
-        for name in (str(context["place"]), *context["also"], *(f"np.{one}" for one in op.numpy)):
-            names.setdefault(name, []).append(context["page"])
+        for name in (context["place"], *context["also"], *(name for _, names in found.elsewhere(op) for name in names)):
+            place, _, last = name.rpartition(".")
+            names.setdefault((last, context["page"]), []).append(place)
     families = [(family, [op for op in family.ops if not op.private]) for family in spec.families]
     for family, ops in families:
         text = environment.get_template("family.md.j2").render(family=family, ops=ops, page=page)
         (folder / "operators" / f"family-{family.name}.md").write_text(text)
     text = environment.get_template("operators.md.j2").render(
-        families=families, names=dict(sorted(names.items(), key=lambda item: item[0].lower()))
+        families=families, names=dict(sorted(names.items(), key=lambda item: item[0][0].lower())), libraries=elsewhere.LIBRARIES
     )
     (folder / "operators" / "index.md").write_text(text)
 
 
+def members(module: str) -> list[str]:
+    """The public names of a module of the reference."""
+    found = elsewhere.namespace(module)
+    return sorted(getattr(found, "__all__", None) or [one for one in dir(found) if not one.startswith("_")])
+
+
+@functools.cache
+def described() -> dict[int, tuple[str, str]]:
+    """Identity of a function or a class -> the module and the name of its description in the reference."""
+    found: dict[int, tuple[str, str]] = {}
+    for module in (*REFERENCE, ""):
+        for name in members(module):
+            member = getattr(elsewhere.namespace(module), name, None)
+            if kind(member) in ("class", "function"):
+                found.setdefault(id(member), (module, name))
+    return found
+
+
 def reference(folder: Path) -> None:
     """A page a module of the library, from its docstrings."""
-    environment, described = templates(), set[int]()
+    environment, names = templates(), elsewhere.of_objects()
     (folder / "reference").mkdir(exist_ok=True)
-    for name in REFERENCE:
-        module = importlib.import_module(f"gradspec.{name}")
-        members = sorted(getattr(module, "__all__", None) or [one for one in vars(module) if not one.startswith("_")])
-        kinds = {member: kind(getattr(module, member, None)) for member in members}
-        pages = {one: place for one in members if kinds[one] == "operator" and (place := operator_page(name, one, folder))}
-        again = {member for member in members if id(getattr(module, member)) in described}  # is indexed on another page
-        described |= {id(getattr(module, member)) for member in members}
-        text = environment.get_template("reference.rst.j2").render(name=name, kinds=kinds, pages=pages, again=again)
-        (folder / "reference" / f"{name}.rst").write_text(text)
-    (folder / "reference" / "index.md").write_text(environment.get_template("modules.md.j2").render(names=REFERENCE))
+    for name in ("", *REFERENCE):
+        module = elsewhere.namespace(name)
+        values = {one: getattr(module, one, None) for one in members(name)}
+        kinds = {one: kind(value) for one, value in values.items()}
+        again = {one for one, value in values.items() if described().get(id(value)) != (name, one)}  # is indexed on another page
+        if not name:
+            kinds = {one: word for one, word in kinds.items() if one not in again}
+        pages = {one: place for one in kinds if kinds[one] == "operator" and (place := operator_page(name, one, folder))}
+        other = {one: ", ".join(names.get(id(values[one]), ())) for one in kinds}
+        inner = {  # classes in a class have places of their own
+            one: ", ".join(key for key, held in vars(values[one]).items() if isinstance(held, type))
+            for one, word in kinds.items()
+            if word == "class"
+        }
+        text = environment.get_template("reference.rst.j2").render(
+            name=f"gradspec.{name}".rstrip("."), kinds=kinds, pages=pages, again=again, other=other, inner=inner
+        )
+        (folder / "reference" / f"{name or 'gradspec'}.rst").write_text(text)
+    (folder / "reference" / "index.md").write_text(
+        environment.get_template("modules.md.j2").render(names=["gradspec", *REFERENCE])
+    )
+
+
+def names_elsewhere(folder: Path, spec: Spec) -> None:
+    """A page for each other library: what is here for each of its names."""
+    places = {id(value(op)): f"[`gs.{page(op)}`](../operators/{page(op)}.md)" for op in Operators(spec).public()}
+    places |= {key: f"{{py:obj}}`gs.{name} <gradspec.{name}>`" for key, (module, one) in described().items()
+               for name in [f"{module}.{one}".lstrip(".")]}  # fmt: skip
+    (folder / "names").mkdir(exist_ok=True)
+    for short, library in elsewhere.LIBRARIES.items():
+        found = [name for name in elsewhere.names() if name.library == library]
+        modules = {module: [(str(name), here(name, places)) for name in group]
+                   for module, group in itertools.groupby(found, lambda name: name.module)}  # fmt: skip
+        text = templates().get_template("names.md.j2").render(library=library, modules=modules)
+        (folder / "names" / f"{short}.md").write_text(text)
+
+
+def here(name: elsewhere.Name, places: dict[int, str]) -> str:
+    """A link to the page of another library's name, or the answer of the error."""
+    if name.value is None:
+        words = re.sub(r"\b((?:gs|np|x|y|scipy|numpy)\.[\w.]*\w(?:\([^()]*\))?)", r"`\1`", name.answer)
+        return words.replace("|", "\\|").replace("*", "\\*")
+    place = name.answer.removeprefix("write ") or f"gs.{elsewhere.counterpart(name.module)}.{name.name}".replace("..", ".")
+    found = ("write " if name.answer else "") + places.get(id(name.value), f"`{place}`")
+    kind, why = getattr(name.value, "kind", ""), getattr(name.value, "why", "")
+    return (
+        f"{found}, {'refused' if kind == 'refused' else 'without derivative'}: {why}" if kind in ("value", "refused") else found
+    )
 
 
 def kind(value: object) -> str:
@@ -224,19 +308,42 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True)
     spec = spec_cache.analysed(Package.at(ROOT))
     guides(folder)
-    if "--without-plots" not in sys.argv:
+    if PLOTS:
         plots.draw(spec, folder / "operators")
     operators(folder, spec)
     reference(folder)
+    names_elsewhere(folder, spec)
+    at_work.write(folder, templates())
     for title, names in GUIDES.items():
-        pages = [(name, (ROOT / f"docs/{name}.md").read_text().splitlines()) for name in names.split()]
+        pages = [(name, (folder / f"{name}.md").read_text().splitlines()) for name in names.split()]
         text = (
             templates()
             .get_template("guides.md.j2")
             .render(title=title, pages=[(name, lines[0].lstrip("# "), first(lines[1:])) for name, lines in pages])
         )
         (folder / f"{title.lower()}.md").write_text(text)
-    (folder / "index.md").write_text(templates().get_template("index.md.j2").render(sections=[title.lower() for title in GUIDES]))
+    (folder / "index.md").write_text(front())
+
+
+def front() -> str:
+    """The front page: README's sentence, its first program and its table of speed, and where to continue."""
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    program, speed = (
+        re.search(r"```python\n(.*?)\n```", text, re.DOTALL)[1],
+        re.search(r"^## Speed\n\n(.*?)\n\n##", text, re.M | re.S)[1],
+    )
+    return (
+        templates()
+        .get_template("index.md.j2")
+        .render(
+            sentence=text.split("\n\n")[1],
+            program=program,
+            speed=linked(speed.replace("](docs/", "]("), ROOT / "docs/index.md", ROOT / "docs"),
+            sections=[title.lower() for title in GUIDES],
+            libraries=elsewhere.LIBRARIES,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -86,10 +86,12 @@ def jvp(
 
     Parameters
     ----------
-    func, inputs, create_graph, strict
+    func, inputs
         As for `vjp`.
     v : Tensor, ndarray, or a nest of them, optional
         Has the structure and the shapes of `inputs`; optional if that is a single element.
+    create_graph, strict : bool
+        As for `vjp`.
 
     Returns
     -------
@@ -216,10 +218,12 @@ def vhp(
 
     Parameters
     ----------
-    func, inputs, create_graph, strict
+    func, inputs
         As for `vjp`; `func` returns a single element.
     v : Tensor, ndarray, or a nest of them, optional
         Has the structure and the shapes of `inputs`; optional if that is a single element.
+    create_graph, strict : bool
+        As for `vjp`.
 
     Returns
     -------
@@ -238,7 +242,14 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The product of the Hessian of a function with a vector, by forward mode over a backward pass; parameters as for `vhp`.
+    """The product of the Hessian of a function with a vector, by forward mode over a backward pass.
+
+    Parameters
+    ----------
+    func, inputs, v
+        As for `vhp`.
+    create_graph, strict : bool
+        As for `vjp`.
 
     Returns
     -------

@@ -74,7 +74,7 @@ MODULES = {
 #: Classes of the main namespace under another library's name.
 CLASSES = {"Array": "Tensor"}
 # Names that mean something else in gradspec than in NumPy.
-_NUMPYS = {"select", "put", "load", "save"}
+NUMPYS = {"select", "put", "load", "save"}
 # Names that have a further form in NumPy.
 _FORMS = {"where": "compat.numpy_names.where"}
 
@@ -134,7 +134,7 @@ def _of_numpy(namespace: str, own: bool) -> dict[str, str]:
     if own:
         values = vars(found(namespace)).items()
         functions = [name for name, value in values if callable(value) and not isinstance(value, type) and name[0] != "_"]
-        names |= {name: prefix + name for name in functions if name not in _NUMPYS}
+        names |= {name: prefix + name for name in functions if name not in NUMPYS}
         names |= _FORMS if not namespace else {}
     return names
 

@@ -71,7 +71,18 @@ def value_and_grad(
     *,
     argnum: int | tuple[int, ...] | None = None,
 ) -> Callable[..., Any]:
-    """The value of a function and its gradient, as a function of the same arguments; parameters as for `grad`.
+    """The value of a function and its gradient, as a function of the same arguments.
+
+    Parameters
+    ----------
+    func : callable
+        Returns one real number: a Tensor of one element.
+    argnums : int or tuple of int
+        The positional arguments to differentiate by, as for `grad`.
+    has_aux : bool
+        `func` returns a pair (output, aux).
+    argnum : int or tuple of int, optional
+        HIPS autograd's name for `argnums`.
 
     Returns
     -------
@@ -97,7 +108,22 @@ def value_and_grad(
 
 @answering
 def grad_and_value(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """PyTorch's `value_and_grad`: (gradient, value); with `has_aux`, (gradient, (value, aux))."""
+    """PyTorch's `value_and_grad`: (gradient, value); with `has_aux`, (gradient, (value, aux)).
+
+    Parameters
+    ----------
+    func : callable
+        Returns one real number: a Tensor of one element.
+    argnums : int or tuple of int
+        The positional arguments to differentiate by.
+    has_aux : bool
+        `func` returns a pair (output, aux).
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
+    """
 
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
@@ -109,7 +135,20 @@ def grad_and_value(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0,
 
 @answering
 def grad_and_aux(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """HIPS autograd's `grad` with `has_aux=True`."""
+    """HIPS autograd's `grad` with `has_aux=True`.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a pair (output, aux); the output is one real number.
+    argnum : int or tuple of int
+        The positional arguments to differentiate by.
+
+    Returns
+    -------
+    callable
+        Returns (gradient, aux).
+    """
     return grad(func, argnum, True)
 
 

@@ -18,7 +18,20 @@ from .products import hvp, jvp, linearize, vjp
 
 @answering
 def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and returns (pullback, output), as `vjp`, for argument `argnum` alone."""
+    """A function that takes the arguments and returns (pullback, output), as `vjp`, for argument `argnum` alone.
+
+    Parameters
+    ----------
+    func : callable
+        Returns an array.
+    argnum : int
+        The argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
+    """
 
     @wraps(func)
     def at(*args: Any, **kwargs: Any) -> Any:
@@ -30,7 +43,20 @@ def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 @answering
 def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function of the arguments that returns a function from a tangent of argument `argnum` to (output, tangent)."""
+    """A function of the arguments that returns a function from a tangent of argument `argnum` to (output, tangent).
+
+    Parameters
+    ----------
+    func : callable
+        Returns an array.
+    argnum : int
+        The argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
+    """
 
     @wraps(func)
     def at(*args: Any, **kwargs: Any) -> Any:
@@ -41,7 +67,20 @@ def make_jvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 @answering
 def make_hvp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """`make_vjp` of the gradient: its pullback multiplies a vector with the Hessian."""
+    """`make_vjp` of the gradient: its pullback multiplies a vector with the Hessian.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a number.
+    argnum : int
+        The argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`; returns (product with a vector, gradient).
+    """
     return make_vjp(grad(func, argnum), argnum)
 
 
@@ -49,6 +88,20 @@ def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_
     """A function of the arguments that returns a function of a vector: the product with the generalised Gauss-Newton matrix.
 
     The matrix is that of `g(func(...))`; `g` is half the sum of squares by default.
+
+    Parameters
+    ----------
+    func : callable
+        Returns an array.
+    g : callable, optional
+        Returns a number for the output of `func`.
+    f_argnum : int
+        The argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
     """
 
     @wraps(func)
@@ -63,7 +116,20 @@ def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_
 
 @answering
 def hessian_tensor_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function of the arguments and a vector of the shape of argument `argnum` that returns the product with the Hessian."""
+    """A function of the arguments and a vector of the shape of argument `argnum` that returns the product with the Hessian.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a number.
+    argnum : int
+        The argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func` and the vector.
+    """
 
     @wraps(func)
     def product(*args: Any, **kwargs: Any) -> Any:
@@ -108,6 +174,18 @@ def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callab
     """A function of the arguments and a vector of the output's shape that returns the vector times the Jacobian.
 
     The Jacobian is by argument `argnum`.  A vector with fewer axes is multiplied along the leading axes of the output.
+
+    Parameters
+    ----------
+    func : callable
+        Returns an array.
+    argnum : int
+        The argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func` and the vector.
     """
 
     @wraps(func)
@@ -126,7 +204,20 @@ tensor_jacobian_product = vector_jacobian_product
 
 
 def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:
-    """The gradient by the positional argument with this name."""
+    """The gradient by the positional argument with this name.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a number.
+    argname : str
+        The name of the argument to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
+    """
     names = list(inspect.signature(func).parameters)
     if argname not in names:
         raise ValueError(f"grad_named: the function has no argument {argname!r}; it has {', '.join(names)}")
@@ -134,7 +225,18 @@ def grad_named(func: Callable[..., Any], argname: str) -> Callable[..., Any]:
 
 
 def multigrad_dict(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes the arguments and returns a dictionary of the gradients by all of them, by name."""
+    """A function that takes the arguments and returns a dictionary of the gradients by all of them, by name.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a number.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
+    """
     signature = inspect.signature(func)
 
     @wraps(func)

@@ -148,7 +148,14 @@ def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 @answering
 def value_and_laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The value of a function and its Laplacian, at the cost of the Laplacian; parameters as for `laplacian`.
+    """The value of a function and its Laplacian, at the cost of the Laplacian.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor of any shape, or a pytree of them.
+    argnum : int
+        The positional argument, as for `laplacian`.
 
     Returns
     -------

@@ -76,7 +76,20 @@ def jacfwd(
 
 @answering
 def jacobian(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """HIPS autograd's name for `jacrev`."""
+    """HIPS autograd's name for `jacrev`.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a pytree of them.
+    argnum : int or tuple of int
+        The positional arguments to differentiate by.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `func`.
+    """
     return _jacobian("jacobian", func, argnum, False, _rows)
 
 

@@ -190,7 +190,13 @@ def defjvp_argnum(f: primitive, jvpmaker: Callable[..., Any]) -> None:
 
 
 def def_linear(f: primitive) -> None:
-    """Declare that an operator is linear in each of its arguments, as `defjvp(f, 'same', ...)` does."""
+    """Declare that an operator is linear in each of its arguments, as `defjvp(f, 'same', ...)` does.
+
+    Parameters
+    ----------
+    f : primitive
+        The operator.
+    """
     defjvp_argnum(f, lambda i, tangent, ans, args, kwargs: f(*args[:i], tangent, *args[i + 1 :], **kwargs))
 
 

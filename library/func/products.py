@@ -133,7 +133,16 @@ def jvp(
 
 
 def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """Call a function; return its output and the linear function that is its derivative at this point; parameters as for `vjp`.
+    """Call a function; return its output and the linear function that is its derivative at this point.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a pytree of them.
+    *primals
+        Its arguments, as for `vjp`.
+    has_aux : bool
+        `func` returns a pair (output, aux).
 
     Returns
     -------

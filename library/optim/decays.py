@@ -26,14 +26,32 @@ class _Functions(LRScheduler):
 
 
 class LambdaLR(_Functions):
-    """The first learning rate times `lr_lambda(steps)`; a list has a function for each group."""
+    """The first learning rate times `lr_lambda(steps)`; a list has a function for each group.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    lr_lambda : callable, or sequence of callable
+        Takes the number of steps, returns a factor.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def get_lr(self) -> Rates:
         return [base * function(self.last_epoch) for base, function in zip(self.base_lrs, self.lr_lambdas)]
 
 
 class MultiplicativeLR(_Functions):
-    """Multiply the rate by `lr_lambda(steps)` at every step; a list has a function for each group."""
+    """Multiply the rate by `lr_lambda(steps)` at every step; a list has a function for each group.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    lr_lambda : callable, or sequence of callable
+        Takes the number of steps, returns a factor.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def get_lr(self) -> Rates:
         if self.last_epoch == 0:
@@ -42,7 +60,17 @@ class MultiplicativeLR(_Functions):
 
 
 class StepLR(LRScheduler):
-    """Multiply the rate by `gamma` every `step_size` steps."""
+    """Multiply the rate by `gamma` every `step_size` steps.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    step_size : int
+    gamma : float
+        The factor.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
@@ -57,7 +85,18 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiply the rate by `gamma` at each of the `milestones`."""
+    """Multiply the rate by `gamma` at each of the `milestones`.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    milestones : iterable of int
+        Numbers of steps.
+    gamma : float
+        The factor.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
@@ -71,7 +110,18 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The first learning rate times `factor`, for `total_iters` steps."""
+    """The first learning rate times `factor`, for `total_iters` steps.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    factor : float
+        From 0 to 1.
+    total_iters : int
+        After these steps the rate is the first one.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if not 0 <= factor <= 1:
@@ -89,7 +139,20 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The first learning rate times a factor, which goes from `start_factor` to `end_factor` in `total_iters` even steps."""
+    """The first learning rate times a factor, which goes from `start_factor` to `end_factor` in `total_iters` even steps.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    start_factor : float
+        Above 0, at most 1.
+    end_factor : float
+        From 0 to 1.
+    total_iters : int
+        After these steps the rate is constant.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5,
@@ -117,7 +180,16 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiply the rate by `gamma` at every step."""
+    """Multiply the rate by `gamma` at every step.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    gamma : float
+        The factor.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -131,7 +203,16 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Decay to 0 in `total_iters` steps, as a power of the remaining fraction of steps."""
+    """Decay to 0 in `total_iters` steps, as a power of the remaining fraction of steps.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    total_iters : int
+    power : float
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power
@@ -148,7 +229,18 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to `eta_min` in `T_max` steps, along half a wave of a cosine, and up again."""
+    """Down to `eta_min` in `T_max` steps, along half a wave of a cosine, and up again.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    T_max : int
+        The number of steps of half a wave.
+    eta_min : float
+        The lowest rate.
+    last_epoch : int
+        The number of steps so far, -1 for none.
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min

@@ -80,7 +80,18 @@ def get_swa_multi_avg_fn() -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place."""
+    """`get_ema_avg_fn` for lists of tensors; the tensors of the first list are written in place.
+
+    Parameters
+    ----------
+    decay : float
+        The weight of the previous mean.
+
+    Returns
+    -------
+    callable
+        For `multi_avg_fn` of `AveragedModel`.
+    """
     return _of_lists(get_ema_avg_fn(decay))
 
 

@@ -242,7 +242,7 @@ def of_name(module, name):
         or method_of(name)
         or found_at(place_of(name))
         or row(NAMES, name)
-        or of_arrays(namespace, name)
+        or of_arrays(namespace.removeprefix("lax"), name)
     )
     if answer == f"write gs.{namespace}":  # which is where the name was looked for
         answer = f"no counterpart in gs.{namespace}"

@@ -17,6 +17,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.generated.op_info import OPS
+from tests.elsewhere.listed import OTHERWISE
 from tests.later import later
 
 from .calls import array, flat, in_place_only
@@ -35,34 +36,6 @@ RENAMED = {
     "equal": "eq",  # torch.equal compares whole tensors
     "max": "amax", "min": "amin",  # torch.max takes one axis and gives positions too
 }  # fmt: skip
-
-# Ops that are something else in PyTorch; their derivatives are held to differences like all others.
-OTHERWISE = {
-    "as_strided_scatter": "torch's gradient is that of the elements that are written over",
-    "std": "NumPy divides by the count by default, torch by the count less one",
-    "var": "NumPy divides by the count by default, torch by the count less one",
-    "std_mean": "NumPy divides by the count by default, torch by the count less one",
-    "var_mean": "NumPy divides by the count by default, torch by the count less one",
-    "median": "NumPy takes the mean of the two in the middle, torch the lower",
-    "nanmedian": "NumPy takes the mean of the two in the middle, torch the lower",
-    "eig": "the phase of a vector is a convention, and the order of the values",
-    "cholesky_inverse": "torch gives a gradient to the triangle that is not read",
-    "cholesky_solve": "torch gives a gradient to the triangle that is not read",
-    "lstsq": "torch tells residuals and rank for some drivers alone, and takes no vector b",
-    "lu_factor": "SciPy counts pivots from 0, torch from 1",
-    "vander": "NumPy's powers fall, those of torch.linalg.vander rise",
-    "fftfreq": "torch gives single precision",
-    "histogram": "NumPy has 10 bins by default, torch 100",
-    "rfftfreq": "torch gives single precision",
-    "meshgrid": "NumPy's default is indexing='xy', torch's 'ij'",
-    "eigh": "the phase of a vector is a convention",
-    "svd": "the phase of a vector is a convention",
-    "cosine_embedding_loss": "torch knows the targets 1 and -1 only, here their sign counts",
-    "hinge_embedding_loss": "torch knows the targets 1 and -1 only, here their sign counts",
-    "renorm": "torch divides by the norm plus 1e-7",
-    "nonzero": "NumPy gives one array for each axis",
-    "scatter": "of equal indices torch keeps any one, and gives each of them the gradient",
-}
 
 # Where PyTorch's own rounding is the larger error; ours is held to exact values in test_exact and test_gradients.
 ROUNDED = {

@@ -1,4 +1,4 @@
-"""The training loops of the examples and of README, their steps compiled as they stand: the same losses, to the bit; and calls
+"""The training loops of the examples and of docs/five_minutes.md, their steps compiled as they stand: the same losses, to the bit; and calls
 without number take no more memory than some."""
 
 import ast
@@ -79,8 +79,8 @@ def test_the_loop_of_an_example(name, least):
     same_losses((EXAMPLES / f"{name}.py").read_text(), least)
 
 
-def test_the_loop_of_readme():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_loop_of_five_minutes():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/five_minutes.md").read_text(), re.DOTALL)
     (text,) = (block for block in blocks if re.search(r"^for .*:\n(    .*\n)*    .*backward", block, re.MULTILINE))
     same_losses("import numpy as np\nimport gradspec as gs\n" + text, 100)
 

@@ -9,7 +9,6 @@ import random
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,33 +17,7 @@ import gradspec as gs
 from gradspec.support import counterparts, error_hints, foreign_names
 from tests.asked import each
 from tests.day import DAY
-
-LISTS = sorted((Path(__file__).parents[2] / "elsewhere").glob("*.txt"))
-# Where somebody looks for what another library has in a module that is not here.
-HOMES = {"": "", "torch": "", "jax": "", "autograd": "", "numpy": "", "autograd.numpy": "", "jax.numpy": "", "jax.nn": "nn",
-         "jax.random": "random", "jax.lax": "", "autograd.numpy.random": "random", "numpy.random": "random"}  # fmt: skip
-
-
-def home(module):
-    """The namespace here that stands for a module elsewhere, or the nearest above it."""
-    if module in HOMES:
-        return HOMES[module]
-    if module.startswith("scipy."):
-        return module
-    path = re.sub(r"^(torch|jax|autograd|numpy)\.|^", "", module, count=1)
-    path = re.sub(r"^(numpy|scipy|lax)\.", "", path)
-    try:
-        importlib.import_module(f"gradspec.{path}")
-        return path
-    except ImportError:
-        return ""
-
-
-def modules():
-    for path in LISTS:
-        for line in path.read_text().splitlines():
-            module, _, names = line.partition(":")
-            yield module, names.split()
+from tests.elsewhere.listed import LISTS, home, modules
 
 
 def namespace(path):
