@@ -60,7 +60,8 @@ def scaled_pow(c, a, b, n):
         # If the exponent is rounded, the error is multiplied by the logarithm of the base.
         exact = np.subtract(np.asarray(b, dtype), n, dtype=np.float64)
         if (exact.astype(dtype) != exact).any():
-            return (c * np.power(base, exact, dtype=np.float64)).astype(dtype)
+            power = np.power(base, exact, dtype=np.float64)
+            return (np.where((power == 0) & np.isinf(c), np.copysign(0, c), c) * power).astype(dtype)
     power = np.power(base, exponent)
     y = c * power
     if power.dtype.kind == "f":
@@ -70,5 +71,5 @@ def scaled_pow(c, a, b, n):
         if extreme.any():  # the power is out of range, but the product may not be
             root = np.power(np.abs(base), exponent / 2)
             scale = np.where((root == 0) & np.isinf(c), 0, c)
-            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y).astype(power.dtype)
-    return y
+            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y)
+    return y.astype(dtype)
