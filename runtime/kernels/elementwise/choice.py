@@ -52,6 +52,8 @@ def scaled_pow(c, a, b, n):
     -------
     ndarray
     """
+    if isinstance(a, np.ndarray) and type(b) in (int, float) and b - n == 1 and type(c) in (int, float) and 0 < abs(c) < np.inf:
+        return np.multiply(a, c)
     zero = np.equal(c, 0)
     base = np.where(zero, 1, a) if zero.any() else a
     exponent = b - n
