@@ -34,7 +34,7 @@ from codegen.write.files import Views  # noqa: E402
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
     "Start": "tour from_pytorch from_jax from_hips_autograd from_numpy",
-    "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay observe",
+    "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay native observe",
     "Build": "modules_of_nn data distributions distributed operators",
     "Compute": "scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
     "Measure": "accuracy speed portability",
