@@ -42,6 +42,7 @@ from .api.arrays import size as size
 from .compiler.compiled_function import compile as compile
 from .compiler.compiled_function import jit as jit
 from .compiler.files.loaded_program import load_program as load_program
+from .compiler.native.module import export_c as export_c
 from .func import *
 from .operators import operator as operator
 from .random import Generator as Generator

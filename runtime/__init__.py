@@ -93,7 +93,8 @@ _func = (
 _sparse = "sparse_coo_tensor", "sparse_csr_tensor"
 _late = {
     "operators": ("operator",), "compiler.compiled_function": ("compile", "jit"),
-    "compiler.files.loaded_program": ("load_program",), "random": ("Generator",), "sparse": _sparse,
+    "compiler.files.loaded_program": ("load_program",), "compiler.native.module": ("export_c",), "random": ("Generator",),
+    "sparse": _sparse,
 }  # fmt: skip
 __getattr__ = later(__name__, {"": _namespaces, "func": _func, **_late})
 answer_imports()
@@ -101,7 +102,7 @@ offer_backend()
 
 __all__ = sorted([
     "Generator", "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
-    "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "finfo", "float_power",
+    "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "export_c", "finfo", "float_power",
     "from_dlpack", "from_numpy", "geomspace", "get_default_dtype", "get_num_threads", "iinfo", "inference_mode",
     "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero", "is_same_size",
     "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats", "ndim", "no_grad", "operator",

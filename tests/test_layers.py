@@ -53,6 +53,7 @@ RUNTIME = [
     ["compiler.passes"],
     ["compiler.specialize"],
     ["compiler.files"],
+    ["compiler.native"],
     ["compiler"],
     ["gradspec"],
     ["selftest"],

@@ -89,8 +89,9 @@ def picture(operators: list[str], chain: list[tuple[object, list[str]]]) -> str:
     boxes.append(box(430, top, f"{chain[-1][0].name()}: w.grad"))
     arrows.append(arrow(555, top - GAP, 555, top))
     size = f'width="690" height="{top + HEIGHT + 10}"'
-    head = '<defs><marker id="end" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8" fill="#777"/></marker></defs>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="13" fill="#777">{head}{"".join(arrows + boxes)}</svg>\n'
+    end = '<marker id="end" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8" fill="#777"/></marker>'
+    style = 'xmlns="http://www.w3.org/2000/svg" font-family="monospace" font-size="13" fill="#777"'
+    return f'<svg {style} {size}><defs>{end}</defs>{"".join(arrows + boxes)}</svg>\n'
 
 
 def box(x: float, y: float, text: str) -> str:

@@ -39,9 +39,10 @@ MEASURED = SWEEP.read_text().partition("\n")[0].removeprefix("# ")
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
     "Start": "five_minutes tour from_pytorch from_jax from_hips_autograd from_numpy what_can_go_wrong",
-    "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay observe",
+    "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay native observe",
     "Build": "training modules_of_nn implicit_layers data distributions distributed operators",
-    "Compute": "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse sparse_arrays nested",
+    "Compute": "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse "
+               "sparse_arrays nested",
     "Measure": "accuracy speed portability",
     "Internals": "architecture at_work modules glossary invariants passes kernels grammar releasing",
 }

@@ -226,6 +226,28 @@ class CompiledFunction(GuardedCalls):
             raise Unfit("python: a dynamic number is not an array; compile without dynamic=, and pass an array of shape ()")
         return text_of(program, numpy)
 
+    def c(self, path: str | os.PathLike) -> None:
+        """Write the latest recording as C99: `path.c` and `path.h`, for machines without Python (docs/native.md).
+
+        The function has the name of the file, and takes pointers to the arguments, to the results, and to a workspace.  The
+        captured arrays are constants with their present values.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Without a suffix; its last part is a name in C.
+
+        Raises
+        ------
+        RuntimeError
+            The recording is missing, or leaves a `.grad`.
+        TypeError
+            An operator has no C; the message names it and its line.
+        """
+        from .native.module import export_c
+
+        export_c(path, {os.path.basename(os.fspath(path)): self})
+
 
 @answering
 def compile(

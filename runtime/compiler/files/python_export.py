@@ -54,6 +54,7 @@ def text_of(program: Program, numpy: bool) -> str:
     given = len(again.arrays)
     held = {value: held_value(item) for value, (_, item) in zip(taken.inputs[given:], program.state.captured_state.tensors)}
     returned = values_in(taken.results)
+    check_apart("python", unpacked, held)
     lines = renamed(eliminate_dead_code(taken.lines, returned), held)
     results = mapped(taken.results, lambda item: held.get(item, item) if type(item) is Value else item)
     check(lines, values_in(results), [value for value, _ in unpacked])
@@ -91,6 +92,15 @@ def held_value(item: Any) -> Value:
     value = Value("constant", array)
     value.data = array
     return value
+
+
+def check_apart(what: str, unpacked: list[tuple[Value, str]], held: dict[Value, Value]) -> None:
+    """Refuse an argument that is a captured array or another argument as well: an export cannot compare them at each call."""
+    known = set(held)
+    for value, path in unpacked:
+        if value in known:
+            raise Unfit(f"{what}: {path} is also a captured array or another argument in the recorded call; call with a copy")
+        known.add(value)
 
 
 def check(lines: list[Any], results: list[Value], inputs: list[Value]) -> None:

@@ -52,6 +52,8 @@ def scaled_pow(c, a, b, n):
     -------
     ndarray
     """
+    if isinstance(a, np.ndarray) and type(b) in (int, float) and b - n == 1 and type(c) in (int, float) and 0 < abs(c) < np.inf:
+        return np.multiply(a, c)
     zero = np.equal(c, 0)
     base = np.where(zero, 1, a) if zero.any() else a
     exponent = b - n
@@ -60,7 +62,8 @@ def scaled_pow(c, a, b, n):
         # If the exponent is rounded, the error is multiplied by the logarithm of the base.
         exact = np.subtract(np.asarray(b, dtype), n, dtype=np.float64)
         if (exact.astype(dtype) != exact).any():
-            return (c * np.power(base, exact, dtype=np.float64)).astype(dtype)
+            power = np.power(base, exact, dtype=np.float64)
+            return (np.where((power == 0) & np.isinf(c), np.copysign(0, c), c) * power).astype(dtype)
     power = np.power(base, exponent)
     y = c * power
     if power.dtype.kind == "f":
@@ -70,5 +73,5 @@ def scaled_pow(c, a, b, n):
         if extreme.any():  # the power is out of range, but the product may not be
             root = np.power(np.abs(base), exponent / 2)
             scale = np.where((root == 0) & np.isinf(c), 0, c)
-            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y).astype(power.dtype)
-    return y
+            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y)
+    return y.astype(dtype)

@@ -132,3 +132,12 @@ def test_what_has_no_text_is_refused():
     compiled(gs.ones(3), 0.5)
     with pytest.raises(RuntimeError, match="dynamic"):
         compiled.python(numpy=True)
+
+
+def test_an_argument_that_is_also_held_is_refused():
+    held = gs.asarray(values((3,)))
+    for function, args in ((lambda x: x * held, (held,)), (lambda x, y: x * 2 + y, (held, held))):
+        compiled = gs.compile(function, strict=True)
+        compiled(*args)
+        with pytest.raises(RuntimeError, match="also a captured array or another argument"):
+            compiled.python(numpy=True)

@@ -30,6 +30,16 @@ def test_the_quick_power_is_the_general_one(dtype, exponent):
                     np.testing.assert_allclose(found, general, rtol=4 * np.finfo(dtype).eps, atol=0)
 
 
+def test_an_exponent_that_is_rounded_has_the_same_rules():
+    """0 for a power of 0 with an infinite factor, and the operands' dtype for a number among them."""
+    with np.errstate(all="ignore"):
+        c, b = np.array([-np.inf, np.inf, 0], np.float32), np.array([np.inf, np.inf, 0.1], np.float32)
+        found = choice.scaled_pow(c, np.full(3, 0.5, np.float32), b, 1)
+        assert found.tolist() == [0, 0, 0] and np.signbit(found).tolist() == [True, False, False]
+        exact = np.array([1.5, 2.5], np.float32)
+        assert choice.scaled_pow(np.array([0, 1], np.float32), 2.0, exact, 1).dtype == np.float32
+
+
 WHOLE = [1, 2, 3, 4, 5, 7, 8, 31, 64, 65, -1, -2, -3, -5, -64, -65, 0]
 
 

@@ -1,0 +1,1 @@
+"""Native: a recording as C, for machines without Python."""

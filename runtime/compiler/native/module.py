@@ -1,0 +1,189 @@
+"""Modules: the C99 file and the header of exported functions, with a table of the arguments and results of each."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import numpy as np
+
+from ..record.captured_state import Unfit
+from .function import OWN, TAKEN, Function
+from .loops import Buffer
+from .spelling import TYPES, definition, number
+
+AXES = 32
+PIECE = 1000  # lines of a function before a next one is begun
+HEADER = """/* {stem}.h: written by gradspec. */
+#ifndef {guard}
+#define {guard}
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef GRADSPEC_ARRAY
+#define GRADSPEC_ARRAY
+typedef struct {{
+    const char *name, *dtype; /* as NumPy names it */
+    int ndim;
+    long shape[{axes}];
+}} gradspec_array; /* the last row of a table has no name */
+#endif
+{functions}
+#endif
+"""
+DECLARATION = """
+typedef struct {{
+{fields}
+}} {name}_workspace;
+
+extern const gradspec_array {name}_arguments[{inputs}], {name}_results[{results}];
+
+/* Arrays in C order, which may not overlap:
+{notes}
+ */
+void {name}({parameters});
+"""
+SOURCE = """/* {stem}.c: written by gradspec in C99.
+ * gcc needs -std=c99 or -ffp-contract=off, so that a product is rounded before it is added. */
+#include "{stem}.h"
+#include <math.h>
+
+#if !defined(__GNUC__) || defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+{definitions}
+{functions}"""
+FIELDS = {"?": "flags", "i": "ints", "l": "longs", "q": "longs", "f": "floats", "d": "doubles"}
+
+
+def field(dtype: np.dtype) -> str:
+    """The field of a workspace with the buffers of a dtype."""
+    return FIELDS[dtype.char]
+
+
+def parameters(one: Function) -> str:
+    written = one.code.written()
+    texts = [f"{'' if word in written else 'const '}{TYPES[value.dtype]} *{word}" for word, value, _ in one.inputs]
+    texts += [f"{TYPES[value.dtype]} *{word}" for word, value, _ in one.results]
+    return ", ".join([*texts, f"{one.name}_workspace *work"])
+
+
+def declaration(one: Function) -> str:
+    """The part of a function in the header."""
+    fields = [f"    {TYPES[dtype]} {field(dtype)}[{size}];" for dtype, size in sorted(one.sizes.items(), key=str)]
+    notes = [f" * {word}: {path or 'the result'}, {TYPES[value.dtype]}{list(value.shape)}"
+             for word, value, path in (*one.inputs, *one.results)]  # fmt: skip
+    notes += [f" * {path} is {text}, as in the recorded call" for path, text in one.fixed]
+    return DECLARATION.format(
+        name=one.name, fields="\n".join(fields or ["    char unused;"]), inputs=len(one.inputs) + 1, results=len(one.results) + 1,
+        notes="\n".join(map(safe, notes)), parameters=parameters(one),
+    )  # fmt: skip
+
+
+def table(name: str, rows: list[tuple[str, Any, str]]) -> list[str]:
+    """The table of the arguments or the results."""
+    lines = [f'    {{"{word}", "{value.dtype.name}", {len(value.shape)}, {{{", ".join(map(str, value.shape)) or 0}}}}},'
+             for word, value, _ in rows]  # fmt: skip
+    return [f"const gradspec_array {name}[{len(rows) + 1}] = {{", *lines, "    {0, 0, 0, {0}}", "};", ""]
+
+
+def constant(name: str, buffer: Buffer, width: int = 120) -> list[str]:
+    """The declaration of a constant."""
+    lines = [""]
+    for item in buffer.data.ravel():
+        text = number(item, buffer.dtype) + ", "
+        if len(lines[-1]) + len(text) > width:
+            lines.append("")
+        lines[-1] += text
+    rows = [f"    {line.rstrip()}" for line in lines]
+    return [f"static const {TYPES[buffer.dtype]} {name}_{buffer.name}[{buffer.size}] = {{", *rows, "};", ""]
+
+
+def bodies(one: Function) -> list[list[str]]:
+    """The statements of a function, in pieces that compilers take quickly; each begins with the buffers that it uses."""
+    pieces: list[tuple[set[str], list[str], list[str]]] = []
+    for part, notes in one.code.parts_with_notes():
+        if not pieces or len(pieces[-1][2]) > PIECE:
+            pieces.append((set(), [], []))
+        known, head, lines = pieces[-1]
+        for buffer in part.buffers():
+            if buffer.name in known:
+                continue
+            work = f"work->{field(buffer.dtype)} + {buffer.offset}".removesuffix(" + 0")
+            place = one.own.get(buffer) or {"constant": f"{one.name}_{buffer.name}", "work": work}.get(buffer.place)
+            if place is not None:
+                kind = "const " if buffer.place == "constant" else ""
+                head.append(f"{kind}{TYPES[buffer.dtype]} *const {buffer.name} = {place};")
+                known.add(place.partition("->")[0])
+            known.add(buffer.name)
+        lines += [*(f"/* {safe(note)} */" for note in notes), *part.lines()]
+    names = [*(word for word, _, _ in (*one.inputs, *one.results)), "work"]
+    return [
+        [*head, *lines, *(f"(void) {word};" for word in names if word not in known)]
+        for known, head, lines in pieces or [(set(), [], [])]
+    ]
+
+
+def definition_of(one: Function) -> str:
+    """A function, with its tables."""
+    lines = table(f"{one.name}_arguments", one.inputs) + table(f"{one.name}_results", one.results)
+    for buffer in one.code.used:
+        lines += constant(one.name, buffer) if buffer.place == "constant" else []
+    found, calls = bodies(one), []
+    for i, body in enumerate(found):
+        several = len(found) > 1
+        name = f"{one.name}_part{i}" if several else one.name
+        lines += [f"{'static ' if several else ''}void {name}({parameters(one)}) {{", *(f"    {line}" for line in body), "}", ""]
+        calls.append(f"    {name}({', '.join([*(word for word, _, _ in (*one.inputs, *one.results)), 'work'])});")
+    if len(found) > 1:
+        lines += [f"void {one.name}({parameters(one)}) {{", *calls, "}", ""]
+    return "\n".join(lines)
+
+
+def safe(line: str) -> str:
+    """A line for a comment in C."""
+    line = line.encode("ascii", "replace").decode().replace("??", "? ?").replace("\\", "/")
+    return line.replace("/*", "/ *").replace("*/", "* /")
+
+
+def export_c(path: str | os.PathLike, functions: dict[str, Any]) -> None:
+    """Write compiled functions as one module in C99, `path.c` and `path.h`, for machines without Python.
+
+    A function takes pointers to its arguments, to its results, and to a workspace.  It allocates nothing and has no state.  The
+    arrays that it captured are constants with their present values.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Without a suffix; its last part is a name in C.
+    functions : dict
+        For each name in C the compiled function, which was called: its latest recording is written.
+
+    Raises
+    ------
+    RuntimeError
+        A recording is missing, or leaves a `.grad`.
+    TypeError
+        An operator has no C; the message names it and its line.
+    """
+    folder, stem = os.path.split(os.fspath(path))
+    for name in (stem, *functions):
+        if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in TAKEN or OWN.fullmatch(name):
+            raise ValueError(f"c: the name {name!r} is taken, or has signs beside letters, digits and _; choose another")
+    made = [Function(name, compiled) for name, compiled in functions.items()]
+    if any(len(value.shape) > AXES for one in made for _, value, _ in (*one.inputs, *one.results)):
+        raise Unfit(f"c: an array has more than {AXES} axes")
+    needed = sorted({pair for one in made for pair in one.code.functions_used()}, key=str)
+    texts = {
+        f"{stem}.h": HEADER.format(
+            stem=stem, guard=f"{stem.upper()}_H", axes=AXES, functions="".join(map(declaration, made))),
+        f"{stem}.c": SOURCE.format(
+            stem=stem, definitions="\n".join(definition(*pair) for pair in needed),
+            functions="\n".join(map(definition_of, made))),
+    }  # fmt: skip
+    for name, text in texts.items():
+        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+            file.write(text)

@@ -1,0 +1,57 @@
+"""Exported modules, compiled and called: what the tests of `compiled.c` share."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("ndim", ctypes.c_int), ("shape", ctypes.c_long * 32)]
+
+
+class Module:
+    """A compiled `stem.c` in a folder, whose functions are called with arrays."""
+
+    def __init__(self, folder, stem, names, compiler=None, flags=()):
+        sizes = "".join(f"const long {name}_size = sizeof({name}_workspace);\n" for name in names)
+        (folder / f"{stem}_sizes.c").write_text(f'#include "{stem}.h"\n{sizes}')
+        command = [
+            compiler or COMPILERS[0],
+            *STRICT,
+            *flags,
+            "-fPIC",
+            "-shared",
+            "-o",
+            f"{stem}.so",
+            f"{stem}.c",
+            f"{stem}_sizes.c",
+            "-lm",
+        ]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:2000]
+        self.library = ctypes.CDLL(str(folder / f"{stem}.so"))
+
+    def table(self, name):
+        """The arrays of a table: their names, dtypes and shapes."""
+        found = []
+        for row in (Array * 1000).in_dll(self.library, name):
+            if row.name is None:
+                return found
+            found.append((row.name.decode(), row.dtype.decode(), tuple(row.shape[: row.ndim])))
+
+    def __call__(self, name, *arrays):
+        """The results of a function for arrays in the order of its arguments."""
+        wanted = self.table(f"{name}_arguments")
+        assert [(a.dtype.name, a.shape) for a in arrays] == [row[1:] for row in wanted], (wanted, [a.shape for a in arrays])
+        results = [np.full(shape, 7, dtype) for _, dtype, shape in self.table(f"{name}_results")]
+        work = np.full(max(ctypes.c_long.in_dll(self.library, f"{name}_size").value, 1), 0x55, np.uint8)
+        assert all(a.flags.c_contiguous for a in arrays)
+        getattr(self.library, name)(*(ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *results, work)))
+        return results

@@ -1,0 +1,413 @@
+"""Written as C: a compiled module returns what a replay returns, and needs nothing but libm."""
+
+import os
+import re
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from tests.runtime.replayed_programs import MODES, function_of
+from tests.ulps import errors
+
+from .c_modules import COMPILERS, STRICT, Module
+
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+HARD = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e-310, -5e-324, 1e300, -1e300, 2.0**52 + 1, np.inf, -np.inf, np.nan]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def exported(folder, function, *args, compiler=None, flags=()):
+    """A function as C, and its replay: both of arrays in the order of the pytree's leaves."""
+    compiled = gs.compile(function, strict=True, recheck=False)
+    compiled(*args)
+    compiled.c(folder / "model")
+    module = Module(folder, "model", ["model"], compiler, flags)
+    return lambda *arrays: module("model", *arrays), compiled
+
+
+def leaves(tree):
+    return [np.asarray(leaf) for leaf in gs.tree_util.tree_leaves(tree)]
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and (
+        np.where(np.isnan(a), np.nan, a).tobytes() == np.where(np.isnan(b), np.nan, b).tobytes() if a.dtype.kind == "f" else
+        np.array_equal(a, b))  # fmt: skip
+
+
+# Programs that engineers write.
+
+
+def network(parameters, x, y):
+    w, b, v, c = parameters
+    return gs.square(gs.softmax(gs.tanh(x @ w + b) @ v + c) - y).mean()
+
+
+def network_inputs(seed, dtype=float):
+    r = rng(seed)
+    shapes = (3, 8), (8,), (8, 2), (2,)
+    return tuple(r.normal(size=shape).astype(dtype) for shape in shapes), *(r.normal(size=(5, n)).astype(dtype) for n in (3, 2))
+
+
+def pendulum(state, torque):
+    def change(s):
+        return gs.stack([s[1], torque - 9.81 * gs.sin(s[0]) - 0.1 * s[1]])
+
+    h = 0.05
+    a = change(state)
+    b = change(state + h / 2 * a)
+    c = change(state + h / 2 * b)
+    return state + h / 6 * (a + 2 * b + 2 * c + change(state + h * c))
+
+
+def residual(w, a, b):
+    r = gs.maximum(a @ w - b, -0.5)
+    return (r * r).sum() + gs.sigmoid(w).sum()
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gradients_of_a_network(tmp_path, compiler, dtype):
+    native, replayed = exported(tmp_path, gs.grad(network), *network_inputs(0, dtype), compiler=compiler)
+    for seed in range(1, 5):
+        inputs = network_inputs(seed, dtype)
+        wanted = leaves(replayed(*inputs))
+        largest = max(np.abs(b).max() for b in wanted)
+        for a, b in zip(native(*leaves(inputs)), wanted, strict=True):
+            assert a.dtype == b.dtype == dtype
+            np.testing.assert_allclose(a, b, rtol=0, atol=16 * np.finfo(dtype).eps * largest)
+
+
+def test_jacobian_of_a_runge_kutta_step(tmp_path):
+    state, torque = rng().normal(size=2), np.array(0.3)
+    native, replayed = exported(tmp_path, lambda s, t: (pendulum(s, t), gs.jacobian(pendulum)(s, t)), state, torque)
+    for seed in range(20):
+        state, torque = rng(seed).normal(size=2) * 4, np.array(rng(seed).normal())
+        for a, b in zip(native(state, torque), leaves(replayed(state, torque)), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-14, atol=1e-15)
+
+
+def test_gradient_of_least_squares(tmp_path):
+    inputs = rng().normal(size=3), rng(1).normal(size=(6, 3)), rng(2).normal(size=6)
+    native, replayed = exported(tmp_path, gs.value_and_grad(residual), *inputs)
+    for seed in range(5):
+        inputs = rng(seed).normal(size=3), rng(seed + 9).normal(size=(6, 3)), rng(seed + 20).normal(size=6)
+        for a, b in zip(native(*inputs), leaves(replayed(*inputs)), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+def test_a_large_program_is_written_in_pieces(tmp_path):
+    def path(state, torque):
+        for _ in range(20):
+            state = pendulum(state, torque)
+        return (state * state).sum()
+
+    state, torque = rng().normal(size=2), np.array(0.3)
+    native, replayed = exported(tmp_path, gs.value_and_grad(path), state, torque)
+    assert (tmp_path / "model.c").read_text().count("static void model_part") > 1
+    for a, b in zip(native(-state, torque), leaves(replayed(-state, torque)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_the_derivative_of_a_square_is_one_product(tmp_path):
+    native, replayed = exported(tmp_path, gs.grad(lambda x: (x**2).sum()), np.ones(3))
+    assert "pow" not in (tmp_path / "model.c").read_text()
+    assert same(native(np.array(HARD[:3]))[0], leaves(replayed(np.array(HARD[:3])))[0])
+
+
+# Bits.
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_arithmetic_has_the_bits_of_a_replay_at_hard_points(tmp_path, dtype):
+    def function(a, b):
+        return [a + b, a - b, a * b, a / b, -a, abs(a), gs.sqrt(a), gs.floor(a), gs.ceil(a), gs.trunc(a), gs.round(a), a < b, a <= b, a == b,
+                a != b, gs.maximum(a, b), gs.minimum(a, b), gs.where(a > 0, a, b), gs.sign(a), gs.isnan(a), gs.isinf(a), gs.square(a),
+                gs.reciprocal(a), gs.copysign(a, b), gs.relu(a), gs.clip(a, -1, 2), gs.remainder(a, b), gs.floor_divide(a, b), gs.fmod(a, b),
+                gs.logical_and(a, b), a.astype(bool), (a > 0).astype(a.dtype), 1 / (a * b + 0.5 * a)]  # fmt: skip
+
+    with np.errstate(all="ignore"):
+        points = np.array(HARD).astype(dtype)
+        a, b = (np.ascontiguousarray(x) for x in np.meshgrid(points, points))
+        native, replayed = exported(tmp_path, function, np.ones_like(a), np.ones_like(b))
+        wanted = leaves(replayed(a, b))
+    for number, (x, y) in enumerate(zip(native(a, b), wanted, strict=True)):
+        if number in (15, 16):  # the sign of the largest of 0.0 and -0.0 is NumPy's choice
+            x, y = x + 0, y + 0
+        assert same(x, y), number
+
+
+ELEMENTARY = ("exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt rsqrt sigmoid softplus erf "
+              "silu").split()  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_elementary_functions_are_within_a_few_ulp(tmp_path, dtype):
+    def function(x):
+        return [getattr(gs, name, getattr(gs.nn, name, None))(x) for name in ELEMENTARY]
+
+    with np.errstate(all="ignore"):
+        x = np.concatenate([rng().normal(size=400), rng(1).normal(size=100) * 30, rng(2).random(100) * 1e-3, HARD]).astype(dtype)
+        native, replayed = exported(tmp_path, function, np.ones_like(x))
+        wanted = leaves(replayed(x))
+    for name, a, b in zip(ELEMENTARY, native(x), wanted, strict=True):
+        tiny = np.abs(b) < np.finfo(dtype).tiny
+        assert np.array_equal(np.isnan(a), np.isnan(b)), name
+        assert np.array_equal(np.signbit(a[b == 0]), np.signbit(b[b == 0])) or name in ("silu", "softplus"), name
+        far = errors(a[~tiny], b[~tiny])
+        assert far.max() <= 6, (name, x[~tiny][far.argmax()], far.max())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_have_the_bits_of_a_replay(tmp_path, dtype):
+    def function(*arrays):
+        return [[x.sum(), x.sum(0), x.mean(-1), x.max(0), x.min(), x.cumsum(-1), x.prod()] for x in arrays]
+
+    arrays = [
+        rng(n).normal(size=shape).astype(dtype)
+        for n, shape in enumerate([(1,), (7,), (8,), (129,), (1000,), (3, 5), (40, 33), (2, 3, 300)])
+    ]
+    arrays[1][3] = np.nan
+    native, replayed = exported(tmp_path, function, *[np.ones_like(x) for x in arrays])
+    for a, b in zip(native(*arrays), leaves(replayed(*arrays)), strict=True):
+        assert same(a, b)
+
+
+# Arrays.
+
+
+def test_moves(tmp_path):
+    def function(x, y):
+        z = gs.concat([x[:, ::-1], y.T[:, :1] * 2], 1)
+        return (
+            x.T,
+            x[1],
+            x.reshape(4, 3).T,
+            z,
+            gs.stack([x, x + 1], 1),
+            gs.roll(x, 1, 0),
+            gs.broadcast_to(y[0], (2, 3)),
+            gs.tril(x),
+            x,
+            x.flip(1),
+        )
+
+    x, y = rng().normal(size=(3, 4)), rng(1).normal(size=(2, 3))
+    native, replayed = exported(tmp_path, function, x, y)
+    x, y = rng(2).normal(size=(3, 4)), rng(3).normal(size=(2, 3))
+    for a, b in zip(native(x, y), leaves(replayed(x, y)), strict=True):
+        assert same(a, b)
+
+
+def test_empty_arrays(tmp_path):
+    x = np.zeros((0, 3))
+    native, replayed = exported(tmp_path, lambda x, y: (x + 1, x.sum(0), x @ y, y * x.sum()), x, np.ones((3, 2)))
+    for a, b in zip(native(x, np.ones((3, 2))), leaves(replayed(x, np.ones((3, 2)))), strict=True):
+        assert same(a, b)
+
+
+def test_what_a_function_writes_to_its_arguments(tmp_path):
+    def step(x, rate):
+        before = x * 2
+        x += rate
+        x[1:] *= x[:-1]
+        return before, x.sum()
+
+    x = rng().normal(size=4)
+    native, replayed = exported(tmp_path, step, x.copy(), np.array(0.5))
+    mine, theirs = x.copy(), x.copy()
+    for a, b in zip(native(mine, np.array(0.25)), leaves(replayed(theirs, np.array(0.25))), strict=True):
+        assert same(a, b)
+    assert same(mine, theirs) and not same(mine, x)
+
+
+def test_what_a_function_holds_is_a_constant(tmp_path):
+    held, places = gs.asarray(rng().normal(size=(3, 3))), [2, 0]
+    native, replayed = exported(tmp_path, lambda x: (held @ x, held[places] * 2, held[1:, ::2].T + 1, held), np.ones(3))
+    x = rng(1).normal(size=3)
+    for a, b in zip(native(x), leaves(replayed(x)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-14)
+
+
+def test_names_and_shapes(tmp_path):
+    def function(double, options):
+        return {"y": double * options["w1"] + options["scale"], "count": options["work"].sum()}
+
+    compiled = gs.compile(function, strict=True)
+    compiled(np.ones(2), {"w1": np.ones((3, 2), np.float32), "scale": 2.0, "work": np.ones(3, bool)})
+    compiled.c(str(tmp_path / "model"))
+    header = (tmp_path / "model.h").read_text()
+    assert "options['scale'] is 2.0" in header and "double[3, 2]" in header
+    module = Module(tmp_path, "model", ["model"])
+    assert [row[1:] for row in module.table("model_arguments")] == [("float64", (2,)), ("float32", (3, 2)), ("bool", (3,))]
+    assert sorted(row[1:] for row in module.table("model_results")) == [("float64", (3, 2)), ("int64", ())]
+    count, y = sorted(module("model", np.full(2, 3.0), np.ones((3, 2), np.float32), np.array([True, False, True])), key=np.size)
+    assert count == 2 and y.tolist() == [[5.0, 5.0]] * 3
+    assert "return {" in (tmp_path / "model.c").read_text()  # the user's line
+
+
+def test_several_functions_in_one_module(tmp_path):
+    f, jac = gs.compile(residual), gs.compile(gs.grad(residual))
+    inputs = rng().normal(size=3), rng(1).normal(size=(6, 3)), rng(2).normal(size=6)
+    f(*inputs), jac(*inputs)
+    gs.export_c(tmp_path / "mpc", {"f": f, "jac": jac})
+    module = Module(tmp_path, "mpc", ["f", "jac"])
+    np.testing.assert_allclose(module("f", *inputs)[0], f(*inputs), rtol=1e-14)
+    np.testing.assert_allclose(module("jac", *inputs)[0], jac(*inputs), rtol=1e-13)
+
+
+def test_random_programs_of_views_and_writes(tmp_path):
+    """Those of `replayed_programs`; most read an index, which is refused."""
+    found = {}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(80):
+            mode = MODES[seed % len(MODES)]
+            first, other = np.random.default_rng((seed, 1)).normal(size=(2, 2, 3))
+            compiled = gs.compile(function_of(seed, mode), recheck=False)
+            try:
+                for _ in range(3):
+                    compiled(first.copy())
+                gs.export_c(tmp_path / "single", {"f": compiled})
+            except (TypeError, RuntimeError):  # of autograd, or of the export
+                continue
+            found[f"f{seed}"] = compiled, other
+        assert len(found) > 10
+        gs.export_c(tmp_path / "all", {name: compiled for name, (compiled, _) in found.items()})
+        module = Module(tmp_path, "all", found)
+        for name, (compiled, other) in found.items():
+            wanted = leaves(compiled(other.copy()))
+            largest = max(np.abs(b).max(initial=1) for b in wanted)
+            for a, b in zip(module(name, other.copy()), wanted, strict=True):
+                np.testing.assert_allclose(a, b, rtol=0, atol=1e-13 * largest)
+
+
+# A controller.
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The example of docs/native.md: what its Python leaves, and its main.c, in the folder that it writes to."""
+    text, space = (ROOT / "docs/native.md").read_text(), {}
+    (python,), (declared, main) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
+    exec(python, space)
+    folder = Path(space["folder"])
+    (folder / "main.c").write_text(main)
+    yield space, folder, declared
+    shutil.rmtree(folder)
+
+
+def test_the_header_that_the_page_shows(page):
+    _, folder, declared = page
+    header = (folder / "pendulum.h").read_text()
+    shown = [line for line in declared.splitlines() if line.startswith("void")]
+    assert len(shown) == 2 and all(line in header for line in shown)
+
+
+def test_a_closed_loop_under_sanitizers(page):
+    space, folder, _ = page
+    flags = [*STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    command = [COMPILERS[0], *flags, "-o", "controller", "main.c", "pendulum.c", "-lm"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if "cannot find" in done.stderr:
+        pytest.skip("the compiler has no sanitizers")
+    assert done.returncode == 0, done.stderr
+    clean = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run(["./controller"], cwd=folder, capture_output=True, text=True, env=clean)
+    assert done.returncode == 0, done.stderr
+    state = np.array([0.5, 0.0])
+    for _ in range(1000):
+        state = np.asarray(space["plant"](state, np.array(0.25)))
+    np.testing.assert_allclose([float(word) for word in done.stdout.split()], state, rtol=1e-9)
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+def test_no_allocation_and_no_state(tmp_path):
+    exported(tmp_path, gs.grad(network), *network_inputs(0))
+    subprocess.run([COMPILERS[0], *STRICT, "-fno-pic", "-fno-stack-protector", "-c", "model.c"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["nm", "model.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    found = [line.split()[-2:] for line in symbols.splitlines()]
+    assert {name for kind, name in found if kind == "U"} <= {"exp", "tanh", "fabs", "pow", "copysign", "sqrt", "memset", "memcpy"}
+    assert not {name for kind, name in found if kind in "BbDdC"}
+
+
+# What is refused.
+
+
+def refusal(tmp_path, function, *args, error=TypeError, **options):
+    compiled = gs.compile(function, recheck=False, **options)
+    compiled(*args)
+    with pytest.raises(error) as caught:
+        compiled.c(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    return str(caught.value)
+
+
+def test_refusals_name_the_operator_and_the_line(tmp_path):
+    x = np.eye(2) + 1
+    line = r" at test_native.py:\d+"
+    assert re.search("cholesky" + line + ".*LAPACK", refusal(tmp_path, lambda x: gs.linalg.cholesky(x), x))
+    assert re.search(line + ": Python reads numbers, for a branch", refusal(tmp_path, lambda x: x * 2 if x.sum() > 0 else x, x))
+    assert re.search("random", refusal(tmp_path, lambda x: x + gs.random.randn(2, 2), x))
+    assert re.search("complex", refusal(tmp_path, lambda x: gs.real(x * 1j), x))
+    assert re.search("sort" + line + ".*numpy.sort", refusal(tmp_path, lambda x: gs.sort(x), x))
+    assert "C order" in refusal(tmp_path, lambda x: x * 2, x[::-1], error=RuntimeError)
+
+
+def test_arguments_that_share_memory_are_refused(tmp_path):
+    x = np.arange(6.0)
+    held = gs.asarray(x)
+    assert "another argument" in refusal(tmp_path, lambda a, b: a * 2 + b, x, x, error=RuntimeError)
+    assert "shares memory with another" in refusal(tmp_path, lambda a, b: a * 2 + b, x[:3], x[3:], error=RuntimeError)
+    assert "captured array" in refusal(tmp_path, lambda a: a * held, held, error=RuntimeError)
+    part = gs.asarray(x[:3])
+    assert "captured array" in refusal(tmp_path, lambda a: a * held[:2], x[4:], error=RuntimeError)
+    assert "captured array" in refusal(tmp_path, lambda a: a[:2] * part[:2], x, error=RuntimeError)
+
+
+def test_a_callback_is_refused(tmp_path):
+    assert "calls back" in refusal(tmp_path, lambda x: gs.pure_callback(lambda a: np.sort(a), gs.ones(3), x) * 2, np.ones(3))
+
+
+def test_effects_of_python_are_refused(tmp_path):
+    total = gs.zeros(3)
+
+    def adds(x):
+        total.add_(x)
+        return total * 2
+
+    assert "captured array" in refusal(tmp_path, adds, np.ones(3))
+
+    def adds_to_a_part(x):
+        total[1:].add_(x[1:])
+        return x * 2
+
+    assert "captured array" in refusal(tmp_path, adds_to_a_part, np.ones(3))
+    w = gs.ones(3, requires_grad=True)
+
+    def accumulates(x):
+        (w * x).sum().backward()
+        return x * 2
+
+    assert ".grad" in refusal(tmp_path, accumulates, np.ones(3), error=RuntimeError)
+
+
+def test_names_that_c_has_not(tmp_path):
+    compiled = gs.compile(lambda x: x * 2)
+    with pytest.raises(RuntimeError, match="call the function first"):
+        compiled.c(tmp_path / "model")
+    compiled(np.ones(2))
+    for name in ("my-model", "exp", "2d", "double", "gs_sum"):
+        with pytest.raises(ValueError, match="choose another"):
+            compiled.c(tmp_path / name)
+    assert not list(tmp_path.iterdir())
