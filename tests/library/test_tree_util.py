@@ -63,7 +63,7 @@ def test_ravel():
 
 
 def test_paths_are_jaxs():
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax = pytest.importorskip("jax", reason="compares with JAX's results, and JAX is not installed")
     Pair = collections.namedtuple("Pair", "x y")
     tree = {"a": [1, (2, None)], "b": Pair(3, {"c": 4, 5: 6} if False else {"c": 4}), "d": {2: 7}}
     theirs, _ = jax.tree_util.tree_flatten_with_path(tree)

@@ -248,7 +248,7 @@ SHAPES = [((60, 90), {}), ((3, 3, 20, 30), {}), ((40, 7, 20), {"in_axis": 0, "ou
 @each("name", INITIALIZERS)
 @each("shape, axes", SHAPES)
 def test_initializers_have_jaxs_law(name, shape, axes):
-    pytest.importorskip("jax", reason="JAX is not installed")
+    pytest.importorskip("jax", reason="compares with JAX's results, and JAX is not installed")
     arguments, keywords = INITIALIZERS[name]
     if axes and name in ("uniform", "normal", "truncated_normal", "constant"):
         return

@@ -19,7 +19,7 @@ METHODS = ("set", "add", "subtract", "multiply", "mul", "divide", "power", "min"
 @each("method", METHODS)
 @each("index", INDICES)
 def test_as_in_jax(method, index):
-    pytest.importorskip("jax", reason="JAX is not installed")
+    pytest.importorskip("jax", reason="compares with JAX's results, and JAX is not installed")
     base, index = np.abs(X) + 0.5 if method == "power" else X, INDICES[index]
     if method == "set" and isinstance(index, np.ndarray | tuple) and "repeated" in [k for k, v in INDICES.items() if v is index][0]:
         return  # JAX leaves open which of the values wins

@@ -410,7 +410,7 @@ def test_the_words_of_keys():
 
 def test_shapes_are_jaxs():
     """Of draws whose parameters have axes, or whose `shape` leaves axes out."""
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax = pytest.importorskip("jax", reason="compares with JAX's results, and JAX is not installed")
     calls = [
         ("ball", (3,), {}), ("ball", (3, 2, (4,)), {}), ("orthogonal", (3,), {}), ("orthogonal", (3, (2,)), {"m": 5}),
         ("multinomial", (10, np.ones(3) / 3), {}), ("multinomial", (10, np.ones(3) / 3), {"shape": (4, 3)}),
@@ -426,7 +426,7 @@ def test_shapes_are_jaxs():
 @each("name", ["triangular", "double_sided_maxwell"])
 def test_gradients_are_jaxs_for_the_same_number(name):
     """A number of each side, found in JAX's: both gradients are functions of the number and the parameters."""
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax = pytest.importorskip("jax", reason="compares with JAX's results, and JAX is not installed")
     parameters = PARAMETERS[name]
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(0), 200)
