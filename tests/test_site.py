@@ -231,6 +231,15 @@ def numbers(line):
     return [float(number) for number in re.findall(r"(?<!\w)[-+]?\d[\d.]*(?:e[-+]\d+)?", line)] or line
 
 
+def test_a_page_shows_what_python_takes():
+    text = pages.templates().get_template("operator.md.j2").render(FOUND.context(SPEC.ops["argpartition"]))
+    assert "gs.argpartition(x, kth, axis=-1, kind=None, order=None)\n" in text and "| `kth` | int | Sorted position. |" in text
+    assert "Not differentiable." in text and "In reverse mode" not in text
+    assert "| reverse, forward, reverse over reverse, " in text
+    text = pages.templates().get_template("operator.md.j2").render(FOUND.context(SPEC.ops["polysub"]))
+    assert "Computed by other operators" in text and "\n`_lengthened(" in text
+
+
 def test_the_page_of_traces_is_written(tmp_path):
     at_work.write(tmp_path, pages.templates())
     text = (tmp_path / "at_work.md").read_text()
