@@ -187,7 +187,8 @@ def test_the_pages_of_names_lead_to_operators_and_to_the_reference(tmp_path):
 @pytest.mark.slow
 def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     """A site of three pages, with the entries of its index of words."""
-    pytest.importorskip("sphinx")
+    pytest.importorskip("myst_parser")
+    pytest.importorskip("pydata_sphinx_theme")
     source, built = tmp_path / "pages", tmp_path / "html"
     source.mkdir()
     template = pages.templates().get_template("operator.md.j2")
