@@ -70,7 +70,7 @@ docs: build
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' > $(VENV)/docs.txt
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r $(VENV)/docs.txt
 	$(BIN)/python docs/site/pages.py build/site/pages
-	$(BIN)/python -m sphinx -W --keep-going -q -j auto -c docs/site -b html build/site/pages build/site/html
+	$(BIN)/python -m sphinx -W --keep-going -j auto -c docs/site -b html build/site/pages build/site/html
 	@echo "open build/site/html/index.html"
 
 # The source distribution and a wheel for each Python at hand, built from the last commit and checked, in dist/.

@@ -187,7 +187,8 @@ def test_the_pages_of_names_lead_to_operators_and_to_the_reference(tmp_path):
 @pytest.mark.slow
 def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     """A site of three pages, with the entries of its index of words."""
-    pytest.importorskip("sphinx")
+    pytest.importorskip("myst_parser")
+    pytest.importorskip("pydata_sphinx_theme")
     source, built = tmp_path / "pages", tmp_path / "html"
     source.mkdir()
     template = pages.templates().get_template("operator.md.j2")
@@ -229,6 +230,15 @@ def test_links_lead_somewhere_and_examples_run(tmp_path):
 def numbers(line):
     """The numbers of a line: an example does not state the signs of zeros."""
     return [float(number) for number in re.findall(r"(?<!\w)[-+]?\d[\d.]*(?:e[-+]\d+)?", line)] or line
+
+
+def test_a_page_shows_what_python_takes():
+    text = pages.templates().get_template("operator.md.j2").render(FOUND.context(SPEC.ops["argpartition"]))
+    assert "gs.argpartition(x, kth, axis=-1, kind=None, order=None)\n" in text and "| `kth` | int | Sorted position. |" in text
+    assert "Not differentiable." in text and "In reverse mode" not in text
+    assert "| reverse, forward, reverse over reverse, " in text
+    text = pages.templates().get_template("operator.md.j2").render(FOUND.context(SPEC.ops["polysub"]))
+    assert "Computed by other operators" in text and "\n`_lengthened(" in text
 
 
 def test_the_page_of_traces_is_written(tmp_path):

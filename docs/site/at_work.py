@@ -1,4 +1,4 @@
-"""Write at_work.md: a call, its backward pass and the passes of the compiler, each from a program that runs when the page is written."""
+"""Write at_work.md: a call, its backward pass and the passes of the compiler, from programs that run when the page is written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import jinja2
@@ -31,6 +32,10 @@ x, w = gs.asarray(np.linspace(-1, 1, 6).reshape(3, 2)), gs.asarray(np.linspace(0
 compiled = gs.compile(step)
 compiled(x, w), compiled(x, w)
 """
+HEAD = (
+    '<defs><marker id="end" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto">'
+    '<path d="M0,0 L8,4 L0,8" fill="#777"/></marker></defs>'
+)
 WIDTH, HEIGHT, GAP = 250, 34, 26  # of a box, and between two boxes
 
 
@@ -89,9 +94,9 @@ def picture(operators: list[str], chain: list[tuple[object, list[str]]]) -> str:
     boxes.append(box(430, top, f"{chain[-1][0].name()}: w.grad"))
     arrows.append(arrow(555, top - GAP, 555, top))
     size = f'width="690" height="{top + HEIGHT + 10}"'
-    end = '<marker id="end" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0,0 L8,4 L0,8" fill="#777"/></marker>'
-    style = 'xmlns="http://www.w3.org/2000/svg" font-family="monospace" font-size="13" fill="#777"'
-    return f'<svg {style} {size}><defs>{end}</defs>{"".join(arrows + boxes)}</svg>\n'
+    drawn = "".join([*arrows, *boxes])
+    font = 'font-family="monospace" font-size="13" fill="#777"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>{HEAD}{drawn}</svg>\n'
 
 
 def box(x: float, y: float, text: str) -> str:
@@ -111,9 +116,7 @@ def passes() -> list[tuple[str, str, str]]:
         [sys.executable, "-c", code], env={**os.environ, "GRADSPEC_PASSES": "show"}, capture_output=True, text=True, check=True
     )
     parts = re.split(r"^after (\w+):\n", done.stderr, flags=re.MULTILINE)[1:]
-    return [
-        (name, about(name), re.sub("^    ", "", text.rstrip(), flags=re.MULTILINE)) for name, text in zip(parts[::2], parts[1::2])
-    ]
+    return [(name, about(name), textwrap.dedent(text).rstrip()) for name, text in zip(parts[::2], parts[1::2])]
 
 
 def about(name: str) -> str:
@@ -122,8 +125,8 @@ def about(name: str) -> str:
         return "The operators that the first call ran, with the shapes and dtypes of their arrays."
     if name == "fuse_loops":
         return (
-            "Instructions become steps, which write to planned places in memory, numbered in brackets. If arrays are large, elementwise "
-            "steps that follow each other run as one loop, block by block."
+            "Instructions become steps, which write to planned places in memory, numbered in brackets. If arrays are large, "
+            "elementwise steps that follow each other run as one loop, block by block."
         )
     from gradspec.compiler.passes import pipeline
 

@@ -7,6 +7,7 @@ that make the code are typeset, the table of modes says how each is proved, the 
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import os
 import re
@@ -14,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 SITE = Path(__file__).resolve().parent
 ROOT = SITE.parents[1]
@@ -24,10 +26,12 @@ import elsewhere  # noqa: E402
 import jinja2  # noqa: E402
 import mathematics  # noqa: E402
 import plots  # noqa: E402
+from numpydoc.docscrape import FunctionDoc  # noqa: E402
 
 import gradspec as gs  # noqa: E402
 from codegen import show, spec_cache  # noqa: E402
 from codegen.package import Package  # noqa: E402
+from codegen.progress import Progress  # noqa: E402
 from codegen.spec.model import Op, Spec  # noqa: E402
 from codegen.write import docstring_maths, examples, modes  # noqa: E402
 from codegen.write.files import Views  # noqa: E402
@@ -36,13 +40,19 @@ from tests.elsewhere.listed import difference  # noqa: E402
 PLOTS = "--without-plots" not in sys.argv
 SWEEP = ROOT / "benchmarks/sweep.tsv"
 MEASURED = SWEEP.read_text().partition("\n")[0].removeprefix("# ")
+MODES = {
+    "value": "the value", "vmap": "the rule for batches", "series": "Taylor series", "rev-rev": "reverse over reverse",
+    "fwd-rev": "forward over reverse", "rev-fwd": "reverse over forward", "fwd-fwd": "forward over forward",
+}  # fmt: skip
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
     "Start": "five_minutes tour from_pytorch from_jax from_hips_autograd from_numpy what_can_go_wrong",
     "Differentiate": "cookbook contract derivative-conventions rules vmap taylor replay native observe",
     "Build": "training modules_of_nn implicit_layers data distributions distributed operators",
-    "Compute": "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse "
-               "sparse_arrays nested",
+    "Compute": (
+        "fits differential_equations scipy scipy_functions scipy_names scipy_integrate scipy_signals scipy_stats sparse "
+        "sparse_arrays nested"
+    ),
     "Measure": "accuracy speed portability",
     "Internals": "architecture at_work modules glossary invariants passes kernels grammar releasing",
 }
@@ -60,6 +70,14 @@ def templates() -> jinja2.Environment:
     found = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     found.filters["maths"] = mathematics.line
     return found
+
+
+def waiting(label: str, items: list[Any]) -> Iterator[Any]:
+    """The items, with a line on stderr that says how far the loop over them is."""
+    with Progress(label) as progress:
+        for done, item in enumerate(items, 1):
+            progress(done, len(items), getattr(item, "name", item))
+            yield item
 
 
 class Operators:
@@ -81,12 +99,19 @@ class Operators:
             "also": [f"gs.{name}" for name in (*op.aliases, *(f"{where}.{name}".lstrip(".") for where, name in op.elsewhere))],
             "elsewhere": [(library, [(name, difference(name, op.name)) for name in names])
                           for library, names in self.elsewhere(op)],
-            "backward": docstring_maths.backward(op), "forward": docstring_maths.forward(op), "modes": self.modes.row(op),
+            "backward": docstring_maths.backward(op), "forward": docstring_maths.forward(op),
+            "modes": grouped(self.modes.row(op)), "called": called(op), "private": self.private(op),
             "saved": saved(op), "entry": self.entries[op.name].rstrip(), "keys": self.keys(op),
             "session": self.session(op), "code": code(op),
             "accuracy": [row for name in (op.name, *op.numpy) for row in self.accuracy.get(name, ())],
             "plot": plots.name(op) if PLOTS else "", "cost": self.cost.get(op.name), "measured": MEASURED,
         }  # fmt: skip
+
+    def private(self, op: Op) -> list[tuple[str, str]]:
+        """Call -> what it computes, for the private operators in the rules."""
+        text = " ".join([*docstring_maths.backward(op), *docstring_maths.forward(op)])
+        found = dict.fromkeys(name for name in re.findall(r"\b_\w+(?=\()", text) if name in self.spec.ops)
+        return [(self.spec.ops[name].signature.source, self.spec.ops[name].doc) for name in found]
 
     def elsewhere(self, op: Op) -> list[tuple[str, list[str]]]:
         """Library -> the names of the operator there."""
@@ -106,6 +131,26 @@ class Operators:
             if not lines or "function" not in op.variants
             else [lines[0], *repr(eval(lines[0].removeprefix(">>> "), {"gs": gs})).splitlines()]
         )
+
+
+def called(op: Op) -> tuple[str, list[tuple[str, str, str]]]:
+    """The parameters of a public operator as Python has them, and its parameters and results: name, type, words."""
+    function = value(op) or next(filter(None, (getattr(gs.Tensor, name, None) for name in (op.name, f"{op.name}_"))), None)
+    if not callable(function):
+        return "", []  # a property
+    signature = inspect.signature(function)
+    shown = [one for name, one in signature.parameters.items() if name != "self"]
+    described = FunctionDoc(function)
+    rows = [(one.name, one.type, " ".join(one.desc)) for part in ("Parameters", "Returns") for one in described[part]]
+    return str(signature.replace(parameters=shown)), rows
+
+
+def grouped(row: dict[str, str]) -> list[tuple[str, str]]:
+    """The modes of an operator, those with the same words together, without the conventions."""
+    found: dict[str, list[str]] = {}
+    for mode, words in row.items():
+        found.setdefault(words.partition("<br>")[0], []).append(MODES.get(mode, mode))
+    return [(", ".join(names), words) for words, names in found.items()]
 
 
 def value(op: Op) -> object:
@@ -201,7 +246,7 @@ def operators(folder: Path, spec: Spec) -> None:
     found, environment = Operators(spec), templates()
     (folder / "operators").mkdir(exist_ok=True)
     template, names = environment.get_template("operator.md.j2"), {}
-    for op in found.public():
+    for op in waiting("operators", list(found.public())):
         context = found.context(op)
         (folder / "operators" / f"{context['page']}.md").write_text(template.render(context))
         for name in (context["place"], *context["also"], *(name for _, names in found.elsewhere(op) for name in names)):
@@ -212,9 +257,19 @@ def operators(folder: Path, spec: Spec) -> None:
         text = environment.get_template("family.md.j2").render(family=family, ops=ops, page=page)
         (folder / "operators" / f"family-{family.name}.md").write_text(text)
     text = environment.get_template("operators.md.j2").render(
-        families=families, names=dict(sorted(names.items(), key=lambda item: item[0][0].lower())), libraries=elsewhere.LIBRARIES
+        families=families,
+        names=dict(sorted(names.items(), key=lambda item: item[0][0].lower())),
+        libraries=elsewhere.LIBRARIES,
+        legend=legend(),
     )
     (folder / "operators" / "index.md").write_text(text)
+
+
+def legend() -> str:
+    """The words of the table of modes, as generated/OPS.md explains them."""
+    text = (ROOT / "generated/OPS.md").read_text()
+    words = re.search(r"(`rule`: proved by .*?)\n\n", text, re.DOTALL)[1]
+    return re.sub(r"docs/(\w+)\.md", r"[\1](../\1.md)", words)
 
 
 def members(module: str) -> list[str]:
@@ -239,7 +294,7 @@ def reference(folder: Path) -> None:
     """A page a module of the library, from its docstrings."""
     environment, names = templates(), elsewhere.of_objects()
     (folder / "reference").mkdir(exist_ok=True)
-    for name in ("", *REFERENCE):
+    for name in waiting("reference", ["", *REFERENCE]):
         module = elsewhere.namespace(name)
         values = {one: getattr(module, one, None) for one in members(name)}
         kinds = {one: kind(value) for one, value in values.items()}

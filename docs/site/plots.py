@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 
 import gradspec as gs
+from codegen.progress import Progress
 from codegen.spec.model import Op, Spec
 from codegen.spec.samples import evaluate_sample
 
@@ -76,10 +77,11 @@ def hard_points(op: Op) -> list[float]:
 def draw(spec: Spec, folder: Path) -> None:
     """One SVG for each function of a number."""
     folder.mkdir(parents=True, exist_ok=True)
-    for family in spec.families:
-        for op in family.ops:
-            if not op.private and name(op):
-                one(op, folder / name(op))
+    ops = [op for family in spec.families for op in family.ops if not op.private and name(op)]
+    with Progress("plots") as progress:
+        for done, op in enumerate(ops, 1):
+            progress(done, len(ops), op.name)
+            one(op, folder / name(op))
 
 
 def one(op: Op, path: Path) -> None:

@@ -182,7 +182,21 @@ def masked_select(tensor: Tensor | npt.ArrayLike, mask: Tensor | npt.ArrayLike) 
 
 
 def to_padded_tensor(input: NestedTensor, padding: float, output_size: Sequence[int] | None = None) -> Tensor:
-    """The items as a dense array, with `padding` behind the shorter ones; see `NestedTensor.to_padded_tensor`."""
+    """The items as a dense array, with `padding` behind the shorter ones; see `NestedTensor.to_padded_tensor`.
+
+    Parameters
+    ----------
+    input : NestedTensor
+    padding : float
+        The value behind the shorter items.
+    output_size : sequence of int, optional
+        The whole shape; by default the ragged axis has the length of the longest item.
+
+    Returns
+    -------
+    Tensor
+        Dense.
+    """
     return input.to_padded_tensor(padding, output_size)
 
 

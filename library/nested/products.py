@@ -70,6 +70,10 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     ----------
     x : NestedTensor
     weight, bias : array_like
+
+    Returns
+    -------
+    NestedTensor
     """
     return x.map_values(_nn.linear, weight, bias)
 
@@ -84,6 +88,10 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
         Too few lengths to reach the ragged axis.
     weight, bias : array_like, optional
     eps : float
+
+    Returns
+    -------
+    NestedTensor
     """
     check_shared("layer_norm", x, normalized_shape)
     return x.map_values(_nn.layer_norm, normalized_shape, weight, bias, eps)
@@ -110,6 +118,10 @@ def embedding(indices: Any, weight: Any) -> Any:
     indices : NestedTensor of int
     weight : array_like
         (number of embeddings, components).
+
+    Returns
+    -------
+    NestedTensor
     """
     return indices.map_values(lambda places: _nn.embedding(places, weight))
 

@@ -33,7 +33,12 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that `profile` can record: only the CPU."""
+    """The activities that `profile` can record: only the CPU.
+
+    Returns
+    -------
+    set of ProfilerActivity
+    """
     return {ProfilerActivity.CPU}
 
 

@@ -38,7 +38,12 @@ def _profiler_enabled() -> bool:
 
 
 def kineto_available() -> bool:
-    """False: the recorder is not PyTorch's."""
+    """False: the recorder is not PyTorch's.
+
+    Returns
+    -------
+    bool
+    """
     return False
 
 

@@ -154,6 +154,10 @@ def sparse_coo_tensor(
     dtype : dtype, optional
     requires_grad : bool
         Whether the values are a leaf that receives a gradient.
+
+    Returns
+    -------
+    SparseTensor
     """
     return coo(_leaf(values, dtype, requires_grad), indices, size)
 
@@ -178,6 +182,10 @@ def sparse_csr_tensor(
     dtype : dtype, optional
     requires_grad : bool
         Whether the values are a leaf that receives a gradient.
+
+    Returns
+    -------
+    SparseTensor
     """
     return csr(_leaf(values, dtype, requires_grad), col_indices, crow_indices, size)
 

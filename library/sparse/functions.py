@@ -82,6 +82,11 @@ def mm(mat1: Any, mat2: Any) -> Any:
     ----------
     mat1, mat2 : SparseTensor, scipy.sparse array or array_like
         At least one of them is sparse.
+
+    Returns
+    -------
+    Tensor or SparseTensor
+        Sparse if both matrices are.
     """
     if np.ndim(mat1) != 2 or np.ndim(mat2) != 2:
         raise RuntimeError(f"mm: expected two matrices, got {np.ndim(mat1)} and {np.ndim(mat2)} axes; write gs.sparse.matmul")
@@ -99,6 +104,11 @@ def addmm(mat: Tensor | npt.ArrayLike, mat1: Any, mat2: Any, *, beta: float = 1,
     mat2 : array_like
         Dense.
     beta, alpha : float
+
+    Returns
+    -------
+    Tensor
+        Dense.
     """
     return ops.multiply(asarray(mat), beta) + alpha * matmul(as_sparse("addmm", mat1), asarray(mat2))
 
@@ -137,6 +147,11 @@ def sum(input: Any, dim: int | None = None) -> Tensor:
     ----------
     input : SparseTensor or scipy.sparse array
     dim : int, optional
+
+    Returns
+    -------
+    Tensor
+        Dense.
     """
     return as_sparse("sum", input).sum(dim)
 
