@@ -311,3 +311,29 @@ def test_elementwise_keeps_the_shape(op, shape):
             continue
         (g,) = grad(y, x, gs.ones(shape))
         assert g.shape == shape and g.dtype == np.float64 and np.isfinite(array(g)).all()
+
+
+@of_entries(
+    lambda op: (
+        op.variants
+        and not in_place_only(op)
+        and op.arguments
+        and op.arguments[0][1] in ("Array", "Mask", "Index")
+        and op.family != "creation"
+        and all(a[0] != "generator" for a in op.arguments)
+    )
+)  # these return memory as it is, or draw
+def test_a_number_is_an_array_of_shape_zero(op):
+    """A Python number, and one of NumPy's, gives what a tensor of it gives, wherever this is taken."""
+    function = getattr(ops, op.name)
+    for number in (0.75, 2, True, 1 + 0.5j, np.float32(0.5), 1e6, -1e30, np.inf):
+        try:
+            expected, again = (list(map(array, flat(function(gs.tensor(number))))) for _ in range(2))
+        except Exception:  # noqa: S112 (whatever it says: the next number)
+            continue
+        if not all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(expected, again)):
+            continue  # it draws, or returns memory as it is
+        found = list(map(array, flat(function(number))))
+        assert [a.shape for a in found] == [a.shape for a in expected], number
+        for a, b in zip(found, expected):
+            np.testing.assert_allclose(a, b, rtol=1e-6, err_msg=repr(number))

@@ -54,7 +54,7 @@ def direction(a, b):
 
 def softsign(x):
     """``x / (1 + abs(x))``, with limits 1 and -1 at infinity."""
-    largest = np.finfo(np.result_type(x, np.float16)).max
+    largest = np.finfo(np.result_type(np.asarray(x), np.float16)).max
     finite = np.clip(x, -largest, largest)
     return finite / (1 + np.abs(finite))
 

@@ -122,6 +122,7 @@ def view_as_real(x):
     -------
     ndarray
     """
+    x = np.asarray(x)
     return x[..., None].view(x.real.dtype)
 
 

@@ -9,7 +9,7 @@ def block_diag(arrays):
     """A block-diagonal matrix with the given blocks, of at most two axes."""
     blocks = [np.atleast_2d(a) for a in arrays]
     y = np.zeros([sum(b.shape[axis] for b in blocks) for axis in (0, 1)], np.result_type(*blocks))
-    for block, (place, _) in zip(blocks, _blocks([a.shape for a in arrays])):
+    for block, (place, _) in zip(blocks, _blocks([np.shape(a) for a in arrays])):
         y[place] = block
     return y
 

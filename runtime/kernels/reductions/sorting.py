@@ -122,12 +122,12 @@ def histc(x, bins, min, max):
     If the bounds are equal, the least and the greatest element are used.
     """
     bounds = None if min == max else (min, max)
-    return np.histogram(x, bins, bounds)[0].astype(x.dtype)
+    return np.histogram(x, bins, bounds)[0].astype(np.result_type(x))
 
 
 def first_places(x):
     """The position, in C order, of the first occurrence of each distinct element."""
-    x = x.reshape(-1)
+    x = np.reshape(x, -1)
     if x.size < _FEW_TO_SORT or x.dtype.kind != "f":
         return np.unique(x, return_index=True)[1]
     order = _order(x, 0, True)

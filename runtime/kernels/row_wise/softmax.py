@@ -72,12 +72,13 @@ def _check_alike(grad, y):
 
 def _highest(x, axis):
     """The maximum of the real parts, -inf if there are no elements, with the reduced axes kept."""
-    x = x.real
-    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
+    x = np.real(x)
+    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if np.result_type(x).kind == "f" else None)
 
 
 def _weights(x, axis, shared):
     """exp(x) over exp(maximum), 0 if the maximum is -inf; if it is inf, NaN, or 1 for each infinity if shared."""
+    x = np.asarray(x)
     highest = _highest(x, axis)
     if shared and np.any(highest == np.inf):
         x = np.where(highest == np.inf, np.where(x.real == np.inf, 0, -np.inf), x).astype(x.dtype)
