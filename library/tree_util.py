@@ -56,7 +56,12 @@ class _Structure:
 
 
 class DictKey(NamedTuple):
-    """A step of a path: the item of a dictionary."""
+    """A step of a path: the item of a dictionary.
+
+    Parameters
+    ----------
+    key : hashable
+    """
 
     key: Any
 
@@ -65,7 +70,12 @@ class DictKey(NamedTuple):
 
 
 class SequenceKey(NamedTuple):
-    """A step of a path: the item of a tuple or a list, or a part of a registered class."""
+    """A step of a path: the item of a tuple or a list, or a part of a registered class.
+
+    Parameters
+    ----------
+    idx : int
+    """
 
     idx: int
 
@@ -74,7 +84,12 @@ class SequenceKey(NamedTuple):
 
 
 class GetAttrKey(NamedTuple):
-    """A step of a path: the field of a dataclass or a named tuple."""
+    """A step of a path: the field of a dataclass or a named tuple.
+
+    Parameters
+    ----------
+    name : str
+    """
 
     name: str
 
@@ -93,22 +108,58 @@ def keystr(keys: Any, *, simple: bool = False, separator: str = "") -> str:
         Whether to leave brackets, quotes and points out.
     separator : str
         Text between the steps.
+
+    Returns
+    -------
+    str
     """
     return separator.join(str(key[0]) if simple else str(key) for key in keys)
 
 
 def tree_leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
-    """A path, which is a tuple of keys, and the leaf at it, for each leaf of a nest."""
+    """A path and the leaf at it, for each leaf of a nest.
+
+    Parameters
+    ----------
+    tree : nest
+
+    Returns
+    -------
+    list of tuple
+        A path is a tuple of keys.
+    """
     return list(_with_path(tree, ()))
 
 
 def tree_flatten_with_path(tree: Any) -> tuple[list[tuple[Any, Any]], Any]:
-    """Paths and leaves, as of `tree_leaves_with_path`, and the structure."""
+    """Paths and leaves, as of `tree_leaves_with_path`, and the structure.
+
+    Parameters
+    ----------
+    tree : nest
+
+    Returns
+    -------
+    tuple
+    """
     return tree_leaves_with_path(tree), tree_structure(tree)
 
 
 def tree_map_with_path(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """`tree_map` with the path of each leaf as the first argument of `f`."""
+    """`tree_map` with the path of each leaf as the first argument of `f`.
+
+    Parameters
+    ----------
+    f : callable
+    tree : nest
+    *rest : nest
+        Of the same structure; `f` takes their leaves as further arguments.
+
+    Returns
+    -------
+    nest
+        Of the structure of `tree`.
+    """
     paths, structure = tree_flatten_with_path(tree)
     others = (_in_order(tree, other, "") for other in rest)
     return structure.unflatten(f(path, leaf, *row) for (path, leaf), *row in zip(paths, *others, strict=True))

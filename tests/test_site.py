@@ -97,8 +97,7 @@ def like(argument, given, library):
 
 
 def torch_tensor(given):
-    import torch
-
+    torch = pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")
     return torch.tensor(np.asarray(given))
 
 

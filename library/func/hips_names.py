@@ -144,7 +144,18 @@ hessian_vector_product = hessian_tensor_product
 
 @answering
 def deriv(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The derivative along a tangent of ones: for a function of a number its derivative, whatever the shape of the output."""
+    """The derivative along a tangent of ones: for a function of a number its derivative, whatever the shape of the output.
+
+    Parameters
+    ----------
+    func : callable
+    argnum : int
+        The argument that is differentiated.
+
+    Returns
+    -------
+    callable
+    """
 
     @wraps(func)
     def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -155,7 +166,18 @@ def deriv(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 @answering
 def holomorphic_grad(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The complex derivatives of a holomorphic function with a single output: f'(z), where `grad` has its conjugate."""
+    """The complex derivatives of a holomorphic function with a single output: f'(z), where `grad` has its conjugate.
+
+    Parameters
+    ----------
+    func : callable
+    argnum : int
+        The argument that is differentiated, which is complex.
+
+    Returns
+    -------
+    callable
+    """
 
     def real(*args: Any, **kwargs: Any) -> Any:
         return ops.real(func(*args, **kwargs))

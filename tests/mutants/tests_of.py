@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # Folder -> the tests of its modules that have none of their own name.
 ROOMS = {
+    "runtime/compiler/native": ["tests/runtime/compiler/test_native.py", "tests/ops/test_native.py"],
     "codegen": ["tests/codegen/test_cli.py"],
     "codegen/spec": ["tests/codegen/test_reader.py"],
     "codegen/verify": ["tests/codegen/test_check.py"],

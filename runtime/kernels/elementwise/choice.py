@@ -65,7 +65,7 @@ def scaled_pow(c, a, b, n):
             power = np.power(base, exact, dtype=np.float64)
             return (np.where((power == 0) & np.isinf(c), np.copysign(0, c), c) * power).astype(dtype)
     power = np.power(base, exponent)
-    y = c * power
+    y = np.multiply(c, power)  # numbers, too: their product has no dtype
     if power.dtype.kind == "f":
         limits = np.finfo(power.dtype)
         size = np.abs(power)

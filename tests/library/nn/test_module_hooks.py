@@ -382,10 +382,11 @@ class TestHooksOfAllModules:
 
 
 @pytest.mark.filterwarnings("ignore:Using a non-full")
-def test_former_names_of_backward_hooks():
+def test_former_names_of_backward_hooks(monkeypatch):
     """PyTorch's of one operator: `register_backward_hook` of a module and `register_module_backward_hook` of all; every global hook is here."""
     torch = pytest.importorskip("torch", reason="compares with PyTorch, and PyTorch is not installed")
     seen = []
+    monkeypatch.setattr(torch.nn.modules.module, "_global_is_full_backward_hook", None)  # of the first hook in the process
     for library, tensor in ((torch, lambda v: torch.tensor(v, dtype=torch.float64)), (gs, gs.tensor)):
         for register in (lambda net, hook: net.register_backward_hook(hook),
                          lambda net, hook, library=library: library.nn.modules.module.register_module_backward_hook(hook)):  # fmt: skip
