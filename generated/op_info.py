@@ -2488,7 +2488,7 @@ OPS = (
     OpInfo('argpartition', 'sorting', 'argpartition(x, int kth, int axis=-1) -> Index indices', 'nondifferentiable', 'real',
         numpy=('argpartition',), variants=('function', 'method'), arguments=(('x', 'Array', None, False),
         ('kth', 'int', None, False), ('axis', 'int', '-1', False),), outputs=(('indices', 'Index'),),
-        samples=('f(distinct(3, 4), 1)', 'f(distinct(3, 4), 2, 0)',), examples=(('f([3.0, 1.0, 2.0], 0)', '[1, 2, 0]'),)),
+        samples=('f(distinct(3, 4), 1)', 'f(distinct(3, 4), 2, 0)',), examples=(('f([3.0, 1.0, 2.0], 1)', '[1, 2, 0]'),)),
     OpInfo('argsort', 'sorting', 'argsort(x, int axis=-1, *, bool descending=False, bool stable=True) -> Index indices',
         'nondifferentiable', 'real', numpy=('argsort',), variants=('function', 'method'), arguments=(('x', 'Array', None, False),
         ('axis', 'int', '-1', False), ('descending', 'bool', 'False', True), ('stable', 'bool', 'True', True),),

@@ -1523,7 +1523,7 @@ describe({
         'it.', 'x : array_like\n' 'kth : int\n' '    Sorted position.\n' 'axis : int, default -1\n'
         '    Axis of the comparison.\n' 'kind, order : optional\n' '    As `numpy.argpartition` takes them.',
         'argpartition(x, int kth, int axis=-1) -> Index indices\n' 'not differentiable',
-        examples='>>> gs.argpartition([3.0, 1.0, 2.0], 0)\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
+        examples='>>> gs.argpartition([3.0, 1.0, 2.0], 1)\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
     "argsort": docstring('Indices that sort `x` along `axis`; equal elements keep their order.', 'x : array_like\n'
         'axis : int, default -1\n' '    Axis of the comparison.\n' 'kind, order : optional\n'
         '    As `numpy.argsort` takes them.\n' 'descending : bool, default False\n'
