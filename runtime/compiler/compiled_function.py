@@ -60,12 +60,27 @@ class CompiledFunction(GuardedCalls):
 
     @property
     def signatures(self) -> list[Signature]:
-        return [signature for state in self.cache.states for signature in list(state.signatures.values())]
+        """The calls of all kinds, the most recently recorded ones first."""
+        return [signature for state in self.cache.states for signature in reversed(list(state.signatures.values()))]
 
     @property
     def program(self) -> Program | None:
         """The latest recording that calls replay, or None.  `print(f.program)` lists its instructions."""
         return next((program for signature in self.signatures for program in signature.programs), None)
+
+    def exported(self, what: str) -> Program:
+        """The recording that an export writes: the latest one, of the present captured state."""
+        program = self.program
+        if program is None:
+            reason = next((signature.reason for signature in self.signatures if signature.reason is not None), "")
+            reason = reason or "call the function first; gs.compile(f, strict=True) says why a call cannot be replayed"
+            raise Unfit(f"{what}: there is no recording; {reason}")
+        if self.dynamic is not None:
+            raise Unfit(f"{what}: a dynamic number is not an array; compile without dynamic=, and pass an array of shape ()")
+        changed = program.state and program.state.captured_state.changed()
+        if changed:
+            raise Unfit(f"{what}: {changed[0]} has changed since the recording; call the function again")
+        return program
 
     def clear(self) -> None:
         """Forget all recordings."""
@@ -219,12 +234,7 @@ class CompiledFunction(GuardedCalls):
         """
         from .files.python_export import text_of
 
-        program = self.program
-        if program is None:
-            raise Unfit("python: there is no recording; call the function first")
-        if self.dynamic is not None:
-            raise Unfit("python: a dynamic number is not an array; compile without dynamic=, and pass an array of shape ()")
-        return text_of(program, numpy)
+        return text_of(self.exported("python"), numpy)
 
     def c(self, path: str | os.PathLike) -> None:
         """Write the latest recording as C99: `path.c` and `path.h`, for machines without Python (docs/native.md).

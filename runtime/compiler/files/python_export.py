@@ -6,6 +6,7 @@ The tracer has the text of each operator.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...support.pytree import flatten, places, rebuild
@@ -66,7 +67,9 @@ def text_of(program: Program, numpy: bool) -> str:
     return trace.python(numpy)
 
 
-def arguments_of(program: Program) -> tuple[list[str], list[str], list[tuple[Value, str]], list[tuple[str, str]]]:
+def arguments_of(
+    program: Program, written: Callable[[Any], str] = literal
+) -> tuple[list[str], list[str], list[tuple[Value, str]], list[tuple[str, str]]]:
     """The names of positional and keyword parameters, the arrays with their paths, and the arguments with fixed values."""
     taken, again = program.taken, program.again
     args, named = rebuild(again.form, [Place(number) for number in range(len(again.leaves))])
@@ -82,7 +85,7 @@ def arguments_of(program: Program) -> tuple[list[str], list[str], list[tuple[Val
                     value.name = name_of(parameter, path)
                 unpacked.append((value, parameter + path))
             else:
-                fixed.append((parameter + path, literal(again.leaves[leaf.number])))
+                fixed.append((parameter + path, written(again.leaves[leaf.number])))
     return parameters, list(named), unpacked, fixed
 
 

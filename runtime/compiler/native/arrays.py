@@ -88,7 +88,7 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
         return self.moved(np.transpose, axes[0] if len(axes) == 1 else axes or None)
 
     def __getitem__(self, key: Any) -> Array:
-        refuse_arrays(key if isinstance(key, tuple) else (key,))
+        key = tuple(map(known, key)) if isinstance(key, tuple) else known(key)
         return Array(self.code, self.buffer, np.asarray(self.index[key]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -131,10 +131,13 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
         raise Unwritten(f"{'LAPACK, ' if 'linalg' in module else ''}{module}.{function.__name__} has no C here")
 
 
-def refuse_arrays(given: Any) -> None:
-    """Refuse to choose elements by arrays of the function."""
-    if any(type(part) is Array for part in given):
+def known(item: Any) -> Any:
+    """The numbers that choose elements, which an array of the function has if its buffer is a constant."""
+    if type(item) is not Array:
+        return item
+    if item.buffer.place != "constant":
         raise Unwritten("elements are chosen by numbers that are computed")
+    return item.buffer.data.ravel()[item.index]
 
 
 def code_of(given: Any) -> Code:
@@ -264,6 +267,15 @@ def called(
         text = {-1: "1 / {0}", 0: "1", 1: "{0}", 2: "{0} * {0}"}[exponent]
     if text is None:
         raise Unwritten(f"np.{name} of {wanted[0]} has no C here")
+    if wanted[0].kind == "i":
+        if any(type(one) is int and not fits(one, wanted[0]) for one in inputs):  # NumPy compares them with all integers
+            inputs = [
+                one if type(one) is not int or fits(one, wanted[0]) else float("-inf" if one < 0 else "inf") for one in inputs
+            ]
+            return called(code, ufunc, tuple(inputs), out, where=where, dtype=dtype)
+        inputs = tuple(
+            one.astype(wanted[0]) if type(one) is Array else one for one in inputs
+        )  # gcc warns of a comparison of a cast
     if name in OWN and wanted[0].kind == "f":
         code.functions.add((name, wanted[0]))
     found = compute(code, text, result, list(inputs), None, wanted)
@@ -271,6 +283,11 @@ def called(
         return found
     store(out, found if where is True else chosen(where, found, out))
     return out
+
+
+def fits(number: int, dtype: np.dtype) -> bool:
+    """Whether a dtype of integers has a number."""
+    return np.iinfo(dtype).min <= number <= np.iinfo(dtype).max
 
 
 def ldexp(code: Code, x: Any, power: Any, **others: Any) -> Array:

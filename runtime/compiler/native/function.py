@@ -23,22 +23,15 @@ from ..passes.pipeline import PASSES
 from ..record.captured_state import Unfit
 from ..record.side_effects import CALLBACK, KEPT
 from ..tracing.instructions import GUARD, Instruction, renamed
+from ..tracing.literals import literal
 from ..tracing.numpy_program import Writer
 from ..tracing.values import Value, mapped, values_in
 from . import reductions  # noqa: F401 - registers NumPy's reductions
 from .arrays import Array, fresh, store
 from .functions import NumPy
 from .loops import Buffer, Code, Unwritten
-from .spelling import LIBM, LIBM_OF_TWO, TYPES
-
-KEYWORDS = (
-    "auto bool break case char const continue default do double else enum extern false float for goto if inline int long",
-    "register restrict return short signed sizeof static struct switch true typedef union unsigned void volatile while",
-    "work sum one main exponent isnan isinf isfinite signbit frexp ldexp NAN INFINITY int32_t int64_t errno stdin stdout",
-    "stderr unix linux",
-)
-TAKEN = {word for line in KEYWORDS for word in line.split()} | {*LIBM.values(), *LIBM_OF_TWO.values()}
-OWN = re.compile(r"[twci]\d+|gs_\w*|\d\w*|_\w*|[A-Z]+_\w*|")  # names of this module and of macros, or no name at all
+from .names import Names
+from .spelling import TYPES
 
 
 class Function:
@@ -61,20 +54,20 @@ class Function:
     """
 
     def __init__(self, name: str, compiled: Any) -> None:
-        program = recording(name, compiled)
-        taken, held = program.taken, held_arrays(program)
+        program, held = recording(compiled)
+        taken = program.taken
         self.name, self.code, self.own = name, Code(), {}
         self.anchors: dict[Value, list[tuple[int, int, Buffer]]] = {}  # memory -> bounds, and the buffer that holds it
         self.bound: set[Buffer] = set()
-        _, _, unpacked, self.fixed = arguments_of(program)
+        _, _, unpacked, self.fixed = arguments_of(program, described_argument)
         check_apart("c", unpacked, held)
         leaves, form = results_of(taken, held)
-        names = Names()
+        names = Names(name)
         self.inputs = [(names.free(value.name), value, path) for value, path in unpacked]
         self.results = [(names.free("_".join(["result", *re.findall(r"\w+", path)])), leaf, path)
                         for leaf, path in zip(leaves, places(form)) if type(leaf) is Value]  # fmt: skip
         arguments, returned = [value for _, value, _ in self.inputs], list(dict.fromkeys(value for _, value, _ in self.results))
-        lines = renamed(taken.lines, held)
+        lines = renamed([line for line in taken.lines if line.name != GUARD], held)  # the guards of captured arrays hold
         for one in PASSES.values():
             lines = one(lines, {value.memory for value in arguments}, returned)
         check(lines, returned, arguments)
@@ -228,42 +221,27 @@ class Function:
         self.anchor(out, buffer, (low, high))
 
 
-class Names:
-    """Names for the pointers of a function, each once."""
-
-    def __init__(self) -> None:
-        self.known: set[str] = set()
-
-    def free(self, name: str) -> str:
-        name = re.sub(r"\W", "_", name, flags=re.ASCII)
-        name = f"x{name}" if OWN.fullmatch(name) else name
-        while name in TAKEN or name in self.known:
-            name += "_"
-        self.known.add(name)
-        return name
-
-
-def recording(name: str, compiled: Any) -> Any:
-    """The latest recording of a compiled function; refused if only Python can run it."""
-    program = compiled.program
-    if program is None:
-        raise Unfit(f"c: there is no recording of {name}; call the function first")
-    if compiled.dynamic is not None:
-        raise Unfit("c: a dynamic number is not an array; compile without dynamic=, and pass an array of shape ()")
+def recording(compiled: Any) -> tuple[Any, dict[Value, Value]]:
+    """The latest recording of a compiled function and its captured arrays as constants; refused if only Python can run it."""
+    program = compiled.exported("c")
     if program.again is None or program.state is None:
         raise Unfit("c: a loaded program has no C; export it in the process that recorded it")
     if program.taken.gradients:
         raise Unfit("c: the call writes a .grad, which arrays do not have; return the gradient")
+    held = held_arrays(program)
     for line in program.taken.lines:
         if line.name in (CALLBACK, KEPT):
             raise CallTypeError(f"c: {described(line)} calls back, and C has no place for that function")
         if generators_in([line]):
             raise CallTypeError(f"c: {described(line)} draws random numbers; pass them as an argument")
-        if line.name == GUARD:
+        if line.name == GUARD and line.arguments[0] in held:
+            if held[line.arguments[0]].data.tobytes() != line.arguments[1]:
+                raise Unfit(f"c: a captured array that decides at {place(line)} has changed; call the function again")
+        elif line.name == GUARD:
             raise CallTypeError(
-                f"c: {described(line)}: Python reads numbers, for a branch or an index; use gs.where for a branch"
+                f"c: the call at {place(line)}: Python reads numbers, for a branch or an index; use gs.where in their place"
             )
-    return program
+    return program, held
 
 
 def held_arrays(program: Any) -> dict[Value, Value]:
@@ -308,7 +286,20 @@ def positions(value: Value, low: int) -> np.ndarray:
 
 def described(line: Instruction) -> str:
     """The operator and the user's line."""
-    return line.name if line.line is None else f"{line.name} at {os.path.basename(line.line[0])}:{line.line[1]}"
+    return line.name if line.line is None else f"{line.name} at {place(line)}"
+
+
+def place(line: Instruction) -> str:
+    """The file and the number of the user's line."""
+    return "a library's line" if line.line is None else f"{os.path.basename(line.line[0])}:{line.line[1]}"
+
+
+def described_argument(item: Any) -> str:
+    """A number or an object among the arguments, for a comment."""
+    try:
+        return literal(item)
+    except TypeError:
+        return f"an object of class {type(item).__name__}"
 
 
 def comment(line: Instruction) -> str:
@@ -316,4 +307,4 @@ def comment(line: Instruction) -> str:
     if line.line is None:
         return ""
     text = linecache.getline(line.line[0], line.line[1]).strip()
-    return f"{os.path.basename(line.line[0])}:{line.line[1]}" + (f": {text}" if text else "")
+    return place(line) + (f": {text}" if text else "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import FUNCTIONS, Array, chosen, code_of, fresh, lift, refuse_arrays, store
+from .arrays import FUNCTIONS, Array, chosen, code_of, fresh, known, lift, store
 from .loops import Code, Unwritten
 
 MOVERS = """
@@ -20,7 +20,7 @@ def mover(function: Any) -> Any:
     """A function that moves elements: it is applied to their positions."""
 
     def moves(x: Any, *args: Any, **keywords: Any) -> Array:
-        refuse_arrays((*args, *keywords.values()))
+        args, keywords = tuple(map(known, args)), {name: known(one) for name, one in keywords.items()}
         return lift(code_of((x,)), x).moved(function, *args, **keywords)
 
     return moves

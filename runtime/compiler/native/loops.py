@@ -51,6 +51,15 @@ class Access(NamedTuple):
         ends = [(size - 1) * stride for size, stride in zip(shape, self.strides)]
         return self.first + sum(min(end, 0) for end in ends), self.first + sum(max(end, 0) for end in ends)
 
+    def repeats(self, shape: tuple[int, ...]) -> bool:
+        """Whether the loop may visit an element twice."""
+        reach = 0
+        for stride, size in sorted((abs(stride), size) for stride, size in zip(self.strides, shape) if size > 1):
+            if stride <= reach:
+                return True
+            reach += stride * (size - 1)
+        return False
+
 
 def access(buffer: Buffer, index: np.ndarray) -> Access | None:
     """The access to elements at these positions, in axes longer than one; None if no strides lead there."""
@@ -87,9 +96,10 @@ class Loop:
     def clashes(self, one: Access, write: bool) -> bool:
         """Whether an access meets another of this loop at different elements, so that their order would change."""
         low, high = one.bounds(self.shape)
+        repeats = one.repeats(self.shape)
         for statement in self.statements:
             other = statement.target or (statement.load if write else None)
-            if other is not None and other.buffer is one.buffer and other != one:
+            if other is not None and other.buffer is one.buffer and (other != one or repeats):
                 first, last = other.bounds(self.shape)
                 if first <= high and low <= last:
                     return True

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
+import tempfile
 from typing import Any
 
 import numpy as np
 
+from ...support.errors import CallTypeError
 from ..record.captured_state import Unfit
-from .function import OWN, TAKEN, Function
+from .function import Function
 from .loops import Buffer
+from .names import check_name
 from .spelling import TYPES, definition, number
 
 AXES = 32
@@ -30,7 +32,14 @@ typedef struct {{
     long shape[{axes}];
 }} gradspec_array; /* the last row of a table has no name */
 #endif
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
 {functions}
+#ifdef __cplusplus
+}}
+#endif
 #endif
 """
 DECLARATION = """
@@ -169,10 +178,14 @@ def export_c(path: str | os.PathLike, functions: dict[str, Any]) -> None:
     TypeError
         An operator has no C; the message names it and its line.
     """
+    if not isinstance(functions, dict) or not all(hasattr(one, "exported") for one in functions.values()):
+        raise CallTypeError('c: functions are a dict of functions of gs.compile, as {"step": gs.compile(step)}')
     folder, stem = os.path.split(os.fspath(path))
-    for name in (stem, *functions):
-        if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in TAKEN or OWN.fullmatch(name):
-            raise ValueError(f"c: the name {name!r} is taken, or has signs beside letters, digits and _; choose another")
+    check_name(stem, (), False)
+    for name in functions:
+        check_name(name, functions, True)
+    if not os.path.isdir(folder or "."):
+        raise FileNotFoundError(f"c: there is no folder {folder!r}")
     made = [Function(name, compiled) for name, compiled in functions.items()]
     if any(len(value.shape) > AXES for one in made for _, value, _ in (*one.inputs, *one.results)):
         raise Unfit(f"c: an array has more than {AXES} axes")
@@ -184,6 +197,9 @@ def export_c(path: str | os.PathLike, functions: dict[str, Any]) -> None:
             stem=stem, definitions="\n".join(definition(*pair) for pair in needed),
             functions="\n".join(map(definition_of, made))),
     }  # fmt: skip
-    for name, text in texts.items():
-        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
-            file.write(text)
+    with tempfile.TemporaryDirectory(dir=folder or ".", prefix=".") as whole:  # so that no file is left in parts
+        for name, text in texts.items():
+            with open(os.path.join(whole, name), "w", encoding="ascii") as file:
+                file.write(text)
+        for name in reversed(texts):
+            os.replace(os.path.join(whole, name), os.path.join(folder, name))

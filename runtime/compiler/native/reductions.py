@@ -39,7 +39,7 @@ def reduced(
     axes = (
         tuple(range(x.ndim))
         if axis is None
-        else tuple(sorted(one % x.ndim for one in (axis if isinstance(axis, tuple) else (axis,))))
+        else tuple(sorted(one % x.ndim for one in (axis if isinstance(axis, tuple) else (axis,)) if x.ndim))
     )
     kept = tuple(one for one in range(x.ndim) if one not in axes)
     shape, count = tuple(x.shape[one] for one in kept), prod(x.shape[one] for one in axes)
@@ -208,7 +208,7 @@ def place_of(name: str) -> Any:
 
     def function(x: Array, axis: Any = None, *, keepdims: Any = False) -> Array:
         places = np.arange(x.size).reshape(x.shape)
-        if axis is not None:
+        if axis is not None and x.ndim:
             steps = np.arange(x.shape[axis]).reshape([-1 if one == axis % x.ndim else 1 for one in range(x.ndim)])
             places = np.broadcast_to(steps, x.shape)
         hit = np.logical_or(np.equal(x, reduced(name, x, axis, keepdims=True)), np.not_equal(x, x))
@@ -237,12 +237,20 @@ def dot(a: Any, b: Any) -> Array:
     return np.matmul(a, b) if np.ndim(b) < 3 else contraction(a, b, ([-1], [-2]))
 
 
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Array:
+    """np.cross and np.linalg.cross, of vectors of three numbers."""
+    axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    (a0, a1, a2), (b0, b1, b2) = (np.moveaxis(one, at, 0) for one, at in zip((a, b), axes))
+    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axes[2])
+
+
 METHODS.update({"reduce": reduced, "accumulate": accumulated, "at": added_at, "outer": outer})
 UFUNCS.update({"matmul": product, "vecdot": inner, "frexp": halves})
 FUNCTIONS.update({
     "sum": along("add"), "prod": along("multiply"), "max": along("maximum"), "amax": along("maximum"), "min": along("minimum"),
     "amin": along("minimum"), "any": along("logical_or"), "all": along("logical_and"), "mean": mean, "cumsum": running("add"),
     "cumprod": running("multiply"), "argmax": place_of("maximum"), "argmin": place_of("minimum"), "dot": dot,
+    "cross": cross,
     "tensordot": contraction, "outer": lambda a, b: np.multiply.outer(np.ravel(a), np.ravel(b)),
     "count_nonzero": lambda x, axis=None, *, keepdims=False: along("add")(np.not_equal(x, 0), axis, keepdims=keepdims),
 })  # fmt: skip

@@ -45,7 +45,7 @@ def span_of(name: str, shape: tuple[int, ...], arguments: tuple) -> tuple[int, i
     axes_of, mean = offered[name]
     axes = axes_of(shape, *arguments)
     ndim = len(shape)
-    axes = range(ndim) if axes is None else sorted(axis % ndim for axis in (axes if type(axes) is tuple else (axes,)))
+    axes = range(ndim) if axes is None else sorted(axis % max(ndim, 1) for axis in (axes if type(axes) is tuple else (axes,)))
     if not axes or axes[-1] - axes[0] + 1 != len(axes):
         return None
     outer, length, inner = (math.prod(part) for part in (shape[: axes[0]], shape[axes[0] : axes[-1] + 1], shape[axes[-1] + 1 :]))

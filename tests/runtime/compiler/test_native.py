@@ -254,6 +254,35 @@ def test_names_and_shapes(tmp_path):
     assert "return {" in (tmp_path / "model.c").read_text()  # the user's line
 
 
+@pytest.mark.parametrize("names", [
+    ["expf", "sinf", "fabs"], ["uint64_t", "int64_t", "gradspec_array"], ["model_workspace", "model_c1", "model_part0"],
+    ["I", "NULL", "class"], ["θ", "_", "é"], ["work", "sum", "i0"], ["a b", "a_b", "a-b"], ["??/", "*/", "a\nb"], ["", "__x", "9"],
+])  # fmt: skip
+def test_names_that_c_reads_otherwise(tmp_path, names):
+    native, _ = exported(
+        tmp_path, lambda d: [gs.exp(v) + gs.asarray([k + 0.5, 2.0]) for k, v in enumerate(d.values())] + [d[names[1]] * IDS[:2]],
+        {name: np.ones(2, np.float32) for name in names},
+    )  # fmt: skip
+    x, y, z = (np.full(2, k, np.float32) for k in (1, 2, 3))
+    wanted = [np.exp(v) + np.array([k + 0.5, 2.0]) for k, v in enumerate((x, y, z))] + [y * IDS[:2]]
+    order = gs.tree_util.tree_leaves({name: k for k, name in enumerate(names)})
+    for a, b in zip(native(*((x, y, z)[k] for k in order)), wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no compiler of C++")
+def test_a_program_in_cpp_calls_a_module(tmp_path):
+    exported(tmp_path, lambda d: d["new"] * 2 + d["this"], {"new": np.ones(1), "this": np.ones(1)})
+    (tmp_path / "main.cpp").write_text(
+        '#include "model.h"\n#include <cmath>\nmodel_workspace work;\n'
+        "int main() { double a = 3, b = 1, c; model(&a, &b, &c, &work); return c == 7 ? 0 : 1; }\n"
+    )
+    subprocess.run([COMPILERS[0], *STRICT, "-c", "model.c"], cwd=tmp_path, check=True)
+    flags = ["-Wall", "-Wextra", "-Werror", "-o", "program"]
+    subprocess.run(["g++", *flags, "main.cpp", "model.o", "-lm"], cwd=tmp_path, check=True)
+    subprocess.run(["./program"], cwd=tmp_path, check=True)
+
+
 def test_several_functions_in_one_module(tmp_path):
     f, jac = gs.compile(residual), gs.compile(gs.grad(residual))
     inputs = rng().normal(size=3), rng(1).normal(size=(6, 3)), rng(2).normal(size=6)
@@ -288,6 +317,41 @@ def test_random_programs_of_views_and_writes(tmp_path):
             largest = max(np.abs(b).max(initial=1) for b in wanted)
             for a, b in zip(module(name, other.copy()), wanted, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-13 * largest)
+
+
+IDS, WHOLE, FLAGS = np.array([2, 0, 0]), np.array([5, -3, 2]), np.array([True, False, True])
+
+
+def repeated(x):
+    y = x * 1
+    y[[0, 0]] += 1
+    y[IDS] *= x[IDS]
+    z = gs.zeros(())
+    for i in range(3):
+        z += y[i]
+        y += y[0] * z
+    return y, z, y[IDS]
+
+
+def beyond(n):
+    return n < 2**40, n == 2**33 + 5, n > -(2**70), n != 2**31, n >= 3, n.astype(np.int64) < 2**40
+
+
+@pytest.mark.parametrize("function, x", [
+    (repeated, rng().normal(size=3)),
+    (beyond, WHOLE.astype(np.int32)),
+    (lambda n: (n < 2**70, n > 2**62, n == n, n != n), WHOLE),
+    (lambda m: (m == 1, m == 2, m > 2, m >= 0, m <= 2**40, gs.maximum(m, 2), m == m), FLAGS),
+    (lambda s: (s.sum(-1), s.sum(0, keepdims=True), s.max(-1), gs.argmax(s, 0), gs.reshape(s, (1,))[0].mean(-1)), np.array(2.0)),
+    (lambda x: (gs.cross(x[0], x[1]), gs.cross(x, x[::-1]), gs.linalg.cross(x, x[1])), rng().normal(size=(2, 3))),
+])  # fmt: skip
+def test_programs_at_the_edges_of_numpy(tmp_path, function, x):
+    """Elements that repeat, integers that a dtype lacks, comparisons of bools, axes of a number."""
+    native, _ = exported(tmp_path, function, x.copy())
+    x = x * x.dtype.type(2) if x.dtype.kind != "b" else ~x
+    for a, b in zip(native(np.asarray(x).copy()), leaves(function(gs.asarray(x))), strict=True):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
 # A controller.
@@ -402,12 +466,70 @@ def test_effects_of_python_are_refused(tmp_path):
     assert ".grad" in refusal(tmp_path, accumulates, np.ones(3), error=RuntimeError)
 
 
+def test_a_state_that_has_changed_is_not_frozen(tmp_path):
+    state = {"gain": 2.0, "bias": np.ones(2), "offset": gs.ones(2), "mask": gs.asarray([True, False])}
+
+    def function(x):
+        return x[state["mask"]] + x * state["gain"] + state["bias"] * float(state["bias"][0]) + state["offset"]
+
+    compiled, x = gs.compile(function), np.ones(2)
+    for name, change in (
+        ("gain", lambda: state.update(gain=5.0)), ("bias", lambda: state["bias"].fill(3.0)),
+        ("bias", lambda: state.update(bias=np.zeros(2))), ("offset", lambda: state.update(offset=gs.zeros(2))),
+    ):  # fmt: skip
+        compiled(x)
+        change()
+        with pytest.raises(RuntimeError, match=f"{name}.*has changed since the recording"):
+            compiled.c(tmp_path / "model")
+        with pytest.raises(RuntimeError, match=f"{name}.*has changed since the recording"):
+            compiled.python(numpy=True)
+    compiled(x)
+    state["mask"][0] = False
+    with pytest.raises(RuntimeError, match="captured array that decides at test_native.py"):
+        compiled.c(tmp_path / "model")
+    state["mask"][0] = True
+    state["offset"] += 7  # a tensor keeps its recording
+    compiled.c(tmp_path / "model")
+    np.testing.assert_array_equal(Module(tmp_path, "model", ["model"])("model", x)[0], leaves(function(x))[0])
+
+
+def test_the_latest_recording_is_written(tmp_path):
+    compiled = gs.compile(lambda x, k: x * k)
+    for number in (2.0, 3.0, 4.0):
+        compiled(np.ones(2), number)
+        compiled.c(tmp_path / "model")
+        assert f"k is {number}" in (tmp_path / "model.h").read_text()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_call_without_a_recording_says_why(tmp_path):
+    assert "print is called at" in refusal(tmp_path, lambda x: print(end="") or x * 2, np.ones(2), error=RuntimeError)
+    assert "random numbers" in refusal(tmp_path, lambda x: x * np.random.rand(2), np.ones(2), error=RuntimeError)
+
+
+def test_no_file_is_left_in_parts(tmp_path):
+    compiled = gs.compile(lambda x: x * 2)
+    compiled(np.ones(2))
+    (tmp_path / "model.c").mkdir()
+    with pytest.raises(OSError):
+        compiled.c(tmp_path / "model")
+    assert [one.name for one in tmp_path.iterdir()] == ["model.c"]
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        compiled.c(tmp_path / "none" / "model")
+    for functions in (compiled, [compiled], {"f": np.sin}):
+        with pytest.raises(TypeError, match="dict of functions of gs.compile"):
+            gs.export_c(tmp_path / "other", functions)
+
+
 def test_names_that_c_has_not(tmp_path):
     compiled = gs.compile(lambda x: x * 2)
     with pytest.raises(RuntimeError, match="call the function first"):
         compiled.c(tmp_path / "model")
     compiled(np.ones(2))
-    for name in ("my-model", "exp", "2d", "double", "gs_sum"):
+    for name in ("my-model", "exp", "2d", "double", "gs_sum", "round", "printf", "stdint", "gradspec_array", "uint8_t", "new"):
         with pytest.raises(ValueError, match="choose another"):
             compiled.c(tmp_path / name)
+    for end in ("workspace", "arguments", "c1", "part0"):
+        with pytest.raises(ValueError, match="choose another"):
+            gs.export_c(tmp_path / "model", {"f": compiled, f"f_{end}": compiled})
     assert not list(tmp_path.iterdir())
