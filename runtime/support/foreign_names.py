@@ -310,7 +310,7 @@ NAMES = {
         "ConcreteModuleTypeBuilder DeepCopyMemoTable Dispatch* ExcludeDispatchKeyGuard ExecutionPlan FileCheck FunctionSchema "
         "GraphExecutorState IODescriptor LiteScriptModule LockingLogger NoopLogger OperatorInfo StaticModule Tag TracingState "
         "Use FloatType classes classproperty compiled_with_cxx11_abi get_file_path has_lapack has_mkl has_spectral "
-        "import_ir_module* merge_type_from_type_comment ops overrides parse_* return_types sym_* types unify_type_list "
+        "import_ir_module* merge_type_from_type_comment aten overrides parse_* return_types sym_* types unify_type_list "
         "*_torch_function* assert_int_or_pair boolean_dispatch backcompat backend_registration cmake_prefix_path collect_env "
         "cpp_backtrace generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend set_module "
         "weak debug_unwrap rearrange core api_util check_tracer_leaks ds enable_checks ffi "

@@ -41,7 +41,7 @@ def test_the_lists_are_those_of_five_libraries():
 
 # What people say beside: modules by the names under which they are imported, and libraries that stand near.
 # Names that the lists leave out, those of PyTorch's profilers among them.
-SPOKEN = {"anp", "jnp", "np", "optax", "ma", "image", "example_libraries", "stax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
+SPOKEN = {"aten", "anp", "jnp", "np", "optax", "ma", "image", "example_libraries", "stax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
           "emit_nvtx", "emit_itt", "ExecutionTraceObserver", "DeviceType"}  # fmt: skip
 ROWS = [(answer, name) for answer, names in foreign_names.NAMES.items() for name in names.split()]
 
