@@ -29,7 +29,7 @@ STOPS = {
     "numpy/audio_synth.py": "write x.numpy().view(dtype)",
     "numpy/voigt_spectrum.py": "write gs.scipy.special.voigt_profile",
     "numpy/yield_curve.py": "write gs.scipy.interpolate.CubicSpline",
-    "pytorch/ctc_spectrogram.py": "write gs.signal.windows.hann",
+    "pytorch/ctc_spectrogram.py": "write gs.signal.windows.hann(n, sym=False)",
     "pytorch/dqn.py": "write amax(axis=) and argmax(axis=)",
     "pytorch/graph_attention.py": "write nonzero(mask) for the places where it is true",
     "pytorch/image_registration.py": "is gradspec.array_equal(a, b)",

@@ -131,6 +131,33 @@ def test_a_hint_leads_to_what_is_there_and_is_alike(seed):
     assert wrong == []
 
 
+# Hints that are code of the caller's own variables: written as they stand, they have the other library's numbers.
+IMAGE, HEADS = np.arange(12.0).reshape(1, 1, 3, 4) ** 2, np.sin(np.arange(24.0)).reshape(1, 3, 2, 4)
+WRITTEN = {
+    **{f"torch.{name}_window": {"n": 7} for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")},
+    "torch.range": {"start": 1, "stop": 7, "step": 2}, "torch.nn.functional.upsample_bilinear": {"x": IMAGE, "size": (5, 6)},
+    "jax.nn.dot_product_attention": {"q": HEADS, "k": np.cos(HEADS), "v": HEADS**2},
+    "jax.lax.bitcast_convert_type": {"x": np.array([1.0, -2.5]), "dtype": "int64"}, "jax.lax.rem": {"x": np.array([-5.0, 5.0]), "y": 3.0},
+}  # fmt: skip
+
+
+@each("name", WRITTEN)
+@pytest.mark.filterwarnings("ignore")  # PyTorch's of what is deprecated
+def test_a_hint_as_it_is_written_has_the_numbers_of_the_other_library(name):
+    library, given = pytest.importorskip(name.partition(".")[0]), WRITTEN[name]
+    path, _, last = name.partition(".")[2].rpartition(".")
+    code = error_hints.of_name(gs, last).removeprefix("; write ")
+    tensors = {key: gs.tensor(value) if isinstance(value, np.ndarray) else value for key, value in given.items()}
+    found = eval(code if "(" in code else f"{code}(*given)", {"gs": gs, "given": tensors.values(), **tensors})  # noqa: S307 (a row of the table)
+    if library.__name__ == "torch":
+        theirs = [library.tensor(value) if isinstance(value, np.ndarray) else value for value in given.values()]
+        expected = counterparts.at(library, f"{path}.{last}".lstrip("."))(*theirs)
+    else:
+        with library.enable_x64(True):
+            expected = counterparts.at(library, f"{path}.{last}")(*(np.asarray(v) if not isinstance(v, str) else v for v in given.values()))
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-5, atol=1e-6)
+
+
 # Names whose hints led astray: the answer, or "" for silence.
 ASTRAY = {
     "gs.scipy.constants": "write scipy.constants", "gs.torch": "write import gradspec as gs", "gs.onnx": "",
