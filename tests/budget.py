@@ -22,7 +22,7 @@ BOUNDS: dict[str, int] = {
     "runtime/kernels": 18783,
     "runtime/methods": 2245,
     "runtime/saved": 1675,
-    "runtime/support": 2631,
+    "runtime/support": 2637,
     "runtime/transforms": 2520,
     "library/array_api": 648,
     "library/autograd": 2913,
