@@ -15,7 +15,7 @@ from ..support.lazy_import import later, missing
 
 __all__ = ["MODULES", "spec"]
 __dir__ = __all__.copy
-_ADAPTERS = "hips", "jax_at", "jax_config", "jax_initializers", "jax_ode", "lax", "numpy_names", "torch_testing"
+_ADAPTERS = "hips", "jax_at", "jax_config", "jax_initializers", "jax_ode", "jax_ops", "lax", "numpy_names", "torch_testing"
 __getattr__ = later(__name__, {"": _ADAPTERS})
 
 # JAX's names that gradspec has with the same parameters, under another name, and with adapters.
@@ -60,6 +60,7 @@ def _each(place: str, names: str) -> str:
 MODULES = {
     "lax": f"{_SAME} {_RENAMED} {_each('compat.lax.', _ADAPTED)}",
     "numpy": "*", "numpy.linalg": "* linalg", "numpy.fft": "* fft", "numpy.random": "= random",
+    "ops": _each("compat.jax_ops.", "segment_max segment_min segment_prod segment_sum"),
     "flatten_util": "ravel_pytree=tree_util.ravel_pytree",
     "experimental": "", "experimental.ode": "odeint=compat.jax_ode.odeint",
     "nn.initializers": _each("compat.jax_initializers.", _INITIALIZERS), "tree": _each("tree_util.tree_", _TREE),

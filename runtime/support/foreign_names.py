@@ -135,14 +135,15 @@ NAMES = {
     "write gs.distributed.DistributedDataParallel": "DataParallel parallel intrinsic",
     "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
     "write the constructor: gs.nn.Linear(3, 4)": "skip_init",
-    "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "dot_product_attention attention",
-    "write gs.nn.Upsample, or gs.nn.interpolate": "upsample upsample_bilinear upsample_nearest",
+    "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "attention",
+    "write gs.nn.scaled_dot_product_attention(*(x.swapaxes(-3, -2) for x in (q, k, v))).swapaxes(-3, -2)": "dot_product_attention",
+    "write gs.nn.Upsample, or gs.nn.interpolate": "upsample upsample_nearest",
+    "write gs.nn.interpolate(x, size, mode='bilinear', align_corners=True)": "upsample_bilinear",
     "write x itself, or gs.nn.Identity()": "nn.identity",
     "write gs.eye(n)": "identity",
     "write np.dtype, or x.dtype": "dtype",
     "write gs.asarray(x)": (
-        "asanyarray ascontiguousarray asfortranarray asarray_chkfinite asmatrix scalar_tensor convert_element_type device_put "
-        "device_get bitcast_convert_type"
+        "asanyarray ascontiguousarray asfortranarray asarray_chkfinite asmatrix scalar_tensor device_put device_get"
     ),
     "not there yet; write gs.nn.alpha_dropout or gs.nn.dropout1d": "feature_alpha_dropout* feature_dropout*",
     "write gs.nn.utils.parametrizations.weight_norm": "norm_except_dim",
@@ -186,7 +187,7 @@ NAMES = {
     "write x itself, which has __dlpack__; gs.from_dlpack reads another library's": "to_dlpack dlpack",
     "write gs.zeros(shape), or gs.empty(shape)": "empty_permuted empty_strided empty_quantized",
     "write gs.trapezoid": "trapz",
-    "write gs.arange(start, stop, step)": "range",
+    "write gs.arange(start, stop + step, step)": "range",
     "write gs.arange(n), and gs.reshape or gs.broadcast_to": "iota broadcasted_iota",
     "write gs.linalg.multi_dot": "chain_matmul",
     "write gs.linalg.pinv": "pinverse",
@@ -199,12 +200,14 @@ NAMES = {
     "write gs.erfinv": "erf_inv",
     "write gs.special.i0e": "bessel_i0e",
     "write gs.special.i1e": "bessel_i1e",
-    "write gs.remainder, or gs.fmod": "rem",
+    "write gs.fmod": "rem",
     "write gs.flip": "rev",
     "write gs.isfinite": "is_finite",
-    "write gs.topk": "top_k approx_max_k approx_min_k",
+    "write gs.topk": "top_k approx_max_k",
+    "write gs.topk(x, k, largest=False)": "approx_min_k",
     "write gs.sum, or gs.max, gs.min, gs.prod": "reduce reduce_sum reduce_max reduce_min reduce_prod",
-    "write gs.any, or gs.all": "reduce_or reduce_and reduce_xor",
+    "write gs.any, or gs.all": "reduce_or reduce_and",
+    "write np.bitwise_xor.reduce(x.numpy())": "reduce_xor",
     "write gs.nn.avg_pool2d or gs.nn.max_pool2d": "reduce_window",
     "write gs.broadcast_to, or x[:, None]": "broadcast broadcast_in_dim broadcast_like broadcast_to_rank",
     "write gs.reshape": "collapse",
@@ -227,7 +230,10 @@ NAMES = {
     "write x**n": "integer_pow",
     "write gs.left_shift, or gs.right_shift": "shift_left shift_right_arithmetic shift_right_logical",
     "write gs.argsort, and gs.take": "sort_key_val",
-    "write NumPy's np.bitwise_count(x.numpy())": "clz population_count mulhi",
+    "write gs.astype(x, dtype)": "convert_element_type",
+    "write x.numpy().view(dtype)": "bitcast_convert_type",
+    "write NumPy's np.bitwise_count(x.numpy())": "population_count",
+    "write NumPy's functions of x.numpy()": "clz mulhi",
     "write gs.nn.batch_norm": "batch_norm_* native_batch_norm cudnn_batch_norm miopen_batch_norm quantized_batch_norm",
     "write gs.nn.dropout": "native_dropout",
     "write gs.nn.group_norm": "native_group_norm",
@@ -238,7 +244,11 @@ NAMES = {
     "write gs.nn.lstm, or gs.nn.gru": "miopen_rnn mkldnn_rnn_layer quantized_gru* quantized_lstm* quantized_rnn*",
     "write gs.nn.max_pool2d": "mkldnn_*pool* quantized_max_pool*",
     "write gs.copy(y) for the result y of the function without _copy": "*_copy",
-    "write gs.split": "unsafe_split_with_sizes",
+    "write gs.split(x, np.cumsum(sizes)[:-1])": "unsafe_split_with_sizes lax.split",
+    "write gs.sign(x) * gs.floor(gs.abs(x) + 0.5)": "lax.round",
+    "write gs.diagonal(x, axis1=-2, axis2=-1)": "linalg.diagonal",
+    "write gs.trace(x, axis1=-2, axis2=-1)": "linalg.trace",
+    "write U, S, Vh = gs.linalg.svd(x, full_matrices=False); PyTorch's V is Vh.mH": ".svd",
     "write nothing: conjugates and negatives are computed at once": (
         "conj_physical conj_physical_ resolve_conj resolve_neg is_conj is_neg"
     ),
@@ -248,11 +258,11 @@ NAMES = {
     "write gs.full_like(x, value), or x.fill_(value)": "fill",
     "write gs.load": "from_file",
     "write hash(x.numpy().tobytes())": "hash_tensor",
-    "write gs.signal.windows.hann": "hann_window",
-    "write gs.signal.windows.hamming": "hamming_window",
-    "write gs.signal.windows.blackman": "blackman_window",
-    "write gs.signal.windows.bartlett": "bartlett_window",
-    "write gs.signal.windows.kaiser": "kaiser_window",
+    "write gs.signal.windows.hann(n, sym=False)": "hann_window",
+    "write gs.signal.windows.hamming(n, sym=False)": "hamming_window",
+    "write gs.signal.windows.blackman(n, sym=False)": "blackman_window",
+    "write gs.signal.windows.bartlett(n, sym=False)": "bartlett_window",
+    "write gs.signal.windows.kaiser(n, sym=False)": "kaiser_window",
     "write gs.linalg.cholesky, which raises if the result does not exist": "cholesky_ex",
     "write gs.linalg.inv, which raises if the result does not exist": "inv_ex",
     "write gs.linalg.solve, which raises if the result does not exist": "solve_ex",
@@ -310,7 +320,7 @@ NAMES = {
         "ConcreteModuleTypeBuilder DeepCopyMemoTable Dispatch* ExcludeDispatchKeyGuard ExecutionPlan FileCheck FunctionSchema "
         "GraphExecutorState IODescriptor LiteScriptModule LockingLogger NoopLogger OperatorInfo StaticModule Tag TracingState "
         "Use FloatType classes classproperty compiled_with_cxx11_abi get_file_path has_lapack has_mkl has_spectral "
-        "import_ir_module* merge_type_from_type_comment ops overrides parse_* return_types sym_* types unify_type_list "
+        "import_ir_module* merge_type_from_type_comment aten overrides parse_* return_types sym_* types unify_type_list "
         "*_torch_function* assert_int_or_pair boolean_dispatch backcompat backend_registration cmake_prefix_path collect_env "
         "cpp_backtrace generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend set_module "
         "weak debug_unwrap rearrange core api_util check_tracer_leaks ds enable_checks ffi "

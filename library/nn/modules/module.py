@@ -105,6 +105,9 @@ class Module(Stateful):
         for group in ("_parameters", "_buffers", "_modules"):
             if group in fields and name in fields[group]:
                 return fields[group][name]
+        for owner in type(self).__mro__:
+            if name in vars(owner):  # a property whose own AttributeError brought Python here: say that one
+                return vars(owner)[name].__get__(self, type(self))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:

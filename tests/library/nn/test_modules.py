@@ -1,6 +1,7 @@
 """Modules: what they hold and how they are walked, their state, hooks, containers, copies; PyTorch's where it is installed."""
 
 import copy
+import functools
 import io
 import pickle
 import subprocess
@@ -226,6 +227,24 @@ Net(
         assert not Parameter(gs.ones(1, requires_grad=True) * 2, False).requires_grad
         with pytest.raises(RuntimeError, match="nly Tensors of floating point and complex dtype can require gradients"):
             Parameter([1, 2])
+
+
+def test_an_attribute_error_inside_a_property_is_the_one_that_is_raised():
+    class Net(nn.Module):
+        @property
+        def inner(self):
+            return gs.no_such_function(self.weight)
+
+        @functools.cached_property
+        def cached(self):
+            return self.absent
+
+    net = Net()
+    with pytest.raises(AttributeError, match="'gradspec' has no attribute 'no_such_function'"):
+        net.inner  # noqa: B018
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'absent'"):
+        net.cached  # noqa: B018
+    assert not hasattr(net, "inner") and not hasattr(net, "mro")
 
 
 def hooked(module, args, result):

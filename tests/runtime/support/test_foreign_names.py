@@ -3,6 +3,7 @@
 The lists in `tests/elsewhere` are the public names of PyTorch, JAX, HIPS autograd, NumPy and SciPy; `names.py` beside them makes them.
 """
 
+import contextlib
 import importlib
 import pickle
 import random
@@ -41,7 +42,7 @@ def test_the_lists_are_those_of_five_libraries():
 
 # What people say beside: modules by the names under which they are imported, and libraries that stand near.
 # Names that the lists leave out, those of PyTorch's profilers among them.
-SPOKEN = {"anp", "jnp", "np", "optax", "ma", "image", "example_libraries", "stax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
+SPOKEN = {"aten", "anp", "jnp", "np", "optax", "ma", "image", "example_libraries", "stax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
           "emit_nvtx", "emit_itt", "ExecutionTraceObserver", "DeviceType"}  # fmt: skip
 ROWS = [(answer, name) for answer, names in foreign_names.NAMES.items() for name in names.split()]
 
@@ -129,6 +130,48 @@ def test_a_hint_leads_to_what_is_there_and_is_alike(seed):
         if takes and not isinstance(takes, type(re)) and "array" not in (takes.__doc__ or ""):
             wrong.append(f"{path}.{name}{answer}")
     assert wrong == []
+
+
+# Hints that are code of the caller's own variables: written as they stand, they have the other library's numbers.
+IMAGE, HEADS = np.arange(12.0).reshape(1, 1, 3, 4) ** 2, np.sin(np.arange(24.0)).reshape(1, 3, 2, 4)
+WRITTEN = {
+    **{f"torch.{name}_window": {"n": 7} for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")},
+    "torch.range": {"start": 1, "stop": 7, "step": 2}, "torch.nn.functional.upsample_bilinear": {"x": IMAGE, "size": (5, 6)},
+    "jax.nn.dot_product_attention": {"q": HEADS, "k": np.cos(HEADS), "v": HEADS**2},
+    "jax.lax.bitcast_convert_type": {"x": np.array([1.0, -2.5]), "dtype": "int64"}, "jax.lax.rem": {"x": np.array([-5.0, 5.0]), "y": 3.0},
+    "jax.lax.round": {"x": np.array([-1.5, 0.5, 0.4, 2.5])}, "jax.lax.split": {"x": IMAGE[0, 0], "sizes": [1, 2]},
+    "jax.lax.approx_min_k": {"x": np.array([3.0, 1.0, 2.0]), "k": 2}, "torch.linalg.diagonal": {"x": HEADS[0]},
+    "numpy.linalg.trace": {"x": HEADS[0]},
+}  # fmt: skip
+
+
+@each("name", WRITTEN)
+@pytest.mark.filterwarnings("ignore")  # PyTorch's of what is deprecated
+def test_a_hint_as_it_is_written_has_the_numbers_of_the_other_library(name):
+    library, given = pytest.importorskip(name.partition(".")[0]), WRITTEN[name]
+    path, _, last = name.partition(".")[2].rpartition(".")
+    code = error_hints.of_name(namespace(path), last).removeprefix("; write ")
+    tensors = {key: gs.tensor(value) if isinstance(value, np.ndarray) else value for key, value in given.items()}
+    found = eval(code if "(" in code else f"{code}(*given)", {"gs": gs, "np": np, "given": tensors.values(), **tensors})  # noqa: S307 (a row of the table)
+    if library.__name__ == "torch":
+        theirs = [library.tensor(value) if isinstance(value, np.ndarray) else value for value in given.values()]
+        expected = counterparts.at(library, f"{path}.{last}".lstrip("."))(*theirs)
+    else:
+        with library.enable_x64(True) if library.__name__ == "jax" else contextlib.nullcontext():
+            expected = counterparts.at(library, f"{path}.{last}")(*(np.asarray(v) if isinstance(v, np.ndarray) else v for v in given.values()))
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple | list) else [(found, expected)]
+    for one, other in pairs:
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
+
+
+def test_the_hint_of_svd_says_which_factor_is_the_conjugate():
+    torch, x = pytest.importorskip("torch"), np.arange(6.0).reshape(3, 2) ** 2
+    assert error_hints.of_name(gs, "svd") == "; write U, S, Vh = gs.linalg.svd(x, full_matrices=False); PyTorch's V is Vh.mH"
+    U, S, Vh = gs.linalg.svd(gs.tensor(x), full_matrices=False)
+    _, s, v = torch.svd(torch.tensor(x))
+    np.testing.assert_allclose(S.numpy(), s)
+    np.testing.assert_allclose(abs(Vh.mH.numpy()), abs(v))
+    np.testing.assert_allclose((U * S @ Vh).numpy(), x, atol=1e-12)
 
 
 # Names whose hints led astray: the answer, or "" for silence.
