@@ -40,7 +40,7 @@ BOUNDS: dict[str, int] = {
     "library/signal": 117,
     "library/sparse": 991,
     "library/special": 177,
-    "library/utils": 1011,
+    "library/utils": 1018,
     "runtime": 124,
     "library": 878,
     "codegen": 15802,

@@ -163,12 +163,16 @@ class DataLoader:
     def _by_workers(self, reader: Reader, order: Iterator[Any], seed: int) -> Iterator[Any]:
         workers = self._kept or Workers(reader, self.num_workers, seed, self.worker_init_fn, self.multiprocessing_context)
         self._kept = workers if self.persistent_workers else None
+        left = False
         try:
             yield from workers.batches(order, self.prefetch_factor or 2, self.timeout, self.in_order)
+        except GeneratorExit:  # an epoch that is left early: perhaps the collector ends it
+            left = True
+            raise
         finally:
             if not self.persistent_workers:
-                workers.close()
+                workers.close(wait=not left)
 
     def __del__(self) -> None:
         if getattr(self, "_kept", None) is not None:
-            self._kept.close()  # type: ignore[union-attr]
+            self._kept.close(wait=False)  # type: ignore[union-attr]

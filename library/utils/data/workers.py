@@ -175,7 +175,10 @@ class Workers:
                 raise
             raise RuntimeError(f"DataLoader: no batch within timeout={limit} seconds") from error
 
-    def close(self) -> None:
-        """End the workers, each after the batch that it is reading."""
+    def close(self, wait: bool = True) -> None:
+        """End the workers, each after the batch that it is reading.
+
+        A finalizer must not wait: the collector may run it in a thread that holds the locks of threads.
+        """
         for one in self.executors:
-            one.shutdown(wait=True, cancel_futures=True)
+            one.shutdown(wait, cancel_futures=True)
