@@ -204,12 +204,17 @@ def test_workers_may_be_processes(context):
     assert stream == [[0, 2], [1, 3], [4, 6], [5]]
 
 
-def ends_at(running):
-    """Whether the other threads end within ten seconds."""
+def started_since(before):
+    """The threads of loaders that run now and did not before; the threads of other tests may end at any time."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("DataLoader")} - before
+
+
+def end_since(before):
+    """Whether the threads that were started since end within ten seconds."""
     until = time.monotonic() + 10
-    while threading.active_count() != running and time.monotonic() < until:
+    while started_since(before) and time.monotonic() < until:
         time.sleep(0.01)
-    return threading.active_count() == running
+    return not started_since(before)
 
 
 def test_threads_are_workers_with_an_identity():
@@ -217,17 +222,17 @@ def test_threads_are_workers_with_an_identity():
     rows = list(data.DataLoader(Told(), None, num_workers=3, worker_init_fn=inits.append))
     assert sorted(inits) == [0, 1, 2] and [row[1] for row in rows] == [0, 1, 2, 0, 1, 2] and len({row[5] for row in rows}) == 3
     assert data.get_worker_info() is None
-    running = threading.active_count()
+    before = started_since(set())
     loader = data.DataLoader(Squares(), num_workers=2)
     next(iter(loader))  # an epoch that is left early ends its threads
-    assert ends_at(running)
+    assert end_since(before)
     kept = data.DataLoader(Squares(), num_workers=2, persistent_workers=True)
     assert batches(kept) == batches(kept) == batches(data.DataLoader(Squares()))
     next(iter(kept))
     assert batches(kept) == batches(data.DataLoader(Squares()))
-    assert threading.active_count() == running + 2
+    assert len(started_since(before)) == 2
     del kept
-    assert ends_at(running)
+    assert end_since(before)
 
 
 def test_errors_of_workers_arrive():
