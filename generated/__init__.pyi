@@ -602,7 +602,7 @@ class Tensor(ArrayTensor):
         """Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast."""
     def narrow(self, axis: _int, start: _int, length: _int) -> Tensor:
         """View of `length` slices of `x` along `axis`, from slice `start` on."""
-    def nonzero(self) -> list[Tensor]:
+    def nonzero(self) -> tuple[Tensor, ...]:
         """Indices of the nonzero elements along each axis, in C order."""
     def put(self, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
         """A copy of `x` with elements of `source` written or added at the given positions in C order."""
@@ -1650,7 +1650,7 @@ def masked_select(x: Operand, mask: Operand) -> Tensor:
     """Elements of `x`, in C order, where the mask is true; `x` and the mask broadcast."""
 def narrow(x: Operand, axis: _int, start: _int, length: _int) -> Tensor:
     """View of `length` slices of `x` along `axis`, from slice `start` on."""
-def nonzero(x: Operand) -> list[Tensor]:
+def nonzero(x: Operand) -> tuple[Tensor, ...]:
     """Indices of the nonzero elements along each axis, in C order."""
 def put(x: Operand, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
     """A copy of `x` with elements of `source` written or added at the given positions in C order."""
@@ -1672,7 +1672,7 @@ def take_along_axis(x: Operand, indices: Index, axis: _int | None = -1) -> Tenso
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
 def take_along_dim(x: Operand, indices: Index, axis: _int | None = None) -> Tensor:
     """take_along_axis; both arrays are flattened when `axis` is None."""
-def unravel_index(indices: Index, shape: _int | Sequence[_int]) -> list[Tensor]:
+def unravel_index(indices: Index, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
     """Positions in C order as indices along each axis of an array of the given shape."""
 def append(x: Operand, values: Operand, axis: _int | None = None) -> Tensor:
     """The elements of `values` after `x` along `axis`; both are flattened when it is None."""

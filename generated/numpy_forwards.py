@@ -2154,21 +2154,23 @@ def isin(x, test):
     return np.isin(x, test)
 
 def kthvalue(x, k, axis=-1, keepdims=False):
+    if np.ndim(x) == 0:
+        return kthvalue(reshape(x, (1,)), k, axis)
     place = narrow(_smallest_places(x, k, axis), axis, k - 1, 1)
-    return (
-        take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),
-        place if keepdims else squeeze(place, axis)
-    )
+    if keepdims:
+        return (take_along_axis(x, place, axis), place)
+    return (squeeze(take_along_axis(x, place, axis), axis), squeeze(place, axis))
 
 def _smallest_places(x, k, axis=-1):
     return kernels.topk(x, k, axis, False)[1]
 
 def mode(x, axis=-1, keepdims=False):
+    if np.ndim(x) == 0:
+        return mode(reshape(x, (1,)), axis)
     place = _mode_place(x, axis)
-    return (
-        take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),
-        place if keepdims else squeeze(place, axis)
-    )
+    if keepdims:
+        return (take_along_axis(x, place, axis), place)
+    return (squeeze(take_along_axis(x, place, axis), axis), squeeze(place, axis))
 
 def _mode_place(x, axis):
     return kernels.mode_place(x, axis)

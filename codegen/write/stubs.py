@@ -33,7 +33,9 @@ def result_type(op: Bindings) -> str:
 
 
 def output_type(output: Output) -> str:
-    return "list[Tensor]" if output.type.is_list else "Tensor"
+    if output.type.is_list:
+        return "tuple[Tensor, ...]" if output.type.base == "Index" else "list[Tensor]"
+    return "Tensor"
 
 
 def function_parameters(op: OpText) -> str:

@@ -1555,15 +1555,15 @@ describe({
         'k : int\n' '    Rank of the element, from 1.\n' 'axis : int, default -1\n' '    Axis of the comparison.\n'
         'keepdims : bool, default False\n' '    Whether `axis` is kept, with length 1.',
         'kthvalue(x, int k, int axis=-1, bool keepdims=False) -> values, Index indices\n'
-        'composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),\n'
-        '  place if keepdims else squeeze(place, axis))\n' 'where place = narrow(_smallest_places(x, k, axis), axis, k - 1, 1)',
-        examples='>>> gs.kthvalue([3.0, 1.0, 2.0], 3)\n' 'KthvalueResult(values=tensor(3.), indices=tensor(0))',
-        returns='values : Tensor\n' 'indices : Tensor'),
+        'composite: kthvalue(reshape(x, (1,)), k, axis) if x.ndim == 0 else (take_along_axis(x, place, axis), place) if\n'
+        '  keepdims else (squeeze(take_along_axis(x, place, axis), axis), squeeze(place, axis))\n'
+        'where place = narrow(_smallest_places(x, k, axis), axis, k - 1, 1)', examples='>>> gs.kthvalue([3.0, 1.0, 2.0], 3)\n'
+        'KthvalueResult(values=tensor(3.), indices=tensor(0))', returns='values : Tensor\n' 'indices : Tensor'),
     "mode": docstring('Most frequent element along `axis`, the smallest of several, and the index of its last occurrence.',
         'x : array_like\n' 'axis : int, default -1\n' '    Axis of the comparison.\n' 'keepdims : bool, default False\n'
         '    Whether `axis` is kept, with length 1.', 'mode(x, int axis=-1, bool keepdims=False) -> values, Index indices\n'
-        'composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),\n'
-        '  place if keepdims else squeeze(place, axis))\n' 'where place = _mode_place(x, axis)',
+        'composite: mode(reshape(x, (1,)), axis) if x.ndim == 0 else (take_along_axis(x, place, axis), place) if keepdims\n'
+        '  else (squeeze(take_along_axis(x, place, axis), axis), squeeze(place, axis))\n' 'where place = _mode_place(x, axis)',
         examples='>>> gs.mode([3.0, 1.0, 3.0])\n' 'ModeResult(values=tensor(3.), indices=tensor(2))', returns='values : Tensor\n'
         'indices : Tensor'),
     "msort": docstring('Elements sorted along the first axis.', 'x : array_like', 'msort(x) -> y\n' 'composite: sort(x, 0)',

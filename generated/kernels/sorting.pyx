@@ -11,7 +11,9 @@ from gradspec import kernels
 from gradspec.support.errors import explain
 
 from gradspec.kernels.fusion_engine.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.core.conversion cimport ndim_of
 
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
@@ -79,11 +81,12 @@ cdef object forward_isin(object x, object test):
         raise explain(error_, "isin", x=x, test=test) from None
 
 cdef object forward_kthvalue(object x, object k, object axis, object keepdims):
+    if ndim_of(x) == 0:
+        return forward_kthvalue(forward_reshape(x, (1,)), k, axis, False)
     place = forward_narrow(forward__smallest_places(x, k, axis), axis, k - 1, 1)
-    return (
-        forward_take_along_axis(x, place, axis) if keepdims else forward_squeeze(forward_take_along_axis(x, place, axis), axis),
-        place if keepdims else forward_squeeze(place, axis)
-    )
+    if keepdims:
+        return (forward_take_along_axis(x, place, axis), place)
+    return (forward_squeeze(forward_take_along_axis(x, place, axis), axis), forward_squeeze(place, axis))
 
 cdef object forward__smallest_places(object x, object k, object axis):
     try:
@@ -92,11 +95,12 @@ cdef object forward__smallest_places(object x, object k, object axis):
         raise explain(error_, "_smallest_places", x=x, k=k, axis=axis) from None
 
 cdef object forward_mode(object x, object axis, object keepdims):
+    if ndim_of(x) == 0:
+        return forward_mode(forward_reshape(x, (1,)), axis, False)
     place = forward__mode_place(x, axis)
-    return (
-        forward_take_along_axis(x, place, axis) if keepdims else forward_squeeze(forward_take_along_axis(x, place, axis), axis),
-        place if keepdims else forward_squeeze(place, axis)
-    )
+    if keepdims:
+        return (forward_take_along_axis(x, place, axis), place)
+    return (forward_squeeze(forward_take_along_axis(x, place, axis), axis), forward_squeeze(place, axis))
 
 cdef object forward__mode_place(object x, object axis):
     try:

@@ -835,7 +835,7 @@ cdef object op_nonzero(object x):
         return listened(state_, "nonzero", <void*> op_nonzero, (x,))
     x = as_operand(x, "nonzero", "x")
 
-    ys = [wrap_forward(item_) for item_ in forward_nonzero(array_of(x))]
+    ys = tuple([wrap_forward(item_) for item_ in forward_nonzero(array_of(x))])
     return ys
 
 def nonzero(x):
@@ -1461,7 +1461,7 @@ cdef object op_unravel_index(object indices, object shape):
     indices = as_index(indices, "unravel_index", "indices")
     shape = as_ints(shape, "unravel_index", "shape", -1)
 
-    ys = [wrap_forward(item_) for item_ in forward_unravel_index(index_of(indices), shape)]
+    ys = tuple([wrap_forward(item_) for item_ in forward_unravel_index(index_of(indices), shape)])
     return ys
 
 def unravel_index(indices, shape):

@@ -26,9 +26,7 @@ from gradspec.generated.kernels.sorting cimport (
     forward_digitize,
     forward__first_places,
     forward_isin,
-    forward_kthvalue,
     forward__smallest_places,
-    forward_mode,
     forward__mode_place,
     forward_msort,
     forward_partition,
@@ -48,7 +46,16 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
-from gradspec.core.conversion cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
+from gradspec.core.conversion cimport (
+    array_of,
+    as_index,
+    as_operand,
+    as_real_operand,
+    index_of,
+    ndim_of,
+    shape_of,
+    wrap_forward,
+)
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -242,13 +249,12 @@ cdef object op_kthvalue(object x, object k, object axis, object keepdims):
     keepdims = as_bool(keepdims, "kthvalue", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            place = ops.narrow(ops._smallest_places(x, k, axis), axis, k - 1, 1)
-            return (
-                ops.take_along_axis(x, place, axis) if keepdims else ops.squeeze(ops.take_along_axis(x, place, axis), axis),
-                place if keepdims else ops.squeeze(place, axis)
-            )
-        return wrap_forward(forward_kthvalue(array_of(x), k, axis, keepdims))
+        if ndim_of(x) == 0:
+            return ops.kthvalue(ops.reshape(x, (1,)), k, axis)
+        place = ops.narrow(ops._smallest_places(x, k, axis), axis, k - 1, 1)
+        if keepdims:
+            return (ops.take_along_axis(x, place, axis), place)
+        return (ops.squeeze(ops.take_along_axis(x, place, axis), axis), ops.squeeze(place, axis))
     except Exception as error_:
         raise explain(error_, "kthvalue", x=x, k=k, axis=axis, keepdims=keepdims) from None
 
@@ -281,13 +287,12 @@ cdef object op_mode(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "mode", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            place = ops._mode_place(x, axis)
-            return (
-                ops.take_along_axis(x, place, axis) if keepdims else ops.squeeze(ops.take_along_axis(x, place, axis), axis),
-                place if keepdims else ops.squeeze(place, axis)
-            )
-        return wrap_forward(forward_mode(array_of(x), axis, keepdims))
+        if ndim_of(x) == 0:
+            return ops.mode(ops.reshape(x, (1,)), axis)
+        place = ops._mode_place(x, axis)
+        if keepdims:
+            return (ops.take_along_axis(x, place, axis), place)
+        return (ops.squeeze(ops.take_along_axis(x, place, axis), axis), ops.squeeze(place, axis))
     except Exception as error_:
         raise explain(error_, "mode", x=x, axis=axis, keepdims=keepdims) from None
 

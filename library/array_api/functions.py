@@ -130,7 +130,7 @@ def nextafter(x1, x2, /):
 
 def nonzero(x, /):
     """The indices of nonzero elements, one array for each axis."""
-    return tuple(ops.nonzero(x))
+    return ops.nonzero(x)
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):

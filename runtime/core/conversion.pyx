@@ -271,16 +271,15 @@ cdef object index_number(object value):
 
 
 cdef object slow_as_index(object index, str op, str argument, int depth):
-    """`as_index` of an index that is not an int; a list that contains sequences or slices is read as a tuple."""
+    """`as_index` of an index that is not an int; a list is one array of positions, as in NumPy."""
     cdef list parts
     cdef bint same = True
     if index is None or index is Ellipsis or type(index) is int:
         return index
     if type(index) is slice:
         return plain_slice(index)
-    if type(index) is list and any([isinstance(i, (list, tuple, slice, TensorBase, ndarray)) or i is None or i is ...
-                                    for i in index]):
-        index = tuple(index)
+    if type(index) is list and any([i is None or i is ... or type(i) is slice for i in index]):
+        index = tuple(index)  # PyTorch's reading; NumPy refuses it
     if type(index) is tuple or type(index) is list:
         if depth > DEPTH:
             raise IndexError(f"{op}: argument '{argument}' is nested too deeply")

@@ -223,12 +223,15 @@ NAMES = {
         "dot_general batch_matmul ragged_dot* scaled_dot* scaled_matmul scaled_mm grouped_mm scaled_grouped_mm"
     ),
     "write gs.nn.conv2d": (
-        "conv conv_general_* conv_with_general_padding conv_transpose conv_dimension_numbers *shape_tuple "
+        "conv conv_general_* conv_with_general_padding conv_dimension_numbers *shape_tuple "
         "padtype_to_pads cudnn_convolution* miopen_convolution* miopen_depthwise_convolution mkldnn_convolution mkldnn_linear*"
     ),
+    "write gs.nn.conv_transpose2d with the kernel flipped: JAX's does not flip it": "conv_transpose",
     "write gs.logcumsumexp": "cumlogsumexp",
     "write x**n": "integer_pow",
-    "write gs.left_shift, or gs.right_shift": "shift_left shift_right_arithmetic shift_right_logical",
+    "write gs.left_shift": "shift_left",
+    "write gs.right_shift": "shift_right_arithmetic",
+    "write gs.right_shift of an unsigned dtype": "shift_right_logical",
     "write gs.argsort, and gs.take": "sort_key_val",
     "write gs.astype(x, dtype)": "convert_element_type",
     "write x.numpy().view(dtype)": "bitcast_convert_type",

@@ -13,8 +13,6 @@ from tests.later import later
 torch = later("torch")
 # NumPy's results have one axis here, PyTorch's none, or NumPy's function is another one.
 NUMPYS = {"cumsum", "cumprod", "unique", "repeat", "diff", "trapezoid", "cumulative_trapezoid"}
-# Refused so far.
-OPEN = {"kthvalue", "mode", "logcumsumexp"}
 BETWEEN = {"topk": (1,), "kthvalue": (1,), "quantile": (0.5,), "nanquantile": (0.5,)}
 NAMES = [op.name for op in OPS if " axis" in op.signature and not op.name.startswith("_") and not op.namespace and op.name not in NUMPYS]
 
@@ -43,7 +41,7 @@ def test_as_in_pytorch(name):
     for axis in (0, -1):
         expected = accepted(name, axis)
         x = gs.tensor(2.5, requires_grad=True)
-        if expected is None or name in OPEN:
+        if expected is None:
             continue
         named = {"correction": 1} if name in ("std", "var", "std_mean", "var_mean") else {}
         with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):  # of the one degree of freedom

@@ -35,6 +35,7 @@ def cumsum(x, axis, reverse):
     return _scan(np.cumsum, x, axis, reverse)
 
 
+@number_as_row
 def linear_recurrence(a, b, axis, reverse):
     """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, with 0 before the first element; from the end if `reverse`."""
     a, b = np.asarray(a), np.asarray(b)
@@ -56,6 +57,7 @@ def linear_recurrence(a, b, axis, reverse):
     return y
 
 
+@number_as_row
 def logcumsumexp(x, axis):
     """Logarithm of the running sum of ``exp(x)``; the principal value for complex numbers."""
     x = np.asarray(x)
@@ -69,6 +71,7 @@ def logcumsumexp(x, axis):
     return y
 
 
+@number_as_row
 def shift(x, n, axis, fill):
     """Move elements by `n` along `axis`, towards the start if negative, and write `fill` to the vacated places."""
     x = np.asarray(x)

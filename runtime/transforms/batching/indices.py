@@ -78,7 +78,8 @@ class _Index:
 
 
 def _array(part: list) -> np.ndarray:
-    return np.asarray(part) if part else np.empty(0, np.intp)
+    array = np.asarray(part)
+    return array if array.size else array.astype(np.intp)
 
 
 def _is_integer(part: Any) -> bool:
