@@ -1,8 +1,9 @@
 """Programs as people type them from memory who come from PyTorch, HIPS autograd, JAX, and NumPy with SciPy: the imports alone are changed.
 
-Each of the 143 in `tests/newcomers` runs, or stops with an error that says what to write; four do neither (`OPEN`).  Six programs
+Each of the 143 in `tests/newcomers` runs, or stops with an error that says what to write; four do neither (`OPEN`).  Seven programs
 were mended: `mpc_cartpole`, `wave_inversion` and `nuts_like_hmc` failed with JAX as well, the iteration of `truss_topology`
-does not converge, and `elastic_curve` and `voigt_spectrum` asserted what NumPy's values deny.
+does not converge, SciPy's minimizer ends `robust_location` beside its event without a gradient, too, and `elastic_curve` and
+`voigt_spectrum` asserted what NumPy's values deny.
 """
 
 from collections import Counter
@@ -44,7 +45,7 @@ OPEN = {
     "hips/topic_model.py": "a set of tensors: their hash is the object's, as in PyTorch",
     "jax/optax_schedule.py": "0.1 is compared with float32's, and the default is float64",
     "jax/vae_equinox.py": "a dictionary keeps its own order, and JAX sorts the keys",
-    "pytorch/graph_network.py": "nonzero() is NumPy's list of indices, which has no method t",
+    "pytorch/graph_network.py": "nonzero() is NumPy's tuple of indices, which has no method t",
 }
 
 

@@ -302,16 +302,27 @@ def anywhere(draws):
 def test_two_points_that_nobody_chose(entry, given):
     """Values, first and second derivatives at numbers that differ from run to run; POINTS_SEED repeats them."""
     draws = random.Random(f"{SEED} {entry.name} {given}")
-    x = np.array([anywhere(draws) for _ in range(2)])
+    refute(entry, given, [anywhere(draws) for _ in range(2)])
+
+
+@of_hard_points(1)
+def test_two_points_of_orders_that_nobody_chose(entry, given):
+    """The same for other float arguments than those of the samples, such as the order of a Bessel function."""
+    draws = random.Random(f"{SEED} {entry.name} {given} orders")
+    given = {name: value * draws.uniform(0.01, 1) if type(value) is float else value for name, value in given.items()}
+    refute(entry, given, [anywhere(draws) for _ in range(2)])
+
+
+def refute(entry, given, x):
     kinks = stated(entry, [(k.call.source, k.value.source) for k in entry.kinks])
     values = stated(entry, [(e.call.source, e.value.source) for e in entry.examples])
-    found, wrongs = found_at(entry, given, x), []
-    for place, point in enumerate(x.tolist()):
+    found, wrongs = found_at(entry, given, np.array(x)), []
+    for place, point in enumerate(x):
         exact = exact_at.__wrapped__(entry, given, point)
         if exact is not None:
             here = {mode: numbers[place].item() for mode, numbers in found.items()}
             wrongs += faults(entry, point, here, exact, np.float64, kinks, values)
-    assert not wrongs, f"POINTS_SEED={SEED}\n" + "\n".join(wrongs)
+    assert not wrongs, f"POINTS_SEED={SEED}, {given}\n" + "\n".join(wrongs)
 
 
 @of_hard_points(1, dtype=[np.float64, np.float32])

@@ -156,3 +156,16 @@ def test_polygamma_far_below_0_is_that_of_the_fractional_part(n, dtype):
     x = np.array([-63.75, -64.25, -200.125, -4096.875, -1e5 - 0.25], dtype)
     np.testing.assert_allclose(gs.special.polygamma(n, x), [float(mpmath.polygamma(n, float(v))) for v in x], rtol=20 * np.finfo(dtype).eps)
     assert gs.special.zeta(2.0, gs.tensor(-1e15 - 0.5)).item() == pytest.approx(np.pi**2, rel=1e-15)
+
+
+BESSEL = {"jv": mp.besselj, "yv": mp.bessely, "iv": mp.besseli, "kv": mp.besselk, "kve": lambda v, x: mp.besselk(v, x) * mp.exp(x)}
+
+
+@each("name", BESSEL)
+@each("v", [0.0, 1e-9, 1e-4, 2e-3, 0.01, 0.1, 0.25, 0.5, 0.74, 0.76, 0.99, 1.0, 1.3, 2.0, -0.01, -0.3, -1.3])
+def test_bessel_functions_of_any_order_near_0(name, v):
+    """The first term of the series alone is wrong by 150 per cent for kv(0.01, 1e-11)."""
+    x = 1.3 * 10.0 ** np.arange(-300, -3, 11)
+    with mpmath.workdps(60):
+        exact = np.array([float(BESSEL[name](v, mpmath.mpf(point))) for point in x])
+    np.testing.assert_allclose(getattr(gs.special, name)(v, gs.tensor(x)), exact, rtol=3e-13, atol=1e-307)

@@ -197,7 +197,7 @@ def _to_the_end(y, lost, x, scaled, sign):
 
 
 def _bessel_near_0(name, v, x):
-    """The first term of the series of a Bessel function at 0."""
+    """A Bessel function at 0 < abs(x) < 1e-10: the terms of its series that are not below rounding."""
     if name == "spherical_jn":
         return x**v / math.prod(range(1, 2 * v + 2, 2))
     if name == "spherical_yn":
@@ -212,13 +212,30 @@ def _bessel_near_0(name, v, x):
         v, sign = -v, -sign if name in ("jv", "yv") and v % 2 else sign
     if name in ("iv", "jv"):
         return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1))
-    if v == 0:
-        return -(half + np.euler_gamma) if name == "kv" else 2 / math.pi * (half + np.euler_gamma)
+    if 0 <= v < 0.75:
+        return sign * _second_kind_near_0(name, v, -half)
     if v < 0:
         turn = v % 2
         first = 0 if turn in (0.5, 1.5) else math.cos(math.pi * v) * _bessel_near_0("yv", -v, x)
         return first - math.sin(math.pi * v) * _bessel_near_0("jv", -v, x)
-    return sign * (0.5 if name == "kv" else -1 / math.pi) * np.exp(math.lgamma(v) - v * half)
+    return sign * (1 if name == "kv" else -2 / math.pi) * np.exp(math.lgamma(v) - v * half - math.log(2))
+
+
+def _second_kind_near_0(name, v, depth):
+    """kv or yv of a small order, by both terms that its series at 0 begins with; `depth` is log(2 / x).
+
+    They nearly cancel for small orders, hence sinh; NIST Digital Library of Mathematical Functions, 10.27.4 and 10.25.2.
+    """
+    even = math.exp((math.lgamma(1 + v) + math.lgamma(1 - v)) / 2)
+    if v < 1e-3:  # the odd part of lgamma(1 + v), by its series
+        odd = -v * (np.euler_gamma + v**2 * (1.2020569031595942 / 3 + v**2 * 1.03692775514337 / 5))
+    else:
+        odd = (math.lgamma(1 + v) - math.lgamma(1 - v)) / 2
+    y = even * np.sinh(v * depth + odd) / v if v else depth - np.euler_gamma
+    if name == "kv":
+        return y
+    rest = 2 * math.sin(math.pi * v / 2) ** 2 * math.gamma(1 - v) * np.exp(-v * depth) / v if v else 0
+    return -(2 * y + rest) / math.pi
 
 
 def _far_scaled_bessel(v, inverse, n, sign):
@@ -231,7 +248,7 @@ def _far_scaled_bessel(v, inverse, n, sign):
 
 
 def _kve(v, x):
-    """``exp(x) * kv(v, x)``; for tiny numbers the first term of the series at 0."""
+    """``exp(x) * kv(v, x)``; for tiny numbers by the series at 0."""
     tiny = (x < 1e-10) & (x > 0)
     return np.where(tiny, _bessel_near_0("kve", v, np.where(tiny, x, 1e-10)), scipy_function("kve")(v, x))
 

@@ -30,7 +30,8 @@ def misfit(h):
     return -gs.scipy.stats.t.logpdf(r, df=2).sum()
 
 
-x0 = np.array([*stations[["x", "y"]].mean(), 5.0, stations["t"].min()])
+first = stations.loc[stations["t"].idxmin()]
+x0 = np.array([first["x"], first["y"], 5.0, first["t"] - 1.0])
 best = None
 for z in (2.0, 8.0, 15.0):
     x0[2] = z
