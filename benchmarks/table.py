@@ -12,6 +12,7 @@ COLUMNS = {
     "torch": "PyTorch",
     "before": "gradspec before",
     "gradspec": "gradspec",
+    "replay": "compiled",
     "jax": "JAX, jitted",
     "autograd": "HIPS autograd",
     "numpy": "limit",

@@ -22,6 +22,7 @@ import elsewhere  # noqa: E402
 import mathematics  # noqa: E402
 import pages  # noqa: E402
 import plots  # noqa: E402
+import speed  # noqa: E402
 
 from codegen import spec_cache  # noqa: E402
 from codegen.package import Package  # noqa: E402
@@ -261,6 +262,15 @@ def test_the_front_page_agrees_with_the_readme():
     assert program in readme and "PyTorch's autograd for NumPy arrays" in front
     row = next(line for line in front.splitlines() if line.startswith("| one recorded multiply"))
     assert row in readme and "](docs/" not in front and "[speed.md]" not in readme
+
+
+def test_the_picture_of_speed_has_the_times_of_the_readme(tmp_path):
+    rows = speed.rows(pages.speed_of_readme())
+    assert len(rows) >= 9 and all({"PyTorch", "gradspec", "HIPS autograd"} <= set(times) for times in rows.values())
+    table = (ROOT / "docs" / "speed.md").read_text()
+    assert all(f"| {title} |" in table for title in rows)
+    speed.draw(pages.speed_of_readme(), tmp_path / "speed.svg")
+    assert set(speed.MARKS) & set(rows["one recorded multiply, 8 float32"]) <= set(ElementTree.parse(tmp_path / "speed.svg").getroot().itertext())
 
 
 def test_hard_points_are_those_of_the_entry(tmp_path):

@@ -15,12 +15,15 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gradspec"
 html_show_sourcelink = False
 html_static_path = []
+html_favicon = "favicon.svg"
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_depth": 2,
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -26,6 +26,7 @@ import elsewhere  # noqa: E402
 import jinja2  # noqa: E402
 import mathematics  # noqa: E402
 import plots  # noqa: E402
+import speed  # noqa: E402
 from numpydoc.docscrape import FunctionDoc  # noqa: E402
 
 import gradspec as gs  # noqa: E402
@@ -379,23 +380,26 @@ def main(folder: Path) -> None:
         )
         (folder / f"{title.lower()}.md").write_text(text)
     (folder / "index.md").write_text(front())
+    speed.draw(speed_of_readme(), folder / "speed_of_programs.svg")
+
+
+def speed_of_readme() -> str:
+    """README's section on speed: its words and its table."""
+    return re.search(r"^## Speed\n\n(.*?)\n\n##", (ROOT / "README.md").read_text(), re.M | re.S)[1]
 
 
 def front() -> str:
     """The front page: README's sentence, its first program and its table of speed, and where to continue."""
     readme = ROOT / "README.md"
     text = readme.read_text()
-    program, speed = (
-        re.search(r"```python\n(.*?)\n```", text, re.DOTALL)[1],
-        re.search(r"^## Speed\n\n(.*?)\n\n##", text, re.M | re.S)[1],
-    )
+    program = re.search(r"```python\n(.*?)\n```", text, re.DOTALL)[1]
     return (
         templates()
         .get_template("index.md.j2")
         .render(
             sentence=text.split("\n\n")[1],
             program=program,
-            speed=linked(speed.replace("](docs/", "]("), ROOT / "docs/index.md", ROOT / "docs"),
+            speed=linked(speed_of_readme().replace("](docs/", "]("), ROOT / "docs/index.md", ROOT / "docs"),
             sections=[title.lower() for title in GUIDES],
             libraries=elsewhere.LIBRARIES,
         )
