@@ -93,6 +93,11 @@ class Type:
         """Whether a value of this type can carry a gradient."""
         return self.base == ARRAY
 
+    @property
+    def is_tuple(self) -> bool:
+        """Whether a list of outputs is a tuple: of indices it is, so that `x[...]` takes it; of arrays it is a list, as in NumPy."""
+        return self.is_list and self.base == "Index"
+
     def __str__(self) -> str:
         suffix = f"[{self.length or ''}]" if self.is_list else ""
         return f"{self.base}{suffix}{'|str' if self.or_word else ''}{'?' if self.optional else ''}"

@@ -47,7 +47,7 @@ def _session(op: Bindings, stated: Stated, alias: str) -> Iterator[str]:
     if values is None:
         return
     yield f">>> {ast.unparse(tree)}"
-    shown = [_list(v) if isinstance(v, list) else _tensor(v) for v in values]
+    shown = [_several(v, output.type.is_tuple) if isinstance(v, list) else _tensor(v) for v, output in zip(values, op.visible)]
     if op.result_class:
         names = [output.name for output in op.visible]
         yield from f"{op.result_class}({', '.join(f'{n}={s}' for n, s in zip(names, shown))})".split("\n")
@@ -80,8 +80,9 @@ def _dtypes(value: Any, is_list: bool) -> Any:
     return np.asarray(value).dtype if isinstance(value, list) else value
 
 
-def _list(values: list[np.ndarray]) -> str:
-    return f"[{', '.join(map(_tensor, values))}]"
+def _several(values: list[np.ndarray], is_tuple: bool) -> str:
+    text = ", ".join(map(_tensor, values))
+    return f"({text}{',' if len(values) == 1 else ''})" if is_tuple else f"[{text}]"
 
 
 def _tensor(value: np.ndarray) -> str:

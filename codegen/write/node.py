@@ -82,8 +82,8 @@ class NodeText(Bindings):
         return self.outputs[0].type.is_list
 
     def several(self, items: str) -> str:
-        """The text of a list output: indices are a tuple, which `x[...]` takes, and arrays are a list, as in NumPy."""
-        return f"tuple({items})" if self.outputs[0].type.base == "Index" else items
+        """The text of a list output."""
+        return f"tuple({items})" if self.outputs[0].type.is_tuple else items
 
     def position(self, name: str) -> int:
         return [a.name for a in self.arrays].index(name)

@@ -34,7 +34,7 @@ def result_type(op: Bindings) -> str:
 
 def output_type(output: Output) -> str:
     if output.type.is_list:
-        return "tuple[Tensor, ...]" if output.type.base == "Index" else "list[Tensor]"
+        return "tuple[Tensor, ...]" if output.type.is_tuple else "list[Tensor]"
     return "Tensor"
 
 

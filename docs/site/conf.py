@@ -14,8 +14,9 @@ root_doc = "index"
 html_theme = "pydata_sphinx_theme"
 html_title = "gradspec"
 html_show_sourcelink = False
-html_static_path = []
-html_favicon = "favicon.svg"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_favicon = "static/favicon.svg"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_depth": 2,
