@@ -202,10 +202,14 @@ class Stateful(Tree):
             for hook in module._load_state_dict_pre_hooks.values():
                 hook(module, part, prefix, local, True, missing, unexpected, errors)
             module._load_from_state_dict(part, prefix, local, True, missing, unexpected, errors)
+            below: dict[str, dict[str, Any]] = {name: {} for name in module._modules}
+            for key, value in part.items():
+                name, deeper, _ = key[len(prefix) :].partition(".")
+                if deeper and name in below and key.startswith(prefix):
+                    below[name][key] = value
             for name, child in module._modules.items():
                 if child is not None:
-                    below = f"{prefix}{name}."
-                    load(child, {key: value for key, value in part.items() if key.startswith(below)}, below)
+                    load(child, below.get(name, {}), f"{prefix}{name}.")
             keys = IncompatibleKeys(missing, unexpected)
             for hook in module._load_state_dict_post_hooks.values():
                 hook(module, keys)
