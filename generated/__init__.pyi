@@ -1388,7 +1388,7 @@ def prod(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = Non
     """Product, multiplied in order; an overflow or underflow of a partial product is not recovered. Every derivative is exact at zeros, too."""
 def std(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
     """Square root of var; the derivative at 0 is 0."""
-def std_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0) -> _results.StdMeanResult:
+def std_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float) -> _results.StdMeanResult:
     """Standard deviation and arithmetic mean."""
 def sum(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Tensor | None = None, keepdims: _bool = False, initial: Any = None, where: Any = None) -> Tensor:
     """Sum."""
@@ -1396,7 +1396,7 @@ def sum_to_size(x: Operand, *size: _int | _int | Sequence[_int]) -> Tensor:
     """Sum to the given shape over the axes that broadcasting would repeat."""
 def var(x: Operand, axis: _int | Sequence[_int] | None = None, dtype: Any = None, out: Any = None, ddof: Any = None, keepdims: _bool = False, *, correction: _float = 0, where: Any = None, mean: Any = None) -> Tensor:
     """Mean squared distance from the mean; the divisor is the count minus `correction`."""
-def var_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0) -> _results.VarMeanResult:
+def var_mean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float) -> _results.VarMeanResult:
     """Variance and arithmetic mean."""
 def aminmax(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
     """Smallest and largest element; ties share the gradient equally."""

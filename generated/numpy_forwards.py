@@ -494,7 +494,7 @@ def _product_of_others(x, axis=None):
 def std(x, axis=None, keepdims=False, *, correction=0):
     return kernels.std(x, axis, correction, keepdims)
 
-def std_mean(x, axis=None, keepdims=False, *, correction=0):
+def std_mean(x, axis=None, keepdims=False, *, correction):
     return kernels.std_mean(x, axis, correction, keepdims)
 
 def sum(x, axis=None, keepdims=False):
@@ -512,7 +512,7 @@ def _unreduce(x, shape, axis=None, keepdims=False):
 def var(x, axis=None, keepdims=False, *, correction=0):
     return kernels.var(x, axis, correction, keepdims)
 
-def var_mean(x, axis=None, keepdims=False, *, correction=0):
+def var_mean(x, axis=None, keepdims=False, *, correction):
     return kernels.var_mean(x, axis, correction, keepdims)
 
 def vector_norm(x, ord=2, axis=None, keepdims=False):

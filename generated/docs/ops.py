@@ -447,17 +447,17 @@ describe({
         'write correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
     "std_mean": docstring('Standard deviation and arithmetic mean.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.',
-        'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'correction : float\n'
+        '    Number subtracted from the count, 0 for a population, 1 for a sample.',
+        'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction) -> std, mean\n'
         'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
         '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
         'where residual = _centred(x, axis)\n'
         'where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std\n'
         'std_t = sum(real(_rate_or_zero(x_t, conj(residual), _unreduce(divisor, x.shape, axis, keepdims))), axis,\n'
         '  keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
-        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, NumPy's and gradspec's is 0;\n"
-        'write correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, that of NumPy's std and var is\n"
+        '0; write correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0], correction=0)\n'
         'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes to reduce; all axes when it is None.\n' 'dtype : optional\n' '    As `numpy.sum` takes them.\n'
@@ -482,15 +482,15 @@ describe({
         'write correction=1 or correction=0.', examples='>>> gs.var([1.0, 2.0, 3.0, 6.0])\n' 'tensor(3.5)'),
     "var_mean": docstring('Variance and arithmetic mean.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n'
-        'correction : float, default 0\n' '    Number subtracted from the count, 0 for a population, 1 for a sample.',
-        'var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> var, mean\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes are kept, with length 1.\n' 'correction : float\n'
+        '    Number subtracted from the count, 0 for a population, 1 for a sample.',
+        'var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction) -> var, mean\n'
         'grad_x = residual * _unreduce(grad_var / half_count, x.shape, axis, keepdims) + _unreduce(grad_mean /\n'
         '  reduced_count(x.shape, axis), x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
         'var_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
-        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, NumPy's and gradspec's is 0;\n"
-        'write correction=1 or correction=0.', examples='>>> gs.var_mean([1.0, 5.0])\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's default is 1, that of NumPy's std and var is\n"
+        '0; write correction=1 or correction=0.', examples='>>> gs.var_mean([1.0, 5.0], correction=0)\n'
         'VarMeanResult(var=tensor(4.), mean=tensor(3.))', returns='var : Tensor\n' 'mean : Tensor'),
     "aminmax": docstring('Smallest and largest element; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'

@@ -406,7 +406,7 @@ cdef Program std_mean_grad_x = Program("given_0, residual, given_2 -> grad_x", "
     grad_x = multiply(given_0, _divide_or_zero(residual, given_2))""")
 
 cdef class StdMeanBackward(Node):
-    """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
+    """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction) -> std, mean
 
     grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,
       axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
@@ -582,7 +582,7 @@ cdef class VarBackward(Node):
 
 
 cdef class VarMeanBackward(Node):
-    """var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> var, mean
+    """var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction) -> var, mean
 
     grad_x = residual * _unreduce(grad_var / half_count, x.shape, axis, keepdims) + _unreduce(grad_mean /
       reduced_count(x.shape, axis), x.shape, axis, keepdims)

@@ -893,7 +893,7 @@ cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     mean_t = ops.mean(x_t, axis, keepdims)
     return (std_t, mean_t)
 
-def std_mean(x, axis=None, keepdims=False, *, correction=0):
+def std_mean(x, axis=None, keepdims=False, *, correction):
     """Standard deviation and arithmetic mean."""
     return tuple.__new__(StdMeanResult, op_std_mean(x, axis, keepdims, correction))
 
@@ -1134,7 +1134,7 @@ cdef tuple jvp_var_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     mean_t = ops.mean(x_t, axis, keepdims)
     return (var_t, mean_t)
 
-def var_mean(x, axis=None, keepdims=False, *, correction=0):
+def var_mean(x, axis=None, keepdims=False, *, correction):
     """Variance and arithmetic mean."""
     return tuple.__new__(VarMeanResult, op_var_mean(x, axis, keepdims, correction))
 
@@ -1257,7 +1257,7 @@ differ({
     ),
     "std_mean": (
         "correction",
-        "PyTorch's default is 1, NumPy's and gradspec's is 0; write correction=1 or correction=0",
+        "PyTorch's default is 1, that of NumPy's std and var is 0; write correction=1 or correction=0",
     ),
     "var": (
         "correction",
@@ -1265,7 +1265,7 @@ differ({
     ),
     "var_mean": (
         "correction",
-        "PyTorch's default is 1, NumPy's and gradspec's is 0; write correction=1 or correction=0",
+        "PyTorch's default is 1, that of NumPy's std and var is 0; write correction=1 or correction=0",
     ),
 })
 

@@ -1,4 +1,4 @@
-/* PyErr_Format for Cython's modules: errors of unexpected keywords and positional arguments get a suggestion. */
+/* PyErr_Format for Cython's modules: errors of keywords and positional arguments get a suggestion. */
 #ifndef GRADSPEC_HINTS_H
 #define GRADSPEC_HINTS_H
 
@@ -11,7 +11,8 @@ static PyObject *gradspec_format(PyObject *type, const char *format, ...) {
     va_start(arguments, format);
     PyErr_FormatV(type, format, arguments);
     va_end(arguments);
-    if (type == PyExc_TypeError && (strstr(format, "unexpected keyword") || strstr(format, "positional argument"))) {
+    if (type == PyExc_TypeError &&
+        (strstr(format, "unexpected keyword") || strstr(format, "positional argument") || strstr(format, "needs keyword-only"))) {
         PyObject *kind, *value, *traceback, *module, *message = NULL;
         PyErr_Fetch(&kind, &value, &traceback);
         module = PyImport_ImportModule("gradspec.support.error_hints");

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from .counterparts import advice, frames_of
 from .dispatch import ops
-from .keywords import meant, renamed
+from .keywords import UNLIKE, meant, renamed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,6 +88,9 @@ def of_call(error, function=None):
     message = str(error)
     if function is None:
         called = re.match(r"(\w+)\(\)", message)
+        missing = re.search(r"needs keyword-only argument (\w+)", message)
+        if called and missing and UNLIKE.get(called[1], ("",))[0] == missing[1]:  # libraries disagree about its default
+            return f"{called[1]}(): {UNLIKE[called[1]][1]}"
         function = called and vars(ops).get(called[1].rstrip("_"))
     code = getattr(function, "__code__", None)
     if code is None:

@@ -47,8 +47,6 @@ OTHERWISE = {
     "as_strided_scatter": "torch's gradient is that of the elements that are written over",
     "std": "NumPy divides by the count by default, torch by the count less one",
     "var": "NumPy divides by the count by default, torch by the count less one",
-    "std_mean": "NumPy divides by the count by default, torch by the count less one",
-    "var_mean": "NumPy divides by the count by default, torch by the count less one",
     "median": "NumPy takes the mean of the two in the middle, torch the lower",
     "nanmedian": "NumPy takes the mean of the two in the middle, torch the lower",
     "eig": "the phase of a vector is a convention, and the order of the values",

@@ -289,7 +289,7 @@ def test_a_step_has_no_derivative():
 
 
 HOMOGENEOUS = {
-    "std": gs.std, "std of a sample": lambda x: gs.std(x, 0, correction=1), "std_mean": lambda x: gs.std_mean(x)[0],
+    "std": gs.std, "std of a sample": lambda x: gs.std(x, 0, correction=1), "std_mean": lambda x: gs.std_mean(x, correction=0)[0],
     "nanstd": gs.nanstd, "norm": gs.linalg.norm, "vector_norm": gs.linalg.vector_norm, "norm 1": lambda x: gs.linalg.norm(x, 1),
     "norm 3": lambda x: gs.linalg.norm(x, 3), "dist": lambda x: gs.dist(x, 0 * x), "max": gs.max, "ptp": gs.ptp,
 }  # fmt: skip

@@ -83,7 +83,8 @@ cdef class CallRecorder(Recorder):
         Recorder.opened(self, event)
         if event.kind == "node":
             if event.sequence_nr < self.first and event.name != "AccumulateGrad":
-                raise Unfit(f"a backward pass reaches {event.name}, which was recorded before the call")
+                raise Unfit(f"a backward pass reaches {event.name}, which was recorded before the call: "
+                            "compile the function that contains both")
         elif event.kind == "callback":
             self.watched = Watched(event.inputs[0], set(self.captured_state.seen), self.captured_state.loose)
             self.executed.muted += 1

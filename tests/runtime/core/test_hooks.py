@@ -535,7 +535,7 @@ def test_saved_tensor_hooks_that_unpack_enters_or_exits_are_as_before():
 @pytest.mark.parametrize("function", [gs.var_mean, gs.std_mean])
 def test_both_results_of_one_node_pass_its_hooks_together(function):
     x = gs.tensor(np.random.default_rng(0).normal(size=(3, 4)), requires_grad=True)
-    spread, mean = function(x, 0)
+    spread, mean = function(x, 0, correction=0)
     assert spread.grad_fn is mean.grad_fn and (spread.output_nr, mean.output_nr) == (0, 1)
     wanted = grad((spread + 3 * mean).sum(), x, retain_graph=True)[0]
     seen = []

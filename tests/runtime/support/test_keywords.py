@@ -392,3 +392,9 @@ def test_argnum_and_argnums_are_one():
     assert found > 12
     with pytest.raises(TypeError, match="multiple values|not both"):
         gs.jacobian(f, argnum=1, argnums=1)
+
+
+def test_an_argument_whose_default_is_disputed_has_to_be_given():
+    for function in (gs.std_mean, gs.var_mean):
+        with pytest.raises(TypeError, match="PyTorch's default is 1, that of NumPy's std and var is 0; write correction=1 or correction=0"):
+            function(gs.tensor([1.0, 2.0, 4.0]))
