@@ -8,7 +8,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real
+from .optimizer import Optimizer, as_given, as_real, begun, decayed
 
 
 class RMSprop(Optimizer):
@@ -33,6 +33,7 @@ class RMSprop(Optimizer):
     """
 
     elementwise = True
+    nonnegative = ("momentum", "alpha")
 
     def __init__(
         self,
@@ -49,24 +50,12 @@ class RMSprop(Optimizer):
         options = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
         super().__init__(params, {**options, "centered": centered, "maximize": maximize})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        for name in ("momentum", "alpha"):
-            if not group[name] >= 0:
-                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
-
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        if not state:
-            state["step"] = ops.zeros((), dtype=float)
-            state["square_avg"] = ops.zeros(param.shape, dtype=param.dtype)
-            for name, wanted in (("momentum_buffer", group["momentum"]), ("grad_avg", group["centered"])):
-                if wanted:
-                    state[name] = ops.zeros(param.shape, dtype=param.dtype)
+        wanted = {"square_avg": True, "momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
+        begun(state, param, *(name for name in wanted if wanted[name]))
         if "step" in state:  # older files lack it
             state["step"] += 1
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * param
-        grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
+        alpha, grad, square = group["alpha"], as_real(decayed(param, grad, group)), as_real(state["square_avg"])
         square *= alpha
         square += (1 - alpha) * (grad * grad)
         variance = square
@@ -103,6 +92,7 @@ class Adagrad(Optimizer):
     """
 
     elementwise = True
+    nonnegative = ("lr_decay", "initial_accumulator_value")
 
     def __init__(
         self,
@@ -118,19 +108,11 @@ class Adagrad(Optimizer):
         options = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
         super().__init__(params, {**options, "initial_accumulator_value": initial_accumulator_value, "maximize": maximize})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        for name in ("lr_decay", "initial_accumulator_value"):
-            if not group[name] >= 0:
-                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
-
     def takes_rows(self, group: dict[str, Any]) -> bool:
         return not group["weight_decay"]
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * param
-        return self.update_rows(param, slice(None), grad, state, group)
+        return self.update_rows(param, slice(None), decayed(param, grad, group), state, group)
 
     def update_rows(
         self, param: Tensor, places: np.ndarray | slice, grad: Tensor, state: dict[str, Any], group: dict[str, Any]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer
+from .optimizer import Optimizer, decayed
 
 
 class SGD(Optimizer):
@@ -30,6 +30,7 @@ class SGD(Optimizer):
     """
 
     elementwise = True
+    nonnegative = ("momentum",)
 
     def __init__(
         self,
@@ -47,8 +48,6 @@ class SGD(Optimizer):
 
     def check_options(self, group: dict[str, Any]) -> None:
         super().check_options(group)
-        if not group["momentum"] >= 0:
-            raise ValueError(f"Invalid momentum value: {group['momentum']}; it must be 0 or more")
         if group["nesterov"] and (group["momentum"] == 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
@@ -62,8 +61,7 @@ class SGD(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         momentum = group["momentum"]
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * param
+        grad = decayed(param, grad, group)
         if momentum:
             buffer = state.get("momentum_buffer")
             if buffer is None:
