@@ -31,5 +31,4 @@ _POLYNOMIALS = (
     "shifted_chebyshev_polynomial_w",
 )  # fmt: skip
 __all__ = sorted([*_POLYNOMIALS, *_operators])
-__dir__ = __all__.copy
 answer(__name__)

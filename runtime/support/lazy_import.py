@@ -61,7 +61,7 @@ def elsewhere(package, name):
 
 
 def answer(package, computed=None):
-    """Have a namespace without lazy names suggest replacements for missing ones.
+    """Have a namespace without lazy names list `__all__` in `dir()`, and suggest replacements for missing names.
 
     This is a call instead of a `__getattr__` in the source, because type checkers would then accept every name.
 
@@ -77,7 +77,9 @@ def answer(package, computed=None):
             return computed[name]()
         raise missing(package, name)
 
-    vars(sys.modules[package])["__getattr__"] = __getattr__
+    namespace = vars(sys.modules[package])
+    namespace["__getattr__"] = __getattr__
+    namespace["__dir__"] = lambda: list(namespace["__all__"])
 
 
 def missing(package, name):

@@ -20,5 +20,4 @@ def whiten(obs: Any, check_finite: bool | None = None) -> Any:
 
 __all__ = ["whiten"]
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

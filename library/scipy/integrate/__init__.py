@@ -17,5 +17,4 @@ __all__ = [
     "simpson", "solve_bvp", "solve_ivp", "tplquad", "trapezoid",
 ]  # fmt: skip
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

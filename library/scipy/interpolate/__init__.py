@@ -20,5 +20,4 @@ __all__ = [
     "pchip_interpolate", "splev", "splint",
 ]  # fmt: skip
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

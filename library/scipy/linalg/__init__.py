@@ -15,5 +15,4 @@ from ...support.lazy_import import answer
 
 __all__ = sorted(name for part in (equations, factorizations, matrix_functions, special_matrices) for name in part.__all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

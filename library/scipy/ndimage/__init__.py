@@ -34,5 +34,4 @@ __all__ = [
 
 in_given_precision(globals(), __all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

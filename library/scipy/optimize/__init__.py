@@ -19,5 +19,4 @@ __all__ = [
     "nnls", "ridder", "root", "root_scalar", "rosen", "shgo", "toms748",
 ]  # fmt: skip
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

@@ -28,5 +28,4 @@ __all__ = [
 ]  # fmt: skip
 in_given_precision(globals(), __all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

@@ -268,5 +268,4 @@ def lsmr(
 
 in_given_precision(globals(), __all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

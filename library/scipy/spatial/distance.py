@@ -225,5 +225,4 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
 
 __all__ = [*_WEIGHTED, *_OTHERS, "cdist", "pdist", "squareform"]
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

@@ -7,5 +7,4 @@ from ..without import add_without_derivative
 
 __all__: list[str] = []
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)

@@ -63,7 +63,6 @@ __all__ = [
 globals().update(absent)
 __all__ = [*__all__, *samples.__all__, *absent]
 add_without_derivative(globals())
-__dir__ = __all__.copy
 answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.
 sys.modules.update({f"{__name__}.{name}": globals()[name] for name in __all__ if {"logpdf", "logpmf"} & {*dir(globals()[name])}})
