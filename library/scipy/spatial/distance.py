@@ -35,9 +35,9 @@ def _root(x: Any, exponent: float = 0.5) -> Any:
     return where(zero, 0.0 * x, where(zero, 1.0, x) ** exponent)
 
 
-def _ratio(part: Any, whole: Any, empty: float = 0.0) -> Any:
+def _ratio(part: Any, whole: Any) -> Any:
     zero = whole == 0
-    return where(zero, empty, part / where(zero, 1.0, whole))
+    return where(zero, 0.0, part / where(zero, 1.0, whole))
 
 
 def _minkowski(u: Any, v: Any, w: Any, p: float = 2) -> Any:
