@@ -74,7 +74,7 @@ class Optimizer:
 
     numbers: tuple[str, ...] = ("step",)  # entries of a parameter's state that are one number, in double precision
     shorter: tuple[str, ...] = ()  # entries with the parameter's dtype and a different shape
-    nonnegative: tuple[str, ...] = ()  # options other than the usual ones that must be 0 or more
+    nonnegative: tuple[str, ...] = ()  # further options that must be 0 or more
     elementwise = False  # whether the `update` of this class is elementwise
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

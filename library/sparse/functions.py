@@ -67,7 +67,7 @@ def multiply(a: Any, b: Any) -> SparseTensor:
 
 
 def _operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
-    """Two operands, of which at least one is sparse."""
+    """Two operands; at least one is sparse."""
     found = known(a), known(b)
     are_sparse = [isinstance(one, SparseTensor) for one in found]
     if any(one is NotImplemented for one in found) or not any(are_sparse):
