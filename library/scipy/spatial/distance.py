@@ -20,7 +20,6 @@ from ...generated.ops import abs, amax, sqrt, where
 from ...linalg import inv
 from ...special import rel_entr
 from ...support.dispatch import ops
-from ...support.lazy_import import answer
 from ..values import reals
 from ..without import add_without_derivative
 
@@ -225,4 +224,3 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
 
 __all__ = [*_WEIGHTED, *_OTHERS, "cdist", "pdist", "squareform"]
 add_without_derivative(globals())
-answer(__name__)
