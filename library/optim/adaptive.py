@@ -135,7 +135,8 @@ class NAdam(Optimizer):
 
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
         begun(state, param, "exp_avg", "exp_avg_sq")
-        state.setdefault("mu_product", gs.ones((), dtype=float))
+        if "mu_product" not in state:
+            state["mu_product"] = gs.ones((), dtype=float)
         (beta1, beta2), lr, fading = group["betas"], group["lr"], group["momentum_decay"]
         grad = as_real(decayed(param, grad, group))
         count, product = state["step"], state["mu_product"]
