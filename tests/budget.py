@@ -33,7 +33,7 @@ BOUNDS: dict[str, int] = {
     "library/nested": 994,
     "library/nn": 8414,
     "library/operators": 1377,
-    "library/optim": 2681,
+    "library/optim": 2690,
     "library/profiler": 1919,
     "library/random": 723,
     "library/scipy": 16283,

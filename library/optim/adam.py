@@ -6,7 +6,7 @@ from typing import Any
 from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real, begun, decayed
+from .optimizer import Optimizer, as_given, as_real, begin, decayed
 
 
 class Adam(Optimizer):
@@ -49,7 +49,8 @@ class Adam(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
-        begun(state, param, "exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
+        if not state:
+            begin(state, param, "exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
         grad = decayed(param, grad, group)
 
         count = state["step"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradspec as gs
 
-from .optimizer import Optimizer, as_given, as_real, begun, decayed
+from .optimizer import Optimizer, as_given, as_real, begin, decayed
 
 Params = Iterable[Any]
 
@@ -52,7 +52,8 @@ class Adadelta(Optimizer):
             raise ValueError(f"Invalid rho value: {group['rho']}")
 
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
-        begun(state, param, "square_avg", "acc_delta")
+        if not state:
+            begin(state, param, "square_avg", "acc_delta")
         state["step"] += 1
         grad, rho, eps = as_real(decayed(param, grad, group)), group["rho"], group["eps"]
         square, change = as_real(state["square_avg"]), as_real(state["acc_delta"])
@@ -92,7 +93,8 @@ class Adamax(Optimizer):
 
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
         (beta1, beta2), grad = group["betas"], as_real(decayed(param, grad, group))
-        begun(state, param, "exp_avg", "exp_inf")
+        if not state:
+            begin(state, param, "exp_avg", "exp_inf")
         count, mean, largest = state["step"], as_real(state["exp_avg"]), as_real(state["exp_inf"])
         count += 1
         mean += (1 - beta1) * (grad - mean)
@@ -134,8 +136,8 @@ class NAdam(Optimizer):
         super().__init__(params, {**options, "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize})
 
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
-        begun(state, param, "exp_avg", "exp_avg_sq")
-        if "mu_product" not in state:
+        if not state:
+            begin(state, param, "exp_avg", "exp_avg_sq")
             state["mu_product"] = gs.ones((), dtype=float)
         (beta1, beta2), lr, fading = group["betas"], group["lr"], group["momentum_decay"]
         grad = as_real(decayed(param, grad, group))
@@ -183,7 +185,8 @@ class RAdam(Optimizer):
         super().__init__(params, {**options, "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize})
 
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
-        begun(state, param, "exp_avg", "exp_avg_sq")
+        if not state:
+            begin(state, param, "exp_avg", "exp_avg_sq")
         (beta1, beta2), grad = group["betas"], as_real(decayed(param, grad, group))
         count, mean, square = state["step"], as_real(state["exp_avg"]), as_real(state["exp_avg_sq"])
         count += 1

@@ -344,11 +344,10 @@ def as_given(x: Tensor, like: Tensor) -> Tensor:
     return ops.view_as_complex(x) if like.dtype.kind == "c" else x
 
 
-def begun(state: dict[str, Any], param: Tensor, *names: str) -> None:
+def begin(state: dict[str, Any], param: Tensor, *names: str) -> None:
     """Set the step count and the buffers of a parameter without state to zero."""
-    if not state:
-        state["step"] = ops.zeros((), dtype=float)
-        state.update({name: ops.zeros(param.shape, dtype=param.dtype) for name in names})
+    state["step"] = ops.zeros((), dtype=float)
+    state.update({name: ops.zeros(param.shape, dtype=param.dtype) for name in names})
 
 
 def decayed(param: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real, begun, decayed
+from .optimizer import Optimizer, as_given, as_real, begin
 
 
 class RMSprop(Optimizer):
@@ -51,11 +51,14 @@ class RMSprop(Optimizer):
         super().__init__(params, {**options, "centered": centered, "maximize": maximize})
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        wanted = {"square_avg": True, "momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
-        begun(state, param, *(name for name in wanted if wanted[name]))
+        if not state:
+            wanted = {"square_avg": True, "momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
+            begin(state, param, *(name for name in wanted if wanted[name]))
         if "step" in state:  # older files lack it
             state["step"] += 1
-        alpha, grad, square = group["alpha"], as_real(decayed(param, grad, group)), as_real(state["square_avg"])
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * param
+        grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
         square *= alpha
         square += (1 - alpha) * (grad * grad)
         variance = square
@@ -112,7 +115,9 @@ class Adagrad(Optimizer):
         return not group["weight_decay"]
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
-        return self.update_rows(param, slice(None), decayed(param, grad, group), state, group)
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * param
+        return self.update_rows(param, slice(None), grad, state, group)
 
     def update_rows(
         self, param: Tensor, places: np.ndarray | slice, grad: Tensor, state: dict[str, Any], group: dict[str, Any]

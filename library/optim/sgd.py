@@ -7,7 +7,7 @@ import numpy as np
 
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, decayed
+from .optimizer import Optimizer
 
 
 class SGD(Optimizer):
@@ -61,7 +61,8 @@ class SGD(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         momentum = group["momentum"]
-        grad = decayed(param, grad, group)
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * param
         if momentum:
             buffer = state.get("momentum_buffer")
             if buffer is None:
