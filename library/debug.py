@@ -14,7 +14,6 @@ from .func.callbacks import Callback, called_back
 from .support.lazy_import import answer
 
 __all__ = ["callback", "print"]
-__dir__ = __all__.copy
 
 
 def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:

@@ -7,5 +7,4 @@ from .func.primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, 
 from .support.lazy_import import answer
 
 __all__ = ["def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "primitive"]
-__dir__ = __all__.copy
 answer(__name__)

@@ -19,7 +19,6 @@ from .support.lazy_import import answer
 from .support.pytree import flatten
 
 __all__ = ["check_grads"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

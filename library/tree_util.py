@@ -27,7 +27,6 @@ __all__ = [
     "register_pytree_node_class", "register_static", "tree_all", "tree_flatten", "tree_flatten_with_path", "tree_leaves",
     "tree_leaves_with_path", "tree_map", "tree_map_with_path", "tree_reduce", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -83,4 +83,3 @@ sys.modules[__name__].__class__ = _Namespace
 _not_public = ("ModuleType", "advice", "sys", "creation", "dtypes", "functions", "gradspec", "later", "TYPE_CHECKING")
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _not_public]
 __all__ += [*_namespaces, "__array_api_version__", "__array_namespace_info__"]
-__dir__ = __all__.copy

@@ -52,4 +52,3 @@ __all__ = [
     "saved_tensors_hooks", "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative",
     "set_multithreading_enabled", "set_mutation_on_saved_tensors", "trace_nans",
 ]  # fmt: skip
-__dir__ = __all__.copy

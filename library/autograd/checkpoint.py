@@ -34,7 +34,6 @@ from .mutation import SavedValues, watching
 
 __all__ = ["CheckpointError", "GraphExecGroup", "checkpoint", "checkpoint_sequential", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 CHECKS = ("default", "none")

@@ -18,5 +18,4 @@ from ..methods.dual_level import (
 from ..support.lazy_import import answer
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
-__dir__ = __all__.copy
 answer(__name__, {"_current_level": lambda: innermost_level() - 1})

@@ -32,7 +32,6 @@ from .flat_derivatives import (
 
 ROWS_FOR_A_COLUMN = 4  # for small functions, where the default makes a difference
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -39,7 +39,6 @@ __all__ = [
     "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "make_dot", "register_multi_grad_hook",
     "save_on_cpu", "save_to_disk", "saved_memory", "saved_tensors_hooks", "set_mutation_on_saved_tensors",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

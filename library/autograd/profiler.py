@@ -14,5 +14,4 @@ from ..profiler.session import _profiler_enabled, kineto_available, profile  # n
 from ..support.lazy_import import answer
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "kineto_available", "profile", "record_function"]
-__dir__ = __all__.copy
 answer(__name__)

@@ -8,5 +8,4 @@ from ..profiler.function_event import FormattedTimesMixin, FunctionEvent, Functi
 from ..support.lazy_import import answer
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval"]
-__dir__ = __all__.copy
 answer(__name__)

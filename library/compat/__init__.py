@@ -14,7 +14,6 @@ import gradspec  # noqa: F401 (waits for it)
 from ..support.lazy_import import later, missing
 
 __all__ = ["MODULES", "spec"]
-__dir__ = __all__.copy
 _ADAPTERS = "hips", "jax_at", "jax_config", "jax_initializers", "jax_ode", "jax_ops", "lax", "numpy_names", "torch_testing"
 __getattr__ = later(__name__, {"": _ADAPTERS})
 

@@ -13,5 +13,4 @@ from .zero import ZeroRedundancyOptimizer
 from ..support.lazy_import import answer
 
 __all__ = ["DistributedDataParallel", "Join", "Step", "SyncBatchNorm", "ZeroRedundancyOptimizer", "value_and_grad"]
-__dir__ = __all__.copy
 answer(__name__)

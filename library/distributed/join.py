@@ -6,10 +6,7 @@ Runs the rounds: in each round, every rank reports whether it has data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from typing import Self
+from typing import Any, Protocol, Self
 
 Said = list["bool | None"]  # for each rank: whether this round ends in a sum of gradients; None for a rank without data
 

@@ -9,7 +9,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,9 +18,6 @@ import gradspec as gs
 from ..methods.dual_level import innermost_level
 from ..support.pytree import flatten, places, rebuild
 from ..transforms.batching.batched_backward import is_mapped
-
-if TYPE_CHECKING:
-    from typing import Self
 
 Arrays = list[np.ndarray]
 Block = tuple[int, int, Arrays]  # the first shard, how many, and the sums of their arrays

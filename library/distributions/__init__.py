@@ -31,5 +31,4 @@ __all__ = sorted([
     "biject_to", "constraints", "kl_divergence", "register_kl", "relaxed", "transform_to", "transforms",
     *transforms.__all__,
 ])  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

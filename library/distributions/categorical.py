@@ -18,7 +18,7 @@ from ..support.dispatch import ops
 from . import constraints
 from .discrete import Binomial
 from .distribution import Distribution
-from .numbers import broadcast, lazy, one_of
+from .numbers import alias, broadcast, lazy, one_of
 
 
 class Categorical(Distribution):
@@ -84,9 +84,7 @@ class Categorical(Distribution):
     def mode(self) -> Any:
         return ops.argmax(self.probs, -1)
 
-    @property
-    def variance(self) -> Any:
-        return self.mean
+    variance = alias("mean")
 
     def _places(self, shape: Any, generator: Any) -> Any:
         """Indices: the places of the greatest sums of logarithms and Gumbel numbers."""
@@ -141,9 +139,7 @@ class OneHotCategorical(Categorical):
 
     support: Any = constraints.one_hot
 
-    @property
-    def mean(self) -> Any:
-        return self.probs
+    mean = alias("probs")
 
     @property
     def mode(self) -> Any:
@@ -192,7 +188,27 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return super()._draw(shape, generator) + (self.probs - stop_gradient(self.probs))
 
 
-class Multinomial(Distribution):
+class OfCategorical(Distribution):
+    """A distribution with the parameter of a `Categorical`, which it holds as `_categorical`."""
+
+    arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    _categorical: Categorical
+
+    probs = alias("_categorical.probs", "Probabilities, which sum to 1.")
+    logits = alias("_categorical.logits", "Logarithms of the probabilities.")
+    param_shape = alias("_categorical.param_shape", "The shape of `probs`.")
+    _dtype = alias("_categorical._dtype")
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        new = super().expand(batch_shape, _instance)
+        new._categorical = self._categorical.expand(batch_shape)
+        return new
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._categorical._given}: {tuple(self.param_shape)})"
+
+
+class Multinomial(OfCategorical):
     """Multinomial distribution: how often each index was drawn in `total_count` draws.
 
     Parameters
@@ -211,38 +227,12 @@ class Multinomial(Distribution):
     tensor([1., 3.])
     """
 
-    arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
-
     def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if isinstance(total_count, TensorBase) and total_count.ndim:
             raise NotImplementedError("Multinomial: inhomogeneous total_count is not supported")
         self.total_count = int(total_count)
         self._categorical = Categorical(probs, logits, validate_args)
         super().__init__(self._categorical.batch_shape, (self._categorical._num_events,), validate_args=validate_args)
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities, which sum to 1."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of `probs`."""
-        return self._categorical.param_shape
-
-    @property
-    def _dtype(self) -> Any:
-        return self._categorical._dtype
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = super().expand(batch_shape, _instance)
-        new._categorical = self._categorical.expand(batch_shape)
-        return new
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:  # type: ignore[override]

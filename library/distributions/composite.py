@@ -14,7 +14,7 @@ from ..support.dispatch import ops
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
-from .numbers import sum_last
+from .numbers import alias, sum_last
 from .transform import ComposeTransform, Transform
 
 
@@ -53,9 +53,7 @@ class Independent(Distribution):
         event = self.base_dist.batch_shape[len(self.batch_shape) :]
         return Independent(self.base_dist.expand(tuple(batch_shape) + event), self.reinterpreted_batch_ndims, self._validate_args)
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample
+    has_rsample: Any = alias("base_dist.has_rsample")
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
@@ -66,21 +64,10 @@ class Independent(Distribution):
         base = self.base_dist.support
         return constraints.independent(base, self.reinterpreted_batch_ndims) if self.reinterpreted_batch_ndims else base
 
-    @property
-    def _dtype(self) -> Any:
-        return self.base_dist._dtype
-
-    @property
-    def mean(self) -> Any:
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Any:
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Any:
-        return self.base_dist.variance
+    _dtype = alias("base_dist._dtype")
+    mean = alias("base_dist.mean")
+    mode = alias("base_dist.mode")
+    variance = alias("base_dist.variance")
 
     def log_prob(self, value: Any) -> Any:
         return sum_last(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
@@ -159,9 +146,7 @@ class TransformedDistribution(Distribution):
         new.__dict__.update(self.__dict__, base_dist=base, _batch_shape=tuple(batch_shape))
         return new
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        return self.base_dist.has_rsample
+    has_rsample: Any = alias("base_dist.has_rsample")
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
@@ -171,9 +156,7 @@ class TransformedDistribution(Distribution):
         extra = len(self.event_shape) - support.event_dim
         return constraints.independent(support, extra) if extra > 0 else support
 
-    @property
-    def _dtype(self) -> Any:
-        return self.base_dist._dtype
+    _dtype = alias("base_dist._dtype")
 
     def _draw(self, shape: Any, generator: Any) -> Any:
         sample = tuple(shape[: len(shape) - len(self.batch_shape) - len(self.event_shape)])
@@ -280,19 +263,9 @@ class MixtureSameFamily(Distribution):
     def support(self) -> Any:  # type: ignore[override]
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
-    @property
-    def mixture_distribution(self) -> Categorical:
-        """The distribution of the component."""
-        return self._mixture_distribution
-
-    @property
-    def component_distribution(self) -> Distribution:
-        """The distributions of a value, given its component."""
-        return self._component_distribution
-
-    @property
-    def _dtype(self) -> Any:
-        return self._component_distribution._dtype
+    mixture_distribution = alias("_mixture_distribution", "The distribution of the component.")
+    component_distribution = alias("_component_distribution", "The distributions of a value, given its component.")
+    _dtype = alias("_component_distribution._dtype")
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]

@@ -16,7 +16,7 @@ from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, Paired
-from .numbers import broadcast, known, one_of
+from .numbers import alias, broadcast, known, one_of
 
 
 def softplus(x: Any) -> Any:
@@ -30,7 +30,7 @@ def _below(value: Any, probs: Any, generator: Any) -> Any:
     return ops.astype(uniform < stop_gradient(probs), probs.dtype)
 
 
-class _OfOdds(Paired, Distribution):
+class OfOdds(Paired, Distribution):
     """A distribution with the parameter `probs` or `logits`, each a number."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -41,10 +41,7 @@ class _OfOdds(Paired, Distribution):
         self.__dict__[self._given] = value
         super().__init__(value.shape, validate_args=validate_args)
 
-    @property
-    def param_shape(self) -> Any:
-        """The shape of `probs`."""
-        return self.batch_shape
+    param_shape = alias("batch_shape", "The shape of `probs`.")
 
     def _log_odds(self, successes: Any, failures: Any) -> Any:
         """The logarithm of p^successes (1 - p)^failures, from the parameter that was given."""
@@ -53,7 +50,7 @@ class _OfOdds(Paired, Distribution):
         return -successes * softplus(-self.logits) - failures * softplus(self.logits)
 
 
-class Bernoulli(_OfOdds, ExponentialFamily):
+class Bernoulli(OfOdds, ExponentialFamily):
     """Bernoulli distribution: 1 with probability p, else 0.
 
     Parameters
@@ -74,9 +71,7 @@ class Bernoulli(_OfOdds, ExponentialFamily):
     support = constraints.boolean
     has_enumerate_support = True
 
-    @property
-    def mean(self) -> Any:
-        return self.probs
+    mean = alias("probs")
 
     @property
     def mode(self) -> Any:
@@ -106,7 +101,7 @@ class Bernoulli(_OfOdds, ExponentialFamily):
         return softplus(x)
 
 
-class Geometric(_OfOdds):
+class Geometric(OfOdds):
     """Geometric distribution: the number of failures before the first success, of probability p.
 
     Parameters
@@ -180,17 +175,13 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast("Poisson", rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        return self.rate
+    mean = alias("rate")
 
     @property
     def mode(self) -> Any:
         return ops.floor(self.rate)
 
-    @property
-    def variance(self) -> Any:
-        return self.rate
+    variance = alias("rate")
 
     def _draw(self, shape: Any, generator: Any) -> Any:
         return ops.astype(ops.poisson(stop_gradient(self.rate), shape, generator=generator), self.rate.dtype)
@@ -212,7 +203,7 @@ class Poisson(ExponentialFamily):
         raise self._lacks("entropy")
 
 
-class _Counted(_OfOdds):
+class _Counted(OfOdds):
     """A distribution with a total count beside the odds."""
 
     def __init__(self, total_count: Any, probs: Any, logits: Any, validate_args: bool | None) -> None:
@@ -242,7 +233,7 @@ class Binomial(_Counted):
     tensor(0.375)
     """
 
-    arg_constraints = {"total_count": constraints.nonnegative_integer, **_OfOdds.arg_constraints}
+    arg_constraints = {"total_count": constraints.nonnegative_integer, **OfOdds.arg_constraints}
     has_enumerate_support = True
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from ..core.conversion import asarray
 from ..support.dispatch import ops
 from . import constraints
-from .numbers import broadcast_shapes, sum_last
+from .numbers import alias, broadcast_shapes, sum_last
 from .transform import Transform
 
 
@@ -148,18 +148,13 @@ class AffineTransform(_Elementwise):
         super().__init__(cache_size)
         self.loc, self.scale, self._event_dim = loc, scale, event_dim
 
-    @property
-    def event_dim(self) -> int:
-        """The number of axes of one value."""
-        return self._event_dim
+    event_dim = alias("_event_dim", "The number of axes of one value.")
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
         return constraints.independent(constraints.real, self._event_dim) if self._event_dim else constraints.real
 
-    @property
-    def codomain(self) -> Any:
-        return self.domain
+    codomain = alias("domain")
 
     @property
     def sign(self) -> Any:
@@ -204,9 +199,7 @@ class CumulativeDistributionTransform(_Elementwise):
         super().__init__(cache_size)
         self.distribution = distribution
 
-    @property
-    def domain(self) -> Any:  # type: ignore[override]
-        return self.distribution.support
+    domain = alias("distribution.support")
 
     def _call(self, x: Any) -> Any:
         return self.distribution.cdf(x)

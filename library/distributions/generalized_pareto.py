@@ -11,7 +11,7 @@ from typing import Any
 from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution
-from .numbers import broadcast
+from .numbers import alias, broadcast
 
 
 class GeneralizedPareto(Distribution):
@@ -112,9 +112,7 @@ class GeneralizedPareto(Distribution):
         c = self.concentration
         return ops.where(c < 1, self.loc + self.scale / (1 - ops.where(c < 1, c, 0.0)), math.inf)
 
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mode = alias("loc")
 
     @property
     def variance(self) -> Any:

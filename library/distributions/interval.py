@@ -11,9 +11,10 @@ from typing import Any
 from ..special import betainc, betaln, digamma, xlog1py, xlogy
 from ..support.dispatch import ops
 from . import constraints
-from .distribution import Distribution, ExponentialFamily, Paired
+from .discrete import OfOdds
+from .distribution import Distribution, ExponentialFamily
 from .half_line import log_gamma_draw
-from .numbers import broadcast, known, one_of
+from .numbers import broadcast, known
 
 
 class Uniform(Distribution):
@@ -159,7 +160,7 @@ class Beta(ExponentialFamily):
         return betaln(x, y)
 
 
-class ContinuousBernoulli(Paired, ExponentialFamily):
+class ContinuousBernoulli(OfOdds, ExponentialFamily):
     """Continuous Bernoulli distribution: the density C(p) p^x (1 - p)^(1 - x) from 0 to 1.
 
     Parameters
@@ -183,22 +184,13 @@ class ContinuousBernoulli(Paired, ExponentialFamily):
     tensor(0.)
     """
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
 
     def __init__(
         self, probs: Any = None, logits: Any = None, lims: Any = (0.499, 0.501), validate_args: bool | None = None
     ) -> None:
-        self._given, value = one_of("ContinuousBernoulli", probs, logits)
-        (value,) = broadcast("ContinuousBernoulli", value)
-        self.__dict__[self._given] = value
-        super().__init__(value.shape, validate_args=validate_args)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of `probs`."""
-        return self.batch_shape
+        super().__init__(probs, logits, validate_args)
 
     # The density is exp(t x) / A'(t) with the logit t, A = log((exp(t) - 1) / t): a truncated exponential distribution.
 
@@ -212,10 +204,6 @@ class ContinuousBernoulli(Paired, ExponentialFamily):
     @property
     def variance(self) -> Any:
         return _bend(self.logits)
-
-    @property
-    def stddev(self) -> Any:
-        return ops.sqrt(self.variance)
 
     def _log_prob(self, value: Any) -> Any:
         return self.logits * value - _log_mean_exp(self.logits)

@@ -7,7 +7,6 @@ from typing import Any
 
 from ..core.tensor import TensorBase
 from ..func import stop_gradient
-from ..scipy.values import reals
 from ..special import digamma, multigammaln
 from ..special import gammaln as lgamma
 from ..support.dispatch import ops
@@ -15,8 +14,8 @@ from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .half_line import gamma_draw
 from .interval import Beta
-from .multivariate import _from_precision, log_diagonal
-from .numbers import broadcast, broadcast_shapes, known, lazy
+from .multivariate import OfCovariance, log_diagonal, one_matrix
+from .numbers import broadcast, broadcast_shapes, known
 
 
 def _mean_of_log_determinant(df: Any, size: int) -> Any:
@@ -25,7 +24,7 @@ def _mean_of_log_determinant(df: Any, size: int) -> Any:
     return ops.sum(digamma((df[..., None] - places) / 2), -1) + size * math.log(2)
 
 
-class Wishart(ExponentialFamily):
+class Wishart(OfCovariance, ExponentialFamily):
     """Wishart distribution of positive definite n x n matrices: the sum of v v^T over df normal vectors v, for a whole df.
 
     Parameters
@@ -60,14 +59,7 @@ class Wishart(ExponentialFamily):
 
     def __init__(self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        given = {name: value for name, value in given.items() if value is not None}
-        if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        ((name, value),) = given.items()
-        df, value = reals("Wishart", df, value)
-        if value.ndim < 2:
-            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        name, df, value = one_matrix("Wishart", df, covariance_matrix, precision_matrix, scale_tril)
         batch = broadcast_shapes(df.shape, value.shape[:-2])
         self.df = ops.broadcast_to(df, batch)
         self.__dict__[name] = ops.broadcast_to(value, (*batch, *value.shape[-2:]))
@@ -78,27 +70,6 @@ class Wishart(ExponentialFamily):
     @property
     def _size(self) -> int:
         return self.event_shape[-1]
-
-    @lazy
-    def scale_tril(self) -> Any:
-        """The Cholesky factor of the covariance matrix."""
-        if "precision_matrix" in self.__dict__:
-            return _from_precision(self.precision_matrix)
-        return ops.cholesky(self.covariance_matrix)
-
-    @lazy
-    def covariance_matrix(self) -> Any:
-        """The covariance matrix of a normal vector."""
-        return self.scale_tril @ ops.mT(self.scale_tril)
-
-    @lazy
-    def precision_matrix(self) -> Any:
-        """The inverse of the covariance matrix."""
-        inverse = ops.solve_triangular(self.scale_tril, self._eye(), lower=True)
-        return ops.mT(inverse) @ inverse
-
-    def _eye(self) -> Any:
-        return ops.broadcast_to(ops.eye(self._size, dtype=self._dtype), (*self.batch_shape, *self.event_shape))
 
     @property
     def mean(self) -> Any:

@@ -15,7 +15,7 @@ from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .half_line import log_gamma_draw
-from .numbers import broadcast, broadcast_shapes, lazy
+from .numbers import alias, broadcast, broadcast_shapes, lazy
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -111,7 +111,43 @@ def _from_precision(precision: Any) -> Any:
     )
 
 
-class MultivariateNormal(Distribution):
+def one_matrix(name: str, other: Any, covariance_matrix: Any, precision_matrix: Any, scale_tril: Any) -> tuple[str, Any, Any]:
+    """The name of the one matrix that is given, and the other parameter and the matrix as tensors of one dtype."""
+    given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
+    given = {which: value for which, value in given.items() if value is not None}
+    if len(given) != 1:
+        raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+    ((which, value),) = given.items()
+    other, value = reals(name, other, value)
+    if value.ndim < 2:
+        raise ValueError(f"{which} must be at least two-dimensional, with optional leading batch dimensions")
+    return which, other, value
+
+
+class OfCovariance(Distribution):
+    """A distribution with a covariance matrix, its inverse or its Cholesky factor as parameter, and the others computed from it."""
+
+    @lazy
+    def scale_tril(self) -> Any:
+        """The Cholesky factor of the covariance matrix."""
+        if "precision_matrix" in self.__dict__:
+            return _from_precision(self.precision_matrix)
+        return ops.cholesky(self.covariance_matrix)
+
+    @lazy
+    def covariance_matrix(self) -> Any:
+        """The covariance matrix of a normal vector."""
+        return self.scale_tril @ ops.mT(self.scale_tril)
+
+    @lazy
+    def precision_matrix(self) -> Any:
+        """The inverse of the covariance matrix."""
+        eye = ops.broadcast_to(ops.eye(self.event_shape[-1], dtype=self._dtype), self.scale_tril.shape)
+        inverse = ops.solve_triangular(self.scale_tril, eye, lower=True)
+        return ops.mT(inverse) @ inverse
+
+
+class MultivariateNormal(OfCovariance):
     """Normal distribution of vectors, with a mean and a covariance matrix.
 
     Parameters
@@ -140,47 +176,16 @@ class MultivariateNormal(Distribution):
 
     def __init__(self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        given = {name: value for name, value in given.items() if value is not None}
-        if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        ((name, value),) = given.items()
-        loc, value = reals("MultivariateNormal", loc, value)
+        name, loc, value = one_matrix("MultivariateNormal", loc, covariance_matrix, precision_matrix, scale_tril)
         if loc.ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        if value.ndim < 2:
-            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         batch = broadcast_shapes(loc.shape[:-1], value.shape[:-2])
         self.loc = ops.broadcast_to(loc, (*batch, loc.shape[-1]))
         self.__dict__[name] = ops.broadcast_to(value, (*batch, *value.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
 
-    @lazy
-    def scale_tril(self) -> Any:
-        """The Cholesky factor of the covariance matrix."""
-        if "precision_matrix" in self.__dict__:
-            return _from_precision(self.precision_matrix)
-        return ops.cholesky(self.covariance_matrix)
-
-    @lazy
-    def covariance_matrix(self) -> Any:
-        """The covariance matrix."""
-        return self.scale_tril @ ops.mT(self.scale_tril)
-
-    @lazy
-    def precision_matrix(self) -> Any:
-        """The inverse of the covariance matrix."""
-        eye = ops.broadcast_to(ops.eye(self.event_shape[0], dtype=self._dtype), self.scale_tril.shape)
-        inverse = ops.solve_triangular(self.scale_tril, eye, lower=True)
-        return ops.mT(inverse) @ inverse
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = alias("loc")
+    mode = alias("loc")
 
     @property
     def variance(self) -> Any:
@@ -267,13 +272,8 @@ class LowRankMultivariateNormal(Distribution):
         half = ops.solve_triangular(self._capacitance_tril, turned, lower=True)
         return ops.diag_embed(1 / self.cov_diag) - ops.mT(half) @ half
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = alias("loc")
+    mode = alias("loc")
 
     @property
     def variance(self) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ class lazy(cached_property):
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         super().__init__(enable_grad()(compute))
+
+
+def alias(path: str, doc: str | None = None) -> Any:
+    """A property with the value of another attribute, such as `loc` or `base_dist.loc`."""
+    get = attrgetter(path)
+    return property(lambda self: get(self), doc=doc)
 
 
 def broadcast(name: str, *values: Any) -> list[Any]:

@@ -13,15 +13,14 @@ import gradspec  # noqa: F401 (waits for it)
 from ..special import gammaln as lgamma
 from ..support.dispatch import ops
 from . import constraints
-from .categorical import Categorical
+from .categorical import Categorical, OfCategorical
 from .composite import TransformedDistribution
-from .discrete import _OfOdds
-from .distribution import Distribution
+from .discrete import OfOdds
 from .elementwise_transforms import ExpTransform, SigmoidTransform
-from .numbers import reals
+from .numbers import alias, reals
 
 
-class LogitRelaxedBernoulli(_OfOdds):
+class LogitRelaxedBernoulli(OfOdds):
     """The logit of `RelaxedBernoulli`: (logits + logistic noise) / temperature.
 
     Parameters
@@ -60,20 +59,9 @@ class _Relaxed(TransformedDistribution):
 
     has_rsample: Any = True
 
-    @property
-    def temperature(self) -> Any:
-        """How near the corners the numbers are: the nearer, the lower it is."""
-        return self.base_dist.temperature
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities of the discrete distribution."""
-        return self.base_dist.probs
-
-    @property
-    def logits(self) -> Any:
-        """Logits of the discrete distribution."""
-        return self.base_dist.logits
+    temperature = alias("base_dist.temperature", "How near the corners the numbers are: the nearer, the lower it is.")
+    probs = alias("base_dist.probs", "Probabilities of the discrete distribution.")
+    logits = alias("base_dist.logits", "Logits of the discrete distribution.")
 
 
 class RelaxedBernoulli(_Relaxed):
@@ -102,7 +90,7 @@ class RelaxedBernoulli(_Relaxed):
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits, validate_args), SigmoidTransform(), validate_args)
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OfCategorical):
     """The logarithm of `RelaxedOneHotCategorical`: log_softmax((logits + Gumbel noise) / temperature).
 
     Parameters
@@ -122,7 +110,6 @@ class ExpRelaxedCategorical(Distribution):
     (2,)
     """
 
-    arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
 
@@ -130,30 +117,6 @@ class ExpRelaxedCategorical(Distribution):
         (self.temperature,) = reals("ExpRelaxedCategorical", temperature)
         self._categorical = Categorical(probs, logits, validate_args)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = super().expand(batch_shape, _instance)
-        new._categorical = self._categorical.expand(batch_shape)
-        return new
-
-    @property
-    def _dtype(self) -> Any:
-        return self._categorical._dtype
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of `probs`."""
-        return self._categorical.param_shape
 
     def _draw(self, shape: Any, generator: Any) -> Any:
         noise = ops._standard("gumbel", 0.0, self.logits, shape, generator=generator)
@@ -164,9 +127,6 @@ class ExpRelaxedCategorical(Distribution):
         scores = ops.log_softmax(self.logits - value * self.temperature, -1)
         constant = lgamma(ops.full_like(self.temperature, float(count))) + (count - 1) * ops.log(self.temperature)
         return ops.sum(scores, -1) + constant
-
-    def __repr__(self) -> str:
-        return f"ExpRelaxedCategorical({self._categorical._given}: {tuple(self.param_shape)})"
 
 
 class RelaxedOneHotCategorical(_Relaxed):

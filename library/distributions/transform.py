@@ -10,7 +10,7 @@ from typing import Any
 
 from ..support.dispatch import ops
 from . import constraints
-from .numbers import sum_last
+from .numbers import alias, sum_last
 
 
 class Transform:
@@ -123,17 +123,9 @@ class _Inverse(Transform):
         self._transform = transform
         self.bijective = transform.bijective
 
-    @property
-    def domain(self) -> Any:  # type: ignore[override]
-        return self._transform.codomain
-
-    @property
-    def codomain(self) -> Any:  # type: ignore[override]
-        return self._transform.domain
-
-    @property
-    def sign(self) -> Any:
-        return self._transform.sign
+    domain = alias("_transform.codomain")
+    codomain = alias("_transform.domain")
+    sign = alias("_transform.sign")
 
     @property
     def inv(self) -> Any:

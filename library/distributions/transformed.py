@@ -17,7 +17,7 @@ from .distribution import Distribution
 from .elementwise_transforms import AffineTransform, ExpTransform, PowerTransform
 from .half_line import Exponential, Gamma
 from .interval import Uniform
-from .numbers import broadcast
+from .numbers import alias, broadcast
 from .transforms_of_vectors import StickBreakingTransform
 from .whole_line import EULER, Normal
 
@@ -169,9 +169,7 @@ class Pareto(_Image):
         alpha = ops.where(large, self.alpha, 2.0)
         return ops.where(large, alpha * self.scale / (alpha - 1), math.inf)
 
-    @property
-    def mode(self) -> Any:
-        return self.scale
+    mode = alias("scale")
 
     @property
     def variance(self) -> Any:
@@ -324,12 +322,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand((1,))
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    @property
-    def loc(self) -> Any:
-        """Means of the normal numbers."""
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        """Standard deviations of the normal numbers."""
-        return self.base_dist.base_dist.scale
+    loc = alias("base_dist.base_dist.loc", "Means of the normal numbers.")
+    scale = alias("base_dist.base_dist.scale", "Standard deviations of the normal numbers.")

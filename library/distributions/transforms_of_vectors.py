@@ -11,7 +11,7 @@ from typing import Any
 
 from ..support.dispatch import ops
 from . import constraints
-from .numbers import sum_last
+from .numbers import alias, sum_last
 from .transform import Transform
 
 
@@ -40,9 +40,7 @@ class IndependentTransform(Transform):
     def codomain(self) -> Any:  # type: ignore[override]
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def sign(self) -> Any:
-        return self.base_transform.sign
+    sign = alias("base_transform.sign")
 
     def _call(self, x: Any) -> Any:
         return self.base_transform(x)

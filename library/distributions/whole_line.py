@@ -17,7 +17,7 @@ from ..support.dispatch import ops
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .half_line import Chi2
-from .numbers import broadcast
+from .numbers import alias, broadcast
 
 EULER = 0.57721566490153286
 HALF_LOG_2PI = math.log(2 * math.pi) / 2
@@ -41,13 +41,8 @@ class _LocationScale(Distribution):
     def _z(self, value: Any) -> Any:
         return (value - self.loc) / self.scale
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = alias("loc")
+    mode = alias("loc")
 
 
 class Normal(_LocationScale, ExponentialFamily):
@@ -77,9 +72,7 @@ class Normal(_LocationScale, ExponentialFamily):
     def variance(self) -> Any:
         return self.scale * self.scale
 
-    @property
-    def stddev(self) -> Any:
-        return self.scale
+    stddev = alias("scale")
 
     def _log_prob(self, value: Any) -> Any:
         z = self._z(value)
@@ -283,9 +276,7 @@ class StudentT(Distribution):
     def mean(self) -> Any:
         return ops.where(self.df > 1, self.loc, math.nan)
 
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mode = alias("loc")
 
     @property
     def variance(self) -> Any:
@@ -376,13 +367,8 @@ class VonMises(Distribution):
         turns = ops.floor((drawn.detach() + math.pi) / (2 * math.pi))
         return drawn - 2 * math.pi * turns
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = alias("loc")
+    mode = alias("loc")
 
     @property
     def variance(self) -> Any:

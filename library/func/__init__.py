@@ -57,4 +57,3 @@ __all__ = [
     "SparsePlan", "sparsity", "stack_module_state", "stop_gradient", "switch", "tensor_jacobian_product", "value_and_grad",
     "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
-__dir__ = __all__.copy

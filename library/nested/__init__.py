@@ -22,6 +22,5 @@ __all__ = [
     "NestedTensor", "as_nested_tensor", "embedding", "layer_norm", "linear", "masked_select", "narrow", "nested_tensor",
     "nested_tensor_from_jagged", "scaled_dot_product_attention", "to_padded_tensor", "vmap",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 let_operands_answer(vars(ops).values())

@@ -34,5 +34,4 @@ __all__ = sorted([
     "multi_head_attention_forward", "pack_padded_sequence", "pad", "pad_packed_sequence", "pad_sequence", "rnn_relu",
     "rnn_tanh", "triplet_margin_with_distance_loss", *_operators,
 ])  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

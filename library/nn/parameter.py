@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

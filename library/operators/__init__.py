@@ -16,5 +16,4 @@ from .text import operator
 
 __all__ = ["Argument", "FORMAT", "Facts", "Operator", "REQUIRED", "compiled", "define", "dtype_of", "in_place", "minus", "module",
            "ndim_of", "operator", "ops", "plus", "shape_of", "size_of"]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

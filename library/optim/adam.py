@@ -6,7 +6,7 @@ from typing import Any
 from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real, check_betas, decayed
+from .optimizer import Optimizer, as_given, as_real, begin, decayed
 
 
 class Adam(Optimizer):
@@ -47,16 +47,10 @@ class Adam(Optimizer):
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         super().__init__(params, {**options, "maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        check_betas(group)
-
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
         if not state:
-            state["step"] = ops.zeros((), dtype=float)
-            for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 2 + bool(group["amsgrad"])]:
-                state[name] = ops.zeros(param.shape, dtype=param.dtype)
+            begin(state, param, "exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
         grad = decayed(param, grad, group)
 
         count = state["step"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradspec as gs
 
-from .optimizer import Optimizer, as_given, as_real, check_betas, decayed
+from .optimizer import Optimizer, as_given, as_real, begin, decayed
 
 Params = Iterable[Any]
 
@@ -53,9 +53,7 @@ class Adadelta(Optimizer):
 
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
         if not state:
-            state["step"] = gs.zeros((), dtype=float)
-            for name in ("square_avg", "acc_delta"):
-                state[name] = gs.zeros(param.shape, dtype=param.dtype)
+            begin(state, param, "square_avg", "acc_delta")
         state["step"] += 1
         grad, rho, eps = as_real(decayed(param, grad, group)), group["rho"], group["eps"]
         square, change = as_real(state["square_avg"]), as_real(state["acc_delta"])
@@ -93,16 +91,10 @@ class Adamax(Optimizer):
     ) -> None:  # fmt: skip
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        check_betas(group)
-
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
         (beta1, beta2), grad = group["betas"], as_real(decayed(param, grad, group))
         if not state:
-            state["step"] = gs.zeros((), dtype=float)
-            for name in ("exp_avg", "exp_inf"):
-                state[name] = gs.zeros(param.shape, dtype=param.dtype)
+            begin(state, param, "exp_avg", "exp_inf")
         count, mean, largest = state["step"], as_real(state["exp_avg"]), as_real(state["exp_inf"])
         count += 1
         mean += (1 - beta1) * (grad - mean)
@@ -133,6 +125,7 @@ class NAdam(Optimizer):
 
     elementwise = True
     numbers = ("step", "mu_product")
+    nonnegative = ("momentum_decay",)
 
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -142,17 +135,10 @@ class NAdam(Optimizer):
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay}
         super().__init__(params, {**options, "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        check_betas(group)
-        if not group["momentum_decay"] >= 0:
-            raise ValueError(f"Invalid momentum_decay value: {group['momentum_decay']}")
-
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
         if not state:
-            state["step"], state["mu_product"] = gs.zeros((), dtype=float), gs.ones((), dtype=float)
-            for name in ("exp_avg", "exp_avg_sq"):
-                state[name] = gs.zeros(param.shape, dtype=param.dtype)
+            begin(state, param, "exp_avg", "exp_avg_sq")
+            state["mu_product"] = gs.ones((), dtype=float)
         (beta1, beta2), lr, fading = group["betas"], group["lr"], group["momentum_decay"]
         grad = as_real(decayed(param, grad, group))
         count, product = state["step"], state["mu_product"]
@@ -198,15 +184,9 @@ class RAdam(Optimizer):
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, {**options, "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        check_betas(group)
-
     def update(self, param: gs.Tensor, grad: gs.Tensor, state: dict[str, Any], group: dict[str, Any]) -> gs.Tensor:
         if not state:
-            state["step"] = gs.zeros((), dtype=float)
-            for name in ("exp_avg", "exp_avg_sq"):
-                state[name] = gs.zeros(param.shape, dtype=param.dtype)
+            begin(state, param, "exp_avg", "exp_avg_sq")
         (beta1, beta2), grad = group["betas"], as_real(decayed(param, grad, group))
         count, mean, square = state["step"], as_real(state["exp_avg"]), as_real(state["exp_avg_sq"])
         count += 1

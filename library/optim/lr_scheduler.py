@@ -23,5 +23,4 @@ __all__ = [
     "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau",
     "SequentialLR", "StepLR",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

@@ -74,6 +74,7 @@ class Optimizer:
 
     numbers: tuple[str, ...] = ("step",)  # entries of a parameter's state that are one number, in double precision
     shorter: tuple[str, ...] = ()  # entries with the parameter's dtype and a different shape
+    nonnegative: tuple[str, ...] = ()  # further options that must be 0 or more
     elementwise = False  # whether the `update` of this class is elementwise
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -139,6 +140,12 @@ class Optimizer:
         for name, title in (("lr", "learning rate"), ("weight_decay", "weight_decay value"), ("eps", "epsilon value")):
             if name in group and not group[name] >= 0:
                 raise ValueError(f"Invalid {title}: {group[name]}; it must be 0 or more")
+        for name in self.nonnegative:
+            if not group[name] >= 0:
+                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
+        for i, beta in enumerate(group.get("betas", ())):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         """The step to subtract from a parameter, as a new tensor; `state` is the parameter's own and is changed."""
@@ -337,18 +344,17 @@ def as_given(x: Tensor, like: Tensor) -> Tensor:
     return ops.view_as_complex(x) if like.dtype.kind == "c" else x
 
 
+def begin(state: dict[str, Any], param: Tensor, *names: str) -> None:
+    """Set the step count and the buffers of a parameter without state to zero."""
+    state["step"] = ops.zeros((), dtype=float)
+    state.update({name: ops.zeros(param.shape, dtype=param.dtype) for name in names})
+
+
 def decayed(param: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
     """The gradient plus the gradient of an L2 penalty, unless the weight decay is decoupled."""
     if group["weight_decay"] and not group.get("decoupled_weight_decay"):
         return grad + group["weight_decay"] * param
     return grad
-
-
-def check_betas(group: dict[str, Any]) -> None:
-    """Raise ValueError if one of the two decays is invalid."""
-    for i, beta in enumerate(group["betas"]):
-        if not 0 <= beta < 1:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
 
 
 def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:

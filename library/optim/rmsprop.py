@@ -8,7 +8,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real
+from .optimizer import Optimizer, as_given, as_real, begin
 
 
 class RMSprop(Optimizer):
@@ -33,6 +33,7 @@ class RMSprop(Optimizer):
     """
 
     elementwise = True
+    nonnegative = ("momentum", "alpha")
 
     def __init__(
         self,
@@ -49,19 +50,10 @@ class RMSprop(Optimizer):
         options = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
         super().__init__(params, {**options, "centered": centered, "maximize": maximize})
 
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        for name in ("momentum", "alpha"):
-            if not group[name] >= 0:
-                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
-
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         if not state:
-            state["step"] = ops.zeros((), dtype=float)
-            state["square_avg"] = ops.zeros(param.shape, dtype=param.dtype)
-            for name, wanted in (("momentum_buffer", group["momentum"]), ("grad_avg", group["centered"])):
-                if wanted:
-                    state[name] = ops.zeros(param.shape, dtype=param.dtype)
+            wanted = {"square_avg": True, "momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
+            begin(state, param, *(name for name in wanted if wanted[name]))
         if "step" in state:  # older files lack it
             state["step"] += 1
         if group["weight_decay"]:
@@ -103,6 +95,7 @@ class Adagrad(Optimizer):
     """
 
     elementwise = True
+    nonnegative = ("lr_decay", "initial_accumulator_value")
 
     def __init__(
         self,
@@ -117,12 +110,6 @@ class Adagrad(Optimizer):
     ) -> None:
         options = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
         super().__init__(params, {**options, "initial_accumulator_value": initial_accumulator_value, "maximize": maximize})
-
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        for name in ("lr_decay", "initial_accumulator_value"):
-            if not group[name] >= 0:
-                raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
 
     def takes_rows(self, group: dict[str, Any]) -> bool:
         return not group["weight_decay"]

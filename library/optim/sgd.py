@@ -30,6 +30,7 @@ class SGD(Optimizer):
     """
 
     elementwise = True
+    nonnegative = ("momentum",)
 
     def __init__(
         self,
@@ -47,8 +48,6 @@ class SGD(Optimizer):
 
     def check_options(self, group: dict[str, Any]) -> None:
         super().check_options(group)
-        if not group["momentum"] >= 0:
-            raise ValueError(f"Invalid momentum value: {group['momentum']}; it must be 0 or more")
         if group["nesterov"] and (group["momentum"] == 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, check_betas
+from .optimizer import Optimizer
 
 
 class SparseAdam(Optimizer):
@@ -47,10 +47,6 @@ class SparseAdam(Optimizer):
         if not eps > 0:
             raise ValueError(f"Invalid epsilon value: {eps}")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-
-    def check_options(self, group: dict[str, Any]) -> None:
-        super().check_options(group)
-        check_betas(group)
 
     def takes_rows(self, group: dict[str, Any]) -> bool:
         return True

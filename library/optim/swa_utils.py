@@ -28,7 +28,6 @@ __all__ = [
     "get_swa_multi_avg_fn",
     "update_bn",
 ]
-__dir__ = __all__.copy
 answer(__name__)
 
 Average = Callable[[Any, Any, Any], Any]

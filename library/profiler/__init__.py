@@ -14,5 +14,4 @@ from .session import kineto_available
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
            "supported_activities", "tensorboard_trace_handler"]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

@@ -20,7 +20,6 @@ from .draws import *  # noqa: F403
 from .keys import *  # noqa: F403
 
 __all__ = sorted({"Generator", "default_rng", "manual_seed", "seed", *_random.__all__, *draws.__all__, *keys.__all__})
-__dir__ = __all__.copy
 answer(__name__)
 seed = manual_seed
 

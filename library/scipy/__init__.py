@@ -48,4 +48,3 @@ else:
     __getattr__ = later(__name__, {"": _modules})
 
 __all__ = ["Objective", "objective", *_modules]
-__dir__ = __all__.copy

@@ -2,10 +2,7 @@
 
 import gradspec  # noqa: F401 (waits for it)
 
-from ..support.lazy_import import answer
 from .without import add_without_derivative
 
 __all__: list[str] = []
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

@@ -259,7 +259,22 @@ def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None, par
         result[known] = found
         return result
 
-    values = elementwise(of_arrays, dtype)
+    words = f"scipy.special.{name} has no derivative in its argument {{}} here; pass it as a number, or detached"
+    return with_slopes(elementwise(of_arrays, dtype), slopes, words)
+
+
+def with_slopes(values: Callable[..., Any], slopes: Sequence[Callable[..., Any] | None], words: str = "") -> Callable[..., Any]:
+    """A function of tensors with given values, and with a derivative by each argument.
+
+    Parameters
+    ----------
+    values : callable
+        Takes the arguments, returns a Tensor without a derivative.
+    slopes : sequence of callable or None
+        As for `smooth`.
+    words : str
+        The message of a refused derivative, with the argument's place for {}.
+    """
 
     @custom_jvp
     def function(arguments: Any) -> Any:
@@ -274,8 +289,7 @@ def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None, par
             if is_zero(tangent):
                 continue
             if slope is None:
-                words = f"scipy.special.{name} has no derivative in its argument {place} here; pass it as a number, or detached"
-                moved = moved + refused_along([tangent], ops.zeros_like(value), words)
+                moved = moved + refused_along([tangent], ops.zeros_like(value), words.format(place))
             else:
                 moved = moved + slope(value, *arguments) * tangent
         return value, moved

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.conversion import asarray
 from ..core.tensor import TensorBase
+from ..support.lazy_import import answer
 from ..support.pytree import flatten, rebuild
 from .tables import REFUSED, TOOLS, VALUES
 from .values import must_be_constant, refused
@@ -125,7 +126,9 @@ def without_derivative(module: str) -> dict[str, Callable[..., Any]]:
 
 
 def add_without_derivative(names: dict[str, Any]) -> None:
-    """Add the names that the tables explain to the namespace of a submodule, and to its `__all__`."""
+    """Add the names that the tables explain to the namespace of a submodule, and to its `__all__`; `answer` for other names."""
     found = without_derivative(names["__name__"].partition(".scipy.")[2])
     names.update(found)
     names["__all__"] = sorted([*names["__all__"], *found])
+    if "__getattr__" not in names:  # of `later`
+        answer(names["__name__"])

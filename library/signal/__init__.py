@@ -12,4 +12,3 @@ else:
     __getattr__ = later(__name__, {"": ("windows",)})
 
 __all__ = ["windows"]
-__dir__ = __all__.copy

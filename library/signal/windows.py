@@ -18,7 +18,6 @@ __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",
     "nuttall",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -13,5 +13,4 @@ __all__ = [
     "SparseTensor", "addmm", "coo", "csr", "from_dense", "from_scipy", "log_softmax", "matmul", "mm", "multiply", "sampled_addmm",
     "softmax", "sparse_coo_tensor", "sparse_csr_tensor", "spsolve", "sum",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

@@ -47,10 +47,7 @@ def matmul(a: Any, b: Any) -> Any:
     >>> gs.sparse.matmul(sp.csr_array([[0.0, 3.0], [1.0, 0.0]]), x)
     tensor([6., 1.], grad_fn=<SqueezeBackward>)
     """
-    left, right = known(a), known(b)
-    if left is NotImplemented or right is NotImplemented or not _one_is_sparse(left, right):
-        raise TypeError(f"matmul: expected a sparse matrix and another operand, got {type(a).__name__} and {type(b).__name__}")
-    return sparse_tensor.matmul(left, right)
+    return sparse_tensor.matmul(*_operands("matmul", a, b))
 
 
 def multiply(a: Any, b: Any) -> SparseTensor:
@@ -65,14 +62,17 @@ def multiply(a: Any, b: Any) -> SparseTensor:
     -------
     SparseTensor
     """
-    left, right = known(a), known(b)
-    if left is NotImplemented or right is NotImplemented or not _one_is_sparse(left, right):
-        raise TypeError(f"multiply: expected a sparse matrix and another operand, got {type(a).__name__} and {type(b).__name__}")
+    left, right = _operands("multiply", a, b)
     return left * right if isinstance(left, SparseTensor) else right * left
 
 
-def _one_is_sparse(a: Any, b: Any) -> bool:
-    return isinstance(a, SparseTensor) or isinstance(b, SparseTensor)
+def _operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands; at least one is sparse."""
+    found = known(a), known(b)
+    are_sparse = [isinstance(one, SparseTensor) for one in found]
+    if any(one is NotImplemented for one in found) or not any(are_sparse):
+        raise TypeError(f"{name}: expected a sparse matrix and another operand, got {type(a).__name__} and {type(b).__name__}")
+    return found
 
 
 def mm(mat1: Any, mat2: Any) -> Any:

@@ -10,6 +10,13 @@ from typing import Any
 from ..core.conversion import asarray
 from ..support.dispatch import ops
 
+__all__ = [
+    "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
+    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p",
+    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
+]  # fmt: skip
+
 
 def _polynomial(x: Any, n: Any, first: Callable[[Any], Any], following: Callable[[Any, int, Any, Any], Any]) -> Any:
     """The polynomial of degree `n` from the polynomials of degrees 0, which is 1, and 1; 0 for a negative degree."""

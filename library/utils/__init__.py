@@ -16,4 +16,3 @@ else:
     __getattr__ = later(__name__, {"": ("checkpoint", "data")})
 
 __all__ = ["checkpoint", "data"]
-__dir__ = __all__.copy

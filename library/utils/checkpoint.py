@@ -13,5 +13,4 @@ from ..support.lazy_import import answer
 
 __all__ = ["CheckpointError", "GraphExecGroup", "checkpoint", "checkpoint_sequential", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

@@ -1,8 +1,8 @@
 """Lazy imports: import rarely used names on first use, so that they do not slow down the import of the package.
 
-Defines the `__getattr__` (PEP 562) of packages with such names, and of all namespaces, which suggest a replacement for a missing
-name.  In a module with `__getattr__` every lookup of a name is slower, even of an existing one: Python's specialised instruction
-for module attributes does not handle such modules.
+Defines `__getattr__` and `__dir__` (PEP 562) of packages with such names, and of all namespaces, which suggest a replacement for
+a missing name.  In a module with `__getattr__` every lookup of a name is slower, even of an existing one: Python's specialised
+instruction for module attributes does not handle such modules.
 """
 
 import sys
@@ -25,6 +25,7 @@ def later(package, places, rest=None, names=()):
         The public names beside those; if given, `__all__` of the package is computed on first use.
     """
     owners = {name: module for module, names in places.items() for name in names}
+    list_names(package)
 
     def __getattr__(name):
         if name not in owners:
@@ -61,7 +62,7 @@ def elsewhere(package, name):
 
 
 def answer(package, computed=None):
-    """Have a namespace without lazy names suggest replacements for missing ones.
+    """Have a namespace without lazy names list `__all__` in `dir()`, and suggest replacements for missing names.
 
     This is a call instead of a `__getattr__` in the source, because type checkers would then accept every name.
 
@@ -77,7 +78,14 @@ def answer(package, computed=None):
             return computed[name]()
         raise missing(package, name)
 
+    list_names(package)
     vars(sys.modules[package])["__getattr__"] = __getattr__
+
+
+def list_names(package):
+    """Have `dir()` of a module list `__all__`, if it has that."""
+    module = sys.modules[package]
+    vars(module).setdefault("__dir__", lambda: list(getattr(module, "__all__", vars(module))))
 
 
 def missing(package, name):

@@ -71,5 +71,4 @@ __all__ = [
     "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "Upsample",
     "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)

@@ -15,6 +15,10 @@ from .module import Module
 from .operator import Operator
 
 
+class _InPlace(Operator):
+    inplace: bool = False
+
+
 class CELU(Operator, call=F.celu, shown="alpha"):
     """x if positive, else alpha * (exp(x / alpha) - 1)."""
 
@@ -47,16 +51,12 @@ class Hardshrink(Operator, call=F.hardshrink, shown="*lambd"):
     lambd: float = 0.5
 
 
-class Hardsigmoid(Operator, call=F.hardsigmoid):
+class Hardsigmoid(_InPlace, call=F.hardsigmoid):
     """x / 6 + 1/2, clamped to [0, 1]."""
 
-    inplace: bool = False
 
-
-class Hardswish(Operator, call=F.hardswish):
+class Hardswish(_InPlace, call=F.hardswish):
     """x times hardsigmoid of x."""
-
-    inplace: bool = False
 
 
 class Hardtanh(Operator, call=F.hardtanh, shown="min_val max_val"):
@@ -78,10 +78,8 @@ class LogSigmoid(Operator, call=F.logsigmoid):
     """Logarithm of the sigmoid."""
 
 
-class Mish(Operator, call=F.mish):
+class Mish(_InPlace, call=F.mish):
     """x times tanh of softplus of x."""
-
-    inplace: bool = False
 
 
 class RReLU(Operator, call=F.rrelu, trains=True, shown="lower upper"):
@@ -92,28 +90,20 @@ class RReLU(Operator, call=F.rrelu, trains=True, shown="lower upper"):
     inplace: bool = False
 
 
-class ReLU(Operator, call=F.relu):
+class ReLU(_InPlace, call=F.relu):
     """x if positive, else 0."""
 
-    inplace: bool = False
 
-
-class ReLU6(Operator, call=F.relu6):
+class ReLU6(_InPlace, call=F.relu6):
     """x, clamped to [0, 6]."""
 
-    inplace: bool = False
 
-
-class SELU(Operator, call=F.selu):
+class SELU(_InPlace, call=F.selu):
     """ELU with the two constants that preserve mean and variance."""
 
-    inplace: bool = False
 
-
-class SiLU(Operator, call=F.silu):
+class SiLU(_InPlace, call=F.silu):
     """x times its sigmoid."""
-
-    inplace: bool = False
 
 
 class Sigmoid(Operator, call=F.sigmoid):
@@ -156,30 +146,23 @@ class Threshold(Operator, call=F.threshold, shown="threshold value"):
 class _Softmax(Operator):
     """A softmax along an axis; the default axis is PyTorch's: axis 0 for 0, 1 and 3 axes, axis 1 otherwise."""
 
-    def _axis(self, x: Any) -> int:
-        dim = getattr(self, "dim", None)
-        return dim if dim is not None else 0 if gs.asarray(x).ndim in (0, 1, 3) else 1
+    dim: int | None = None
 
-    def forward(self, *inputs: Any) -> Any:
-        return self._call(inputs[0], axis=self._axis(inputs[0]))
+    def forward(self, x: Any) -> Any:
+        axis = self.dim if self.dim is not None else 0 if gs.asarray(x).ndim in (0, 1, 3) else 1
+        return self._call(x, axis=axis)
 
 
 class LogSoftmax(_Softmax, call=F.log_softmax, shown="dim"):
     """Logarithm of the softmax."""
 
-    dim: int | None = None
-
 
 class Softmax(_Softmax, call=F.softmax, shown="dim"):
     """exp(x), divided by its sum along an axis."""
 
-    dim: int | None = None
-
 
 class Softmin(_Softmax, call=F.softmin, shown="dim"):
     """Softmax of -x."""
-
-    dim: int | None = None
 
 
 class Softmax2d(Operator, call=F.softmax):

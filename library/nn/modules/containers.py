@@ -8,13 +8,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, Self, overload
 
 from .module import Module
 from .tree import counted
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 def place(index: Any, count: int) -> int:

@@ -6,16 +6,13 @@ Defines ParameterList and ParameterDict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, Self, overload
 
 import gradspec as gs
 
 from ..parameter import Parameter
 from .containers import place
 from .module import Module
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class _Held(Module):

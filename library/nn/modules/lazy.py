@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import gradspec as gs
 
@@ -16,9 +16,6 @@ from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2
 from .linear import Linear
 from .module import Module
 from .normalisation import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class LazyModuleMixin(Module):

@@ -193,24 +193,21 @@ class MultiLabelSoftMarginLoss(_Weighed, call=F.multilabel_soft_margin_loss):
     """The mean over classes of the binary cross entropy of logits."""
 
 
-class NLLLoss(_Loss, call=F.nll_loss, held="weight"):
+class _OfClasses(_Loss, held="weight"):
+    weight: gs.Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class NLLLoss(_OfClasses, call=F.nll_loss):
     """The negative log-probability of the target: x contains log-probabilities, with classes along axis 1."""
 
-    weight: gs.Tensor | None = None
-    size_average: bool | None = None
-    ignore_index: int = -100
-    reduce: bool | None = None
-    reduction: str = "mean"
 
-
-class CrossEntropyLoss(_Loss, call=F.cross_entropy, held="weight"):
+class CrossEntropyLoss(_OfClasses, call=F.cross_entropy):
     """Cross entropy of logits, with classes along axis 1, and class indices or probabilities as target."""
 
-    weight: gs.Tensor | None = None
-    size_average: bool | None = None
-    ignore_index: int = -100
-    reduce: bool | None = None
-    reduction: str = "mean"
     label_smoothing: float = 0.0
 
 
@@ -240,13 +237,10 @@ class MarginRankingLoss(_Margin, call=F.margin_ranking_loss):
     """Hinge loss with `margin` for the first number to exceed the second, or the reverse if the target is -1."""
 
 
-class HingeEmbeddingLoss(_Loss, call=F.hinge_embedding_loss):
+class HingeEmbeddingLoss(_Margin, call=F.hinge_embedding_loss):
     """x if the target is 1; if it is -1, `margin` minus x, clamped at 0."""
 
     margin: float = 1.0
-    size_average: bool | None = None
-    reduce: bool | None = None
-    reduction: str = "mean"
 
 
 class TripletMarginLoss(_Loss, call=F.triplet_margin_loss):

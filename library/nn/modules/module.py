@@ -6,7 +6,7 @@ Defines the attributes of a module, their registration, and conversions of all p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from .hooks import (
     register_module_parameter_registration_hook,
 )
 from .state import Stateful
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",

@@ -74,22 +74,19 @@ class AvgPool1d(_Pool, call=F.avg_pool1d, shown="kernel_size stride padding"):
             setattr(self, name, repeated(getattr(self, name), 1))
 
 
-class AvgPool2d(_Pool, call=F.avg_pool2d, shown="kernel_size stride padding"):
+class _AvgPool(_Pool):
+    padding: Size = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class AvgPool2d(_AvgPool, call=F.avg_pool2d, shown="kernel_size stride padding"):
     """The mean of each window of images."""
 
-    padding: Size = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
-    divisor_override: int | None = None
 
-
-class AvgPool3d(_Pool, call=F.avg_pool3d, shown="kernel_size stride padding"):
+class AvgPool3d(_AvgPool, call=F.avg_pool3d, shown="kernel_size stride padding"):
     """The mean of each window of volumes."""
-
-    padding: Size = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
-    divisor_override: int | None = None
 
 
 class _LPPool(Operator):

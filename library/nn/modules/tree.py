@@ -6,15 +6,13 @@ Holds the three dictionaries of a module, and defines the iterators over them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import gradspec as gs
 
 from ..parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from .module import Module
 
 T = TypeVar("T")

@@ -31,4 +31,3 @@ __all__ = sorted([
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
     "vector_to_parameters", *_namespaces, *_fused, *_norms,
 ])  # fmt: skip
-__dir__ = __all__.copy

@@ -15,7 +15,6 @@ from ..modules import Module
 from ..parameter import Parameter
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -15,7 +15,6 @@ from ..parameter import Parameter
 from .parametrizations import norm_except, rows_first
 
 __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

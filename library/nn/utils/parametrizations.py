@@ -16,7 +16,6 @@ from ..modules import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Module
 from . import parametrize
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

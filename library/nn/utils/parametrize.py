@@ -20,7 +20,6 @@ __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
     "type_before_parametrizations",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -32,7 +32,6 @@ __all__ = [
     "RandomUnstructured", "custom_from_mask", "global_unstructured", "identity", "is_pruned", "l1_unstructured", "ln_structured",
     "random_structured", "random_unstructured", "remove",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -192,6 +192,10 @@ class _Amount(BasePruningMethod):
             raise ValueError(f"amount={amount} should either be a float in the range [0.0, 1.0] or a non-negative integer")
         self.amount = amount
 
+    def importances(self, t: gs.Tensor) -> np.ndarray:
+        """A number for each element or slice; the least ones are pruned."""
+        raise NotImplementedError
+
     def count(self, size: int) -> int:
         """The number to prune of `size` elements or slices."""
         if not isinstance(self.amount, (int, np.integer)):
@@ -203,9 +207,6 @@ class _Amount(BasePruningMethod):
 
 class _Unstructured(_Amount):
     PRUNING_TYPE = "unstructured"
-
-    def importances(self, t: gs.Tensor) -> np.ndarray:
-        raise NotImplementedError
 
     def compute_mask(self, t: gs.Tensor, default_mask: gs.Tensor) -> gs.Tensor:
         mask = default_mask.clone()
@@ -244,9 +245,6 @@ class _Structured(_Amount):
     def __init__(self, amount: float, dim: int = -1) -> None:
         super().__init__(amount)
         self.dim = dim
-
-    def importances(self, t: gs.Tensor) -> np.ndarray:
-        raise NotImplementedError
 
     def compute_mask(self, t: gs.Tensor, default_mask: gs.Tensor) -> gs.Tensor:
         if t.ndim <= 1:

@@ -14,7 +14,6 @@ __all__ = [
     "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
     "unpack_sequence",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -11,7 +11,6 @@ from ...support.lazy_import import answer
 from ..modules import Module
 
 __all__ = ["functional_call"]
-__dir__ = __all__.copy
 answer(__name__)
 
 

@@ -13,4 +13,3 @@ else:
     __getattr__ = later(__name__, {"": ("hierarchy", "vq")})
 
 __all__ = ["hierarchy", "vq"]
-__dir__ = __all__.copy

@@ -6,7 +6,6 @@ import gradspec  # noqa: F401 (waits for it)
 
 from ...generated.ops import where
 from ...support.dispatch import ops
-from ...support.lazy_import import answer
 from ..values import reals
 from ..without import add_without_derivative
 
@@ -20,5 +19,3 @@ def whiten(obs: Any, check_finite: bool | None = None) -> Any:
 
 __all__ = ["whiten"]
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

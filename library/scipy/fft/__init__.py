@@ -12,10 +12,7 @@ from .cosine_sine import *  # noqa: F403
 from .hankel import *  # noqa: F403
 from ..values import in_given_precision
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = sorted([*_operators.__all__, *cosine_sine.__all__, *hankel.__all__])
 in_given_precision(globals(), ["fht", "ifht"])
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

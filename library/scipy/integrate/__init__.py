@@ -10,12 +10,9 @@ from .ivp import odeint, solve_ivp
 from .quadrature import dblquad, fixed_quad, nquad, quad, quad_vec, tplquad
 from .sampled import cumulative_simpson, cumulative_trapezoid, romb, simpson, trapezoid
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = [
     "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "odeint", "quad", "quad_vec", "romb",
     "simpson", "solve_bvp", "solve_ivp", "tplquad", "trapezoid",
 ]  # fmt: skip
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

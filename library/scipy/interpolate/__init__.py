@@ -11,7 +11,6 @@ from .grids import RegularGridInterpolator, interp1d, interpn
 from .piecewise import PPoly
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, RBFInterpolator, griddata
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = [
     "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "LinearNDInterpolator", "NearestNDInterpolator",
@@ -20,5 +19,3 @@ __all__ = [
     "pchip_interpolate", "splev", "splint",
 ]  # fmt: skip
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

@@ -13,7 +13,7 @@ import numpy as np
 from ...support.dispatch import ops
 from ...transforms.batching.level_tensor import LevelTensor
 from ..optimize import minimize_scalar
-from .piecewise import floats, refuse_unsorted
+from .piecewise import along, arranged, floats, folded, refuse_unsorted
 
 __all__ = ["BSpline", "make_interp_spline", "make_smoothing_spline", "splev", "splint"]
 
@@ -79,13 +79,7 @@ class BSpline:
         """
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         x = floats(x)
-        places = ops.reshape(x, (-1,))
-        first, last = self.t[self.k], self.t[self.n]
-        outside = None
-        if extrapolate == "periodic":
-            places = first + ops.remainder(places - first, last - first)
-        elif not extrapolate:
-            outside = ~((places >= first) & (places <= last))
+        places, outside = folded(ops.reshape(x, (-1,)), self.t[self.k], self.t[self.n], extrapolate)
         i = self.interval(places)
         spline = self.derivative(nu) if nu else self
         shift = self.k - spline.k  # a derivative has fewer knots in front
@@ -93,9 +87,8 @@ class BSpline:
         if nu > self.k:
             value = ops.zeros_like(value)
         if outside is not None:
-            value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), math.nan, value)
-        value = ops.reshape(value, (*x.shape, *value.shape[1:]))
-        return ops.moveaxis(value, tuple(range(x.ndim)), tuple(range(self.axis, self.axis + x.ndim)))
+            value = ops.where(along(outside, value), math.nan, value)
+        return arranged(value, x.shape, self.axis)
 
     def interval(self, places: Any) -> Any:
         """The index of the knot before each point, counting only nonempty intervals."""
@@ -116,8 +109,7 @@ class BSpline:
 
     def _slope(self) -> BSpline:
         t, c, k = self.t, self.rows(), self.k
-        wide = t[k + 1 : k + self.n] - t[1 : self.n]
-        apart = ops.reshape(wide, (-1,) + (1,) * (c.ndim - 1))
+        apart = along(t[k + 1 : k + self.n] - t[1 : self.n], c)
         slopes = ops.where(apart > 0, k * (c[1:] - c[:-1]) / ops.where(apart > 0, apart, 1.0), 0.0)
         return BSpline(t[1:-1], ops.moveaxis(slopes, 0, self.axis), k - 1, self.extrapolate, self.axis)
 
@@ -130,7 +122,7 @@ class BSpline:
 
     def _integral(self) -> BSpline:
         t, c, k = self.t, self.rows(), self.k
-        wide = ops.reshape(t[k + 1 : k + 1 + self.n] - t[: self.n], (-1,) + (1,) * (c.ndim - 1))
+        wide = along(t[k + 1 : k + 1 + self.n] - t[: self.n], c)
         sums = ops.cumsum(c * wide, 0) / (k + 1)
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
         knots = ops.concat([t[:1], t, t[-1:]])
@@ -168,7 +160,7 @@ def _de_boor(t: Any, c: Any, k: int, i: Any, x: Any) -> Any:
     for r in range(1, k + 1):
         for j in range(k, r - 1, -1):
             low, high = t[i + j - k], t[i + j + 1 - r]
-            share = ops.reshape((x - low) / (high - low), (-1,) + (1,) * (c.ndim - 1))
+            share = along((x - low) / (high - low), c)
             parts[j] = (1 - share) * parts[j - 1] + share * parts[j]
     return parts[k]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...support.dispatch import ops
-from .piecewise import PPoly, floats, refuse_unsorted
+from .piecewise import PPoly, along, floats, refuse_unsorted
 
 __all__ = ["Akima1DInterpolator", "CubicHermiteSpline", "CubicSpline", "PchipInterpolator", "pchip_interpolate"]
 
@@ -28,7 +28,7 @@ class _Cubic(PPoly):
             raise ValueError(f"{caller}: y must have as many elements as x along its axis {axis}: {x.size}, got shape {y.shape}")
         axis %= y.ndim
         y = ops.moveaxis(y, axis, 0)
-        h = _along(x[1:] - x[:-1], y)
+        h = along(x[1:] - x[:-1], y)
         m = (y[1:] - y[:-1]) / h
         s = self.slopes(x, y, h, m)
         bend = (s[:-1] + s[1:] - 2 * m) / h
@@ -36,10 +36,6 @@ class _Cubic(PPoly):
 
     def slopes(self, x: Any, y: Any, h: Any, m: Any) -> Any:
         raise NotImplementedError
-
-
-def _along(x: Any, y: Any) -> Any:
-    return ops.reshape(x, (-1,) + (1,) * (y.ndim - 1))
 
 
 class CubicHermiteSpline(_Cubic):

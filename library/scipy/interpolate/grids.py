@@ -15,7 +15,7 @@ from ...support.dispatch import ops
 from ...transforms.batching.level_tensor import LevelTensor
 from .bsplines import BSpline, make_interp_spline
 from .cubic import PchipInterpolator
-from .piecewise import floats, interval, refuse_unsorted
+from .piecewise import along, arranged, floats, interval, refuse_unsorted
 
 __all__ = ["RegularGridInterpolator", "interp1d", "interpn"]
 
@@ -92,9 +92,8 @@ class interp1d:
                     raise ValueError("interp1d: A value in x is outside the interpolation range; give fill_value, or "
                                      "bounds_error=False")  # fmt: skip
             for outside, fill in zip((below, above), self.fill_value):
-                value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), floats(fill), value)
-        value = ops.reshape(value, (*x.shape, *value.shape[1:]))
-        return ops.moveaxis(value, tuple(range(x.ndim)), tuple(range(self.axis, self.axis + x.ndim)))
+                value = ops.where(along(outside, value), floats(fill), value)
+        return arranged(value, x.shape, self.axis)
 
     def near(self, places: Any) -> Any:
         """Values of neighbours, or on the line between them."""
@@ -102,7 +101,7 @@ class interp1d:
         fixed, at = x.detach(), places.detach()
         if self.kind == "linear":
             i = ops.clip(ops.searchsorted(fixed, at, side="left") - 1, 0, x.size - 2)
-            share = ops.reshape((places - x[i]) / (x[i + 1] - x[i]), (-1,) + (1,) * (y.ndim - 1))
+            share = along((places - x[i]) / (x[i + 1] - x[i]), y)
             return y[i] + share * (y[i + 1] - y[i])
         if self.kind in ("nearest", "nearest-up"):
             i = ops.searchsorted((fixed[1:] + fixed[:-1]) / 2, at, side="left" if self.kind == "nearest" else "right")
@@ -197,7 +196,7 @@ class RegularGridInterpolator:
             if not isinstance(outside, LevelTensor) and outside.numpy().any():
                 raise ValueError("RegularGridInterpolator: one of the requested xi is out of bounds; say bounds_error=False")
         elif self.fill_value is not None:
-            value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), floats(self.fill_value), value)
+            value = ops.where(along(outside, value), floats(self.fill_value), value)
         return ops.reshape(value, (*shape, *value.shape[1:]))
 
     def corners(self, places: list, method: str) -> Any:
@@ -212,7 +211,7 @@ class RegularGridInterpolator:
             for up, share in zip(corner, shares):
                 weight = weight * (share if up else 1 - share)
             value = self.values[tuple(i + up for i, up in zip(low, corner))]
-            total = total + ops.reshape(weight, (-1,) + (1,) * (value.ndim - 1)) * value
+            total = total + along(weight, value) * value
         return total
 
     def monotone(self, places: list) -> Any:

@@ -40,6 +40,24 @@ def interval(x: Any, places: Any) -> Any:
     return ops.clip(ops.searchsorted(x.detach(), places.detach(), side="right") - 1, 0, x.size - 2)
 
 
+def along(x: Any, like: Any) -> Any:
+    """A vector along the first axis of an array with the axes of `like`."""
+    return ops.reshape(x, (-1,) + (1,) * (like.ndim - 1))
+
+
+def folded(places: Any, first: Any, last: Any, extrapolate: Any) -> tuple[Any, Any]:
+    """Points moved into one period, and a mask of points without a value."""
+    if extrapolate == "periodic":
+        return first + ops.remainder(places - first, last - first), None
+    return places, None if extrapolate else ~((places >= first) & (places <= last))
+
+
+def arranged(value: Any, shape: tuple, axis: int) -> Any:
+    """Values at a vector of points, with the axes of the points in place of the interpolated axis."""
+    value = ops.reshape(value, (*shape, *value.shape[1:]))
+    return ops.moveaxis(value, tuple(range(len(shape))), tuple(range(axis, axis + len(shape))))
+
+
 class PPoly:
     """A piecewise polynomial: the sum of c[j] (places - x[i])**(k - j) from x[i] to x[i + 1]; see `scipy.interpolate.PPoly`.
 
@@ -85,13 +103,13 @@ class PPoly:
         i = interval(self.x, places)
         value = self.pieces(i, places, nu)
         if outside is not None:
-            value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), math.nan, value)
-        return self.arranged(value, x.shape)
+            value = ops.where(along(outside, value), math.nan, value)
+        return arranged(value, x.shape, self.axis)
 
     def pieces(self, i: Any, places: Any, nu: int) -> Any:
         """The values of pieces at points, by Horner's rule: rows."""
         degree = len(self.c) - 1
-        t = ops.reshape(places - self.x[i], (-1,) + (1,) * (self.c.ndim - 2))
+        t = along(places - self.x[i], self.c[0])
         value: Any = None
         for j in range(degree + 1 - nu):
             power = degree - j
@@ -101,17 +119,10 @@ class PPoly:
 
     def folded(self, places: Any, extrapolate: Any) -> tuple[Any, Any]:
         """Points moved into one period, and a mask of points without a value."""
-        first, last = self.ends()
-        if extrapolate == "periodic":
-            return first + ops.remainder(places - first, last - first), None
-        return places, None if extrapolate else ~((places >= first) & (places <= last))
+        return folded(places, *self.ends(), extrapolate)
 
     def ends(self) -> tuple[Any, Any]:
         return self.x[0], self.x[-1]
-
-    def arranged(self, value: Any, shape: tuple) -> Any:
-        value = ops.reshape(value, (*shape, *value.shape[1:]))
-        return ops.moveaxis(value, tuple(range(len(shape))), tuple(range(self.axis, self.axis + len(shape))))
 
     def derivative(self, nu: int = 1) -> PPoly:
         """The derivative of order `nu` as a piecewise polynomial; an antiderivative if `nu` is negative."""
@@ -132,7 +143,7 @@ class PPoly:
 
     def _integral(self) -> PPoly:
         degree = len(self.c) - 1
-        whole = ops.reshape(self.x[1:] - self.x[:-1], (-1,) + (1,) * (self.c.ndim - 2))
+        whole = along(self.x[1:] - self.x[:-1], self.c[0])
         raised = [self.c[j] / (degree + 1 - j) for j in range(degree + 1)]
         area: Any = 0.0
         for c in raised:

@@ -11,9 +11,6 @@ from .factorizations import *  # noqa: F403
 from .matrix_functions import *  # noqa: F403
 from .special_matrices import *  # noqa: F403
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = sorted(name for part in (equations, factorizations, matrix_functions, special_matrices) for name in part.__all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

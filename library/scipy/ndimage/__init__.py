@@ -19,7 +19,6 @@ from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filt
 from .ranks import rank_filter
 from ..values import in_given_precision
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = [
     *fourier.__all__, *measurements.__all__,
@@ -34,5 +33,3 @@ __all__ = [
 
 in_given_precision(globals(), __all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

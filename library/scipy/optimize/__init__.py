@@ -11,7 +11,6 @@ from .minimizing import basinhopping, differential_evolution, dual_annealing, mi
 from .programs import linear_sum_assignment, linprog
 from .roots import bisect, brenth, brentq, fixed_point, fsolve, newton, ridder, root, root_scalar, toms748
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = [
     "basinhopping", "bisect", "brenth", "brentq", "curve_fit", "differential_evolution", "dual_annealing", "fixed_point",
@@ -19,5 +18,3 @@ __all__ = [
     "nnls", "ridder", "root", "root_scalar", "rosen", "shgo", "toms748",
 ]  # fmt: skip
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

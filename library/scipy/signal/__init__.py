@@ -17,7 +17,6 @@ from .waves import *  # noqa: F403
 from .windows import get_window
 from ..values import in_given_precision
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = [
     *waves.__all__,
@@ -28,5 +27,3 @@ __all__ = [
 ]  # fmt: skip
 in_given_precision(globals(), __all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

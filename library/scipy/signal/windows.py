@@ -23,7 +23,6 @@ __all__ = [
     "flattop", "gaussian", "general_cosine", "general_gaussian", "general_hamming", "get_window", "hamming", "hann", "kaiser",
     "kaiser_bessel_derived", "lanczos", "nuttall", "parzen", "taylor", "triang", "tukey",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
 
 

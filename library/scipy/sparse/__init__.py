@@ -15,4 +15,3 @@ else:
 
 __all__ = ["csgraph", "linalg"]
 add_without_derivative(globals())
-__dir__ = __all__.copy

@@ -22,7 +22,6 @@ from ...func import vjp
 from ...func.implicit import by_solve, linear_residual
 from ...func.solutions import solved
 from ...support.dispatch import ops
-from ...support.lazy_import import answer
 from ..optimize.attached import gated, number, numbers, refuse
 from ..values import in_given_precision
 from ..without import add_without_derivative
@@ -268,5 +267,3 @@ def lsmr(
 
 in_given_precision(globals(), __all__)
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

@@ -16,4 +16,3 @@ else:
 
 __all__ = ["distance", "distance_matrix", "geometric_slerp", "minkowski_distance", "minkowski_distance_p", "transform"]
 add_without_derivative(globals())
-__dir__ = __all__.copy

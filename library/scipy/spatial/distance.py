@@ -20,7 +20,6 @@ from ...generated.ops import abs, amax, sqrt, where
 from ...linalg import inv
 from ...special import rel_entr
 from ...support.dispatch import ops
-from ...support.lazy_import import answer
 from ..values import reals
 from ..without import add_without_derivative
 
@@ -35,9 +34,9 @@ def _root(x: Any, exponent: float = 0.5) -> Any:
     return where(zero, 0.0 * x, where(zero, 1.0, x) ** exponent)
 
 
-def _ratio(part: Any, whole: Any, empty: float = 0.0) -> Any:
+def _ratio(part: Any, whole: Any) -> Any:
     zero = whole == 0
-    return where(zero, empty, part / where(zero, 1.0, whole))
+    return where(zero, 0.0, part / where(zero, 1.0, whole))
 
 
 def _minkowski(u: Any, v: Any, w: Any, p: float = 2) -> Any:
@@ -225,5 +224,3 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
 
 __all__ = [*_WEIGHTED, *_OTHERS, "cdist", "pdist", "squareform"]
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

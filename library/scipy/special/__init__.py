@@ -19,10 +19,7 @@ from .parameters import *  # noqa: F403
 from .scaled import *  # noqa: F403
 from .smooth_functions import *  # noqa: F403
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 _parts = (compositions, elliptic, equations, inverses, legendre, orthogonal, parameters, scaled, smooth_functions)
 __all__ = sorted({"round", *_operators.__all__, *(name for part in _parts for name in part.__all__)})
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)

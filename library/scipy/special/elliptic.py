@@ -19,7 +19,7 @@ import numpy as np
 from ...func import custom_jvp, stop_gradient
 from ...generated.ops import cos, round, sin, sqrt, square
 from ...support.dispatch import ops
-from ..values import elementwise, is_zero, named, reals, smooth
+from ..values import elementwise, is_zero, named, reals, smooth, with_slopes
 
 STEP = 0.3  # of the trapezoidal rule in log(t): its error is exp(-2 pi**2 / STEP), below 1e-28
 
@@ -45,36 +45,20 @@ def _integral(power: int, exponents: tuple[float, ...], arrays: tuple[np.ndarray
 def carlson(power: int, exponents: tuple[float, ...]) -> Any:
     """That integral as a function of tensors; its derivative by x raises the exponent of x by one."""
     values = elementwise(lambda *arrays: _integral(power, exponents, arrays))
-
-    @custom_jvp
-    def function(arguments: Any) -> Any:
-        return values(*arguments)
-
-    @function.defjvp
-    def rule(primals: Any, tangents: Any) -> Any:
-        (arguments,), (tangents,) = primals, tangents
-        moved = ops.zeros_like(arguments[0])
-        for i, tangent in enumerate(tangents):
-            if is_zero(tangent):
-                continue
-            raised = tuple(e + (i == j) for j, e in enumerate(exponents))
-            moved = moved - exponents[i] * carlson(power, raised)(*arguments) * tangent
-        return function(arguments), moved
-
-    return lambda *arguments: function(list(arguments))
+    return with_slopes(values, [_raised(exponents, place, 1.0, power) for place in range(len(exponents))])
 
 
-def _raised(power: int, exponents: tuple[float, ...], place: int, scale: float) -> Any:
-    """The derivative of scale times that integral by one argument, for `smooth`."""
+def _raised(exponents: tuple[float, ...], place: int, scale: float, power: int = 0) -> Any:
+    """The derivative of scale times that integral by one argument, for `with_slopes`."""
     raised = tuple(e + (i == place) for i, e in enumerate(exponents))
     return lambda value, *arguments: -exponents[place] * scale * carlson(power, raised)(*arguments)
 
 
 _HALVES = (0.5, 0.5, 0.5)
-_rf = smooth("elliprf", *(_raised(0, _HALVES, i, 0.5) for i in range(3)))
-_rd = smooth("elliprd", *(_raised(0, (0.5, 0.5, 1.5), i, 1.5) for i in range(3)))
-_rc = smooth("elliprc", *(_raised(0, (0.5, 1.0), i, 0.5) for i in range(2)))
-_rj = smooth("elliprj", *(_raised(0, (*_HALVES, 1.0), i, 1.5) for i in range(4)))
+_rf = smooth("elliprf", *(_raised(_HALVES, i, 0.5) for i in range(3)))
+_rd = smooth("elliprd", *(_raised((0.5, 0.5, 1.5), i, 1.5) for i in range(3)))
+_rc = smooth("elliprc", *(_raised((0.5, 1.0), i, 0.5) for i in range(2)))
+_rj = smooth("elliprj", *(_raised((*_HALVES, 1.0), i, 1.5) for i in range(4)))
 
 
 def _rg_slope(place: int) -> Any:

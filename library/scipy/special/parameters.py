@@ -18,9 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...func import custom_jvp
-from ...support.dispatch import ops
-from ..values import elementwise, is_zero, named
+from ..values import elementwise, named, with_slopes
 
 __all__ = ["hyperu", "modstruve", "struve"]
 
@@ -132,24 +130,13 @@ def _stencil(order: int) -> list[tuple[int, float]]:
 @functools.cache
 def of_reals(name: str, orders: tuple[int, ...], n: int = 0) -> Any:
     """That derivative as a function of real tensors; its derivatives have one order that is higher by 1."""
+
+    def slope(place: int) -> Any:
+        raised = tuple(order + (i == place) for i, order in enumerate(orders))
+        return lambda value, *arguments: of_reals(name, raised, n + (place == len(orders)))(*arguments)
+
     values = elementwise(lambda *arrays: differentiated(name, arrays, orders, n))
-
-    @custom_jvp
-    def function(arguments: Any) -> Any:
-        return values(*arguments)
-
-    @function.defjvp
-    def rule(primals: Any, tangents: Any) -> Any:
-        (arguments,), (tangents,) = primals, tangents
-        value = function(arguments)
-        moved = ops.zeros_like(value)
-        for i, tangent in enumerate(tangents):
-            if not is_zero(tangent):
-                raised = tuple(order + (i == j) for j, order in enumerate(orders))
-                moved = moved + of_reals(name, raised, n + (i == len(orders)))(*arguments) * tangent
-        return value, moved
-
-    return lambda *arguments: function(list(arguments))
+    return with_slopes(values, [slope(place) for place in range(len(orders) + 1)])
 
 
 _WORDS = "; derivatives in {} are finite differences."

@@ -24,8 +24,8 @@ from .parameters import of_reals
 _2_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
-def _simple(name: str, arguments: str, doc: str, *slopes: Any, real: bool = True, dtype: Any = None) -> Any:
-    return named(name, arguments, doc, smooth(name, *slopes, dtype=dtype), real)
+def _simple(name: str, arguments: str, doc: str, *slopes: Any, real: bool = True) -> Any:
+    return named(name, arguments, doc, smooth(name, *slopes), real)
 
 
 # Hypergeometric functions.

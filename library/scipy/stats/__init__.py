@@ -39,7 +39,6 @@ from .summaries import (
     ttest_1samp, ttest_ind, ttest_rel, variation, wasserstein_distance, zmap, zscore,
 )  # fmt: skip
 from ..without import add_without_derivative
-from ...support.lazy_import import answer
 
 __all__ = [
     "alpha", "anglit", "arcsine", "argus", "bernoulli", "beta", "betabinom", "betanbinom", "betaprime", "binom", "boltzmann",
@@ -63,7 +62,5 @@ __all__ = [
 globals().update(absent)
 __all__ = [*__all__, *samples.__all__, *absent]
 add_without_derivative(globals())
-__dir__ = __all__.copy
-answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.
 sys.modules.update({f"{__name__}.{name}": globals()[name] for name in __all__ if {"logpdf", "logpmf"} & {*dir(globals()[name])}})

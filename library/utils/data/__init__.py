@@ -31,5 +31,4 @@ __all__ = [
     "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
-__dir__ = __all__.copy
 answer(__name__)
