@@ -82,7 +82,8 @@ class Distribution:
         said = (
             f"{'loc and scale' if self._has_scale else 'loc'}, by position or by name; loc is 0{' and scale 1' * self._has_scale}"
         )
-        said = f"{''.join(f'{shape}, ' for shape in self._names)}{said} by default."
+        names = ", ".join([*self._names, "loc", *["scale"] * self._has_scale])
+        said = f"{names}: by position or by name; loc is 0{' and scale 1' * self._has_scale} by default."
         self.name, self.__doc__ = name, f"{doc}\n\nParameters\n----------\n*args, **kwds : array_like\n    {said}\n\n{RESULT}"
         self.shapes = ", ".join(self._names) or None
         self.numargs = len(self._names)
