@@ -9,9 +9,7 @@ _STEPS = "its values change in jumps"
 _RANKS = "it depends on ranks, which are whole numbers"
 _P_VALUE = "its p-value is computed from tables, permutations or ranks"
 _DRAWS = "it draws random numbers; draw with SciPy, and continue with the numbers"
-_DESIGN = (
-    "its coefficients are designed for constants; write the formula of the response with operators, or freqz of coefficients"
-)
+_DESIGN = "its coefficients are designed for constants; write the formula of the response with operators, or freqz of coefficients"
 _POLYNOMIAL = "it is SciPy's object for a polynomial of whole degree; the functions eval_* have derivatives"
 _NODES = "nodes and weights are constants of a whole degree; their derivatives in alpha and beta are not there"
 _NOT_UNIQUE = "its factors are not unique"

@@ -74,9 +74,7 @@ def no_value(module: str, name: str, why: str) -> Callable[..., Any]:
     """A function that refuses each call, with the reason and a replacement."""
 
     def refuse(*args: Any, **keywords: Any) -> Any:
-        raise NotImplementedError(
-            f"scipy.{module}.{name} is not there: {why}; for values alone call SciPy's with x.detach().numpy()"
-        )
+        raise NotImplementedError(f"scipy.{module}.{name} is not there: {why}; for values alone call SciPy's with x.detach().numpy()")
 
     return _described(refuse, name, REFUSAL, why, f"Refused: {why}.")
 

@@ -202,9 +202,7 @@ def grey_erosion(
     -------
     Tensor
     """
-    return _ordered(
-        "grey_erosion", input, size, _shape(footprint, structure), output, mode, cval, origin, _lowered(structure, footprint)
-    )
+    return _ordered("grey_erosion", input, size, _shape(footprint, structure), output, mode, cval, origin, _lowered(structure, footprint))
 
 
 def grey_dilation(

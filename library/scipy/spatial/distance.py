@@ -132,13 +132,7 @@ def _vectors(metric: str, first: tuple[str, ...] = ()) -> Callable[..., Any]:
     return distance
 
 
-_FIRST = {
-    "jensenshannon": ("base",),
-    "mahalanobis": ("VI",),
-    "minkowski": ("p", "w"),
-    "seuclidean": ("V",),
-    "correlation": ("w", "centered"),
-}
+_FIRST = {"jensenshannon": ("base",), "mahalanobis": ("VI",), "minkowski": ("p", "w"), "seuclidean": ("V",), "correlation": ("w", "centered")}
 globals().update({name: _vectors(name, _FIRST.get(name, ("w",))) for name in (*_WEIGHTED, *_OTHERS)})
 
 
@@ -218,9 +212,7 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     if x.ndim == 2:
         n = x.shape[0]
         plain = x.detach().numpy() if checks else None
-        if x.shape[1] != n or (
-            plain is not None and (np.abs(plain - plain.T) > 1e-8).any() or plain is not None and np.diag(plain).any()
-        ):
+        if x.shape[1] != n or (plain is not None and (np.abs(plain - plain.T) > 1e-8).any() or plain is not None and np.diag(plain).any()):
             raise ValueError(f"squareform: expected a symmetric matrix with zeros on its diagonal, got one of shape {x.shape}")
         return x[np.triu_indices(n, 1)]
     n = int(math.ceil(math.sqrt(2 * x.shape[0]))) or 1

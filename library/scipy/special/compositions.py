@@ -262,6 +262,7 @@ def _spherical(name: str, function: Any, slope: Any) -> Any:
     return spherical
 
 
+
 def _modified(name: str, sign: int) -> Any:
     """A modified spherical Bessel function of one whole order."""
 
@@ -294,9 +295,7 @@ spherical_in, spherical_kn = _modified("spherical_in", 1), _modified("spherical_
 
 
 # Others.
-radian = named(
-    "radian", "d m s", "Degrees, minutes and seconds in radians.", lambda d, m, s: (d + m / 60 + s / 3600) * (math.pi / 180)
-)
+radian = named("radian", "d m s", "Degrees, minutes and seconds in radians.", lambda d, m, s: (d + m / 60 + s / 3600) * (math.pi / 180))
 
 
 def diric(x: Any, n: int) -> Any:

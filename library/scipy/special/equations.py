@@ -93,9 +93,7 @@ def _sinhc(x: Any, sign: int = 1) -> Any:
 
 
 sici = several("sici", "x", "Sine and cosine integral.", lambda y, x: _sinhc(x, -1), lambda y, x: cos(x) / x, real=False)
-shichi = several(
-    "shichi", "x", "Hyperbolic sine and cosine integral.", lambda y, x: _sinhc(x), lambda y, x: cosh(x) / x, real=False
-)
+shichi = several("shichi", "x", "Hyperbolic sine and cosine integral.", lambda y, x: _sinhc(x), lambda y, x: cosh(x) / x, real=False)
 fresnel = several("fresnel", "x", "Fresnel's integrals S and C.", lambda y, x: sin(math.pi / 2 * x * x),
                   lambda y, x: cos(math.pi / 2 * x * x), real=False)  # fmt: skip
 itairy = several("itairy", "x", "Integrals from 0 to x of Ai(t), Bi(t), Ai(-t) and Bi(-t).", lambda y, x: _PARTS["airy"][0](x),
@@ -142,11 +140,8 @@ _besselpoly = smooth("besselpoly", _by_width, None, None)
 besselpoly = named("besselpoly", "a lmb nu", "Integral from 0 to 1 of x**lmb * jv(nu, 2 a x).", _besselpoly)
 _wright = smooth("wright_bessel", None, None, lambda y, a, b, x: _wright(a, a + b, x))
 _log_wright = smooth("log_wright_bessel", None, None, lambda y, a, b, x: exp(_log_wright(a, a + b, x) - y))
-wright_bessel = named(
-    "wright_bessel", "a b x", "Wright's generalised Bessel function; NaN for a or b that SciPy does not offer.", _wright
-)
+wright_bessel = named("wright_bessel", "a b x", "Wright's generalised Bessel function; NaN for a or b that SciPy does not offer.", _wright)
 log_wright_bessel = named("log_wright_bessel", "a b x", "Logarithm of wright_bessel.", _log_wright)
-
 
 # Kelvin's functions, by x**2 w'' + x w' = i x**2 w (10.61.3) for w = ber + i bei and ker + i kei.
 def _kelvin(kind: str) -> dict[str, Any]:
@@ -259,9 +254,7 @@ def _spheroidal(kind: str, which: str, given: bool) -> Any:
 
     name = f"{kind}_{which}{'_cv' if given else ''}"
     words = f"{'Prolate' if prolate else 'Oblate'} spheroidal {'angular' if angular else 'radial'} function and its derivative"
-    return _solution(
-        name, "m n c cv x" if given else "m n c x", f"{words}{', with its characteristic value' if given else ''}.", curve
-    )
+    return _solution(name, "m n c cv x" if given else "m n c x", f"{words}{', with its characteristic value' if given else ''}.", curve)
 
 
 (pro_ang1, pro_ang1_cv, pro_rad1, pro_rad1_cv, obl_ang1, obl_ang1_cv, obl_rad1, obl_rad1_cv) = (

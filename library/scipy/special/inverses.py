@@ -92,16 +92,8 @@ globals().update({name: _inverse(name, *row) for name, row in _TABLE.items()})
 
 # By their formulas.
 _FORMULAS = {
-    "nrdtrimn": (
-        "p std x",
-        "Mean of a normal distribution with the probability p below x.",
-        lambda p, std, x: x - std * ndtri(p),
-    ),
-    "nrdtrisd": (
-        "mn p x",
-        "Deviation of a normal distribution with the probability p below x.",
-        lambda mn, p, x: (x - mn) / ndtri(p),
-    ),
+    "nrdtrimn": ("p std x", "Mean of a normal distribution with the probability p below x.", lambda p, std, x: x - std * ndtri(p)),
+    "nrdtrisd": ("mn p x", "Deviation of a normal distribution with the probability p below x.", lambda mn, p, x: (x - mn) / ndtri(p)),
     "chndtr": ("x df nc", "Noncentral chi-squared distribution function.", _ncx2),
     "ncfdtr": ("dfn dfd nc f", "Noncentral F distribution function.", lambda dfn, dfd, nc, f: _ncf(f, dfn, dfd, nc)),
     "nctdtr": ("df nc t", "Noncentral t distribution function.", lambda df, nc, t: _nct(t, df, nc)),

@@ -188,9 +188,8 @@ legendre_p_all = _all("legendre_p_all", legendre_p, False, 1, "legendre_p of all
 assoc_legendre_p_all = _all("assoc_legendre_p_all", assoc_legendre_p, True, 1, "assoc_legendre_p of all degrees and orders.")
 sph_legendre_p_all = _all("sph_legendre_p_all", sph_legendre_p, True, 1, "sph_legendre_p of all degrees and orders.")
 sph_harm_y_all = _all("sph_harm_y_all", sph_harm_y, True, 0, "sph_harm_y of all degrees and orders.")
-_lpmv = smooth(
-    "lpmv", None, None, lambda y, m, v, x: ((v + 1) * x * y + (m - v - 1) * _lpmv(m, v + 1, x)) / (1 - x * x)
-)  # fmt: skip (14.10.5)
+_lpmv = smooth("lpmv", None, None,
+               lambda y, m, v, x: ((v + 1) * x * y + (m - v - 1) * _lpmv(m, v + 1, x)) / (1 - x * x))  # fmt: skip (14.10.5)
 lpmv = named("lpmv", "m v x", "Associated Legendre function of whole order m and real degree v; no derivative in v.", _lpmv)
 __all__ = [
     "assoc_legendre_p", "assoc_legendre_p_all", "legendre_p", "legendre_p_all", "lpmv", "sph_harm_y", "sph_harm_y_all",

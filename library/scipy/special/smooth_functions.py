@@ -97,8 +97,6 @@ powm1 = named("powm1", "x y", "x**y - 1 without cancellation.", _powm1)
 binom = _simple("binom", "n k", "Binomial coefficient of real numbers.",
                 lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
                 lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)))  # fmt: skip
-
-
 def _psi(y: Any, z: Any) -> Any:
     def of_arrays(z: Any) -> Any:
         import scipy.special

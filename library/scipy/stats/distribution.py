@@ -79,9 +79,6 @@ class Distribution:
                  domain: Formula | None = None, stats: Formula | None = None, entropy: Formula | None = None,
                  **formulas: Formula) -> None:  # fmt: skip
         self._names = tuple(shapes.split())
-        said = (
-            f"{'loc and scale' if self._has_scale else 'loc'}, by position or by name; loc is 0{' and scale 1' * self._has_scale}"
-        )
         names = ", ".join([*self._names, "loc", *["scale"] * self._has_scale])
         said = f"{names}: by position or by name; loc is 0{' and scale 1' * self._has_scale} by default."
         self.name, self.__doc__ = name, f"{doc}\n\nParameters\n----------\n*args, **kwds : array_like\n    {said}\n\n{RESULT}"

@@ -361,7 +361,9 @@ def quantile(x: Any, p: Any, *, method: str = "linear", axis: int | None = 0) ->
     return ops.quantile(a, p, axis=axis, method=method)
 
 
-def scoreatpercentile(a: Any, per: Any, limit: Any = (), interpolation_method: str = "fraction", axis: int | None = None) -> Any:
+def scoreatpercentile(
+    a: Any, per: Any, limit: Any = (), interpolation_method: str = "fraction", axis: int | None = None
+) -> Any:
     """Percentiles of elements.
 
     Parameters
@@ -388,7 +390,9 @@ def scoreatpercentile(a: Any, per: Any, limit: Any = (), interpolation_method: s
     return ops.quantile(a, np.asarray(per) / 100, axis=axis, method=method)
 
 
-def iqr(x: Any, axis: int | None = None, rng: Any = (25, 75), scale: float | str = 1.0, *, interpolation: str = "linear") -> Any:
+def iqr(
+    x: Any, axis: int | None = None, rng: Any = (25, 75), scale: float | str = 1.0, *, interpolation: str = "linear"
+) -> Any:
     """Distance of two percentiles, over a scale.
 
     Parameters
@@ -782,7 +786,9 @@ def combine_pvalues(pvalues: Any, method: str = "fisher", weights: Any = None, *
     return Tested(found, ndtr(-found))
 
 
-def ttest_ind_from_stats(mean1: Any, std1: Any, nobs1: Any, mean2: Any, std2: Any, nobs2: Any, equal_var: bool = True) -> Tested:
+def ttest_ind_from_stats(
+    mean1: Any, std1: Any, nobs1: Any, mean2: Any, std2: Any, nobs2: Any, equal_var: bool = True
+) -> Tested:
     """t-test of two samples by their means, deviations and sizes, two-sided.
 
     Parameters

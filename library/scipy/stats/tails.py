@@ -86,7 +86,6 @@ def log_betainc(a: Any, b: Any, x: Any) -> Any:
         a, b, x = where(small, a, 1.0), where(small, b, 1.0), where(small, x, 0.25)
         odds = x / (1 - x)
         rate = a - (b - 1) * odds
-
         def fall(t: Any, a: Any, b: Any, odds: Any, rate: Any) -> Any:
             return a * t / rate - (b - 1) * log1p(-odds * ops.expm1(-t / rate))
 
