@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature, cleandoc, get_annotations
 from typing import Any, dataclass_transform
@@ -20,6 +21,13 @@ from .module import Module
 ARGUMENTS = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis"}
 ENTRY = re.compile(r"^(\w+) : (.*?)(?:, (?:optional|default .*))?\n((?:    .*\n)*)", re.M)  # of a docstring: name, type, words
 APART = ("inplace", "return_indices", "size_average", "reduce")  # fields that are not arguments of the functions
+
+
+@cache
+def described(doc: str) -> dict[str, tuple[str, str]]:
+    """The parameters in a docstring: name -> type and words."""
+    section = cleandoc(doc).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    return {name: (kind, words) for name, kind, words in ENTRY.findall(f"{section}\n")}
 
 
 @dataclass_transform()
@@ -68,10 +76,9 @@ class Operator(Module):
     @classmethod
     def _describe(cls, call: Callable[..., Any]) -> None:
         """Add the fields to the docstring: a class describes its own, or else the function does."""
-        found = {}
+        found: dict[str, tuple[str, str]] = {}
         for doc in (call.__doc__, *(vars(base).get("__doc__") for base in reversed(cls.__mro__))):
-            section = cleandoc(doc or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-            found |= {name: (kind, words) for name, kind, words in ENTRY.findall(f"{section}\n")}
+            found |= described(doc or "")
         lines = []
         for name, default in cls._defaults.items():
             kind, words = found.get(name) or found.get(ARGUMENTS.get(name, name)) or ("", "")
