@@ -25,12 +25,9 @@ CHECKS = {
 BOUNDS = {
     "autograd": {"PR01": 8, "PR03": 1},
     "func": {"PR01": 1, "PR02": 1, "PR03": 6},
-    "nn": {"PR01": 131, "PR02": 6, "PR03": 1, "RT01": 15},
     "distributions": {"PR01": 14, "PR02": 1, "RT01": 1},
     "distributed": {"PR01": 1},
     "profiler": {"PR01": 2},
-    "scipy": {"PR01": 329, "PR02": 4, "PR03": 26, "RT01": 186},
-    "signal": {"PR01": 11, "RT01": 11},
     "tree_util": {"PR02": 1, "RT01": 1},
     "debug": {"PR03": 2},
     "lax": {"PR01": 21, "RT01": 21},

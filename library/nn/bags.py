@@ -129,6 +129,7 @@ def triplet_margin_with_distance_loss(
     distance_function : callable, optional
         The distance of two arrays of vectors; `pairwise_distance` by default.
     margin : float
+        Required difference of the distances.
     swap : bool
         Whether to use the distance from the positive to the negative if it is smaller than the distance from the anchor.
     reduction : {'mean', 'sum', 'none'}

@@ -106,7 +106,22 @@ def fractional_max_pool2d_with_indices(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = True,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`fractional_max_pool2d` that always returns the indices, too; `return_indices` has no effect."""
+    """`fractional_max_pool2d` that always returns the indices, too.
+
+    Parameters
+    ----------
+    x, kernel_size, output_size, output_ratio
+        As for `fractional_max_pool2d`.
+    return_indices : bool
+        Without effect.
+    _random_samples, generator
+        As for `fractional_max_pool2d`.
+
+    Returns
+    -------
+    Tensor, Tensor of int
+        The maxima, and their indices through each channel of an example.
+    """
     return pooled("fractional_max_pool2d", 2, x, kernel_size, output_size, output_ratio, _random_samples, generator)
 
 
@@ -149,7 +164,22 @@ def fractional_max_pool3d_with_indices(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = True,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """`fractional_max_pool3d` that always returns the indices, too; `return_indices` has no effect."""
+    """`fractional_max_pool3d` that always returns the indices, too.
+
+    Parameters
+    ----------
+    x, kernel_size, output_size, output_ratio
+        As for `fractional_max_pool3d`.
+    return_indices : bool
+        Without effect.
+    _random_samples, generator
+        As for `fractional_max_pool3d`.
+
+    Returns
+    -------
+    Tensor, Tensor of int
+        The maxima, and their indices through each channel of an example.
+    """
     return pooled("fractional_max_pool3d", 3, x, kernel_size, output_size, output_ratio, _random_samples, generator)
 
 
@@ -159,9 +189,22 @@ def fractional_max_pool3d(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | npt.ArrayLike | None = None, *, generator: Any = None,
 ) -> Any:  # fmt: skip
-    """`fractional_max_pool2d` of volumes, (batch, channels, depth, height, width) or without the batch.
+    """The largest element of each window of volumes, with random distances between windows for a result of given size.
 
-    Parameters and results are the same; `_random_samples` has the shape (batch, channels, 3).
+    Parameters
+    ----------
+    x : array_like
+        (batch, channels, depth, height, width), or without the batch.
+    kernel_size, output_size, output_ratio, return_indices
+        As for `fractional_max_pool2d`.
+    _random_samples : array_like, optional
+        (batch, channels, 3), numbers from 0 to 1 that replace the random ones.
+    generator : numpy.random.Generator or int, optional
+        Source of the random numbers, or a seed.
+
+    Returns
+    -------
+    Tensor, or (Tensor, Tensor of int)
     """
     found = pooled("fractional_max_pool3d", 3, x, kernel_size, output_size, output_ratio, _random_samples, generator)
     return found if return_indices else found[0]

@@ -116,23 +116,69 @@ def trunc_normal_(
 
 @gs.no_grad()
 def constant_(tensor: gs.Tensor, val: float) -> gs.Tensor:
-    """Fill a tensor with one number in place, and return it."""
+    """Fill a tensor with one number.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Filled in place, and returned.
+    val : float
+        The number.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
     return tensor.fill_(val)
 
 
 def ones_(tensor: gs.Tensor) -> gs.Tensor:
-    """Fill a tensor with ones in place, and return it."""
+    """Fill a tensor with ones.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Filled in place, and returned.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: gs.Tensor) -> gs.Tensor:
-    """Fill a tensor with zeros in place, and return it."""
+    """Fill a tensor with zeros.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Filled in place, and returned.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
     return constant_(tensor, 0.0)
 
 
 @gs.no_grad()
 def eye_(tensor: gs.Tensor) -> gs.Tensor:
-    """Fill a 2-d tensor with the identity matrix in place, and return it."""
+    """Fill a tensor with the identity matrix.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        2-d, filled in place, and returned; other numbers of axes are refused.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return tensor.zero_().fill_diagonal_(1)
@@ -170,13 +216,32 @@ def xavier_uniform_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator =
         Filled in place, and returned.
     gain : float
     generator : numpy.random.Generator or int, optional
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
     """
     bound = gain * math.sqrt(6 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: gs.Tensor, gain: float = 1.0, generator: Generator = None) -> gs.Tensor:
-    """`xavier_uniform_` with normal numbers, of the same variance (Glorot and Bengio, 2010)."""
+    """`xavier_uniform_` with normal numbers, of the same variance (Glorot and Bengio, 2010).
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Filled in place, and returned.
+    gain : float
+        Factor of the scale.
+    generator : numpy.random.Generator or int, optional
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))), generator)
 
 
@@ -201,6 +266,11 @@ def kaiming_uniform_(
         Whether the variance of values is preserved, or that of gradients.
     nonlinearity : str
     generator : numpy.random.Generator or int, optional
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
     """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -212,7 +282,20 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: gs.Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator = None
 ) -> gs.Tensor:
-    """`kaiming_uniform_` with normal numbers, of the same variance (He and others, 2015)."""
+    """`kaiming_uniform_` with normal numbers, of the same variance (He and others, 2015).
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Filled in place, and returned.
+    a, mode, nonlinearity, generator
+        As for `kaiming_uniform_`.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor

@@ -49,10 +49,12 @@ def linear_cross_entropy(
         Classes, (examples, ...), or their probabilities, (examples, classes, ...).
     linear_bias : array_like, optional
         (classes, ...).
-    weight, reduction, label_smoothing
+    weight, reduction
         As for `cross_entropy`.
     ignore_index : int, optional
         A class that is not counted, if `target` has class indices; -100 by default.
+    label_smoothing : float
+        As for `cross_entropy`.
     options : LinearCrossEntropyOptions, optional
         The number of examples whose logits are computed at a time; a group's logits are computed again for its gradients.  None
         computes all logits at once.

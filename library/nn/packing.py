@@ -24,13 +24,13 @@ __dir__ = __all__.copy
 class PackedSequence(NamedTuple):
     """The elements of sequences, step by step.
 
-    Attributes
+    Parameters
     ----------
     data : Tensor
         The elements, along axis 0.
-    batch_sizes : Tensor
+    batch_sizes : Tensor of int
         Number of sequences that have each step.
-    sorted_indices, unsorted_indices : Tensor or None
+    sorted_indices, unsorted_indices : Tensor of int or None
         The order of sequences, longest first, and its inverse; None if the sequences were given in this order.
     """
 

@@ -87,7 +87,17 @@ def rnn_relu(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """A simple recurrent network with relu over a sequence; parameters and results as for rnn_tanh.
+    """A simple recurrent network with relu over a sequence.
+
+    Parameters
+    ----------
+    x, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, generator
+        As for `rnn_tanh`.
+
+    Returns
+    -------
+    tuple of Tensor
+        The states of the last layer at each time, and the final states of all layers.
 
     Examples
     --------
@@ -113,9 +123,19 @@ def gru(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """Gated recurrent units over a sequence; parameters and results as for rnn_tanh.
+    """Gated recurrent units over a sequence.
 
     The rows of the weights are in the order of gru_cell: reset gate, update gate, new state.
+
+    Parameters
+    ----------
+    x, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, generator
+        As for `rnn_tanh`.
+
+    Returns
+    -------
+    tuple of Tensor
+        The states of the last layer at each time, and the final states of all layers.
 
     Examples
     --------
@@ -141,9 +161,18 @@ def lstm(
     *,
     generator: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Long short-term memory over a sequence; parameters as for rnn_tanh, and `hx` has the initial states and cells.
+    """Long short-term memory over a sequence.
 
     The rows of the weights are in the order of lstm_cell: input gate, forget gate, cell, output gate.
+
+    Parameters
+    ----------
+    x : array_like
+        As for `rnn_tanh`.
+    hx : pair of array_like
+        The initial states and the initial cells, each of the shape that `rnn_tanh` takes.
+    params, has_biases, num_layers, dropout, train, bidirectional, batch_first, generator
+        As for `rnn_tanh`.
 
     Returns
     -------

@@ -88,9 +88,21 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
 ) -> Tensor:
-    """Each channel of an example minus its mean, divided by the root of its variance plus eps; parameters as for `batch_norm`.
+    """Each channel of an example minus its mean, divided by the root of its variance plus eps.
 
-    With `use_input_stats` the statistics of each example are used, and the running ones move towards their averages.
+    Parameters
+    ----------
+    x, running_mean, running_var, weight, bias
+        As for `batch_norm`.
+    use_input_stats : bool
+        Whether the statistics of each example are used, and the running ones move towards their averages; else the running ones are.
+    momentum, eps : float
+        As for `batch_norm`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
 
     Examples
     --------

@@ -42,60 +42,193 @@ def _chebyshev(x: Any, k: int, y: Any, before: Any) -> Any:
 
 
 def chebyshev_polynomial_t(x: Any, n: int) -> Any:
-    """Chebyshev polynomial of the first kind: cos(n * t) at cos(t)."""
+    """Chebyshev polynomial of the first kind: cos(n * t) at cos(t).
+
+    Parameters
+    ----------
+    x : array_like
+    n : int
+        The degree; a negative one gives 0, and several degrees are refused.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: x, _chebyshev)
 
 
 def chebyshev_polynomial_u(x: Any, n: int) -> Any:
-    """Chebyshev polynomial of the second kind: sin((n + 1) * t) / sin(t) at cos(t)."""
+    """Chebyshev polynomial of the second kind: sin((n + 1) * t) / sin(t) at cos(t).
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: 2 * x, _chebyshev)
 
 
 def chebyshev_polynomial_v(x: Any, n: int) -> Any:
-    """Chebyshev polynomial of the third kind: cos((n + 1/2) * t) / cos(t / 2) at cos(t)."""
+    """Chebyshev polynomial of the third kind: cos((n + 1/2) * t) / cos(t / 2) at cos(t).
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: 2 * x - 1, _chebyshev)
 
 
 def chebyshev_polynomial_w(x: Any, n: int) -> Any:
-    """Chebyshev polynomial of the fourth kind: sin((n + 1/2) * t) / sin(t / 2) at cos(t)."""
+    """Chebyshev polynomial of the fourth kind: sin((n + 1/2) * t) / sin(t / 2) at cos(t).
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: 2 * x + 1, _chebyshev)
 
 
 def shifted_chebyshev_polynomial_t(x: Any, n: int) -> Any:
-    """`chebyshev_polynomial_t` at 2 * x - 1."""
+    """`chebyshev_polynomial_t` at 2 * x - 1.
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return chebyshev_polynomial_t(2.0 * asarray(x) - 1, n)
 
 
 def shifted_chebyshev_polynomial_u(x: Any, n: int) -> Any:
-    """`chebyshev_polynomial_u` at 2 * x - 1."""
+    """`chebyshev_polynomial_u` at 2 * x - 1.
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return chebyshev_polynomial_u(2.0 * asarray(x) - 1, n)
 
 
 def shifted_chebyshev_polynomial_v(x: Any, n: int) -> Any:
-    """`chebyshev_polynomial_v` at 2 * x - 1."""
+    """`chebyshev_polynomial_v` at 2 * x - 1.
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return chebyshev_polynomial_v(2.0 * asarray(x) - 1, n)
 
 
 def shifted_chebyshev_polynomial_w(x: Any, n: int) -> Any:
-    """`chebyshev_polynomial_w` at 2 * x - 1."""
+    """`chebyshev_polynomial_w` at 2 * x - 1.
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return chebyshev_polynomial_w(2.0 * asarray(x) - 1, n)
 
 
 def hermite_polynomial_h(x: Any, n: int) -> Any:
-    """Hermite polynomial of physics, orthogonal under exp(-x**2)."""
+    """Hermite polynomial of physics, orthogonal under exp(-x**2).
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: 2 * x, lambda x, k, y, before: 2 * x * y - 2 * k * before)
 
 
 def hermite_polynomial_he(x: Any, n: int) -> Any:
-    """Hermite polynomial of probability, orthogonal under exp(-x**2 / 2)."""
+    """Hermite polynomial of probability, orthogonal under exp(-x**2 / 2).
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: x, lambda x, k, y, before: x * y - k * before)
 
 
 def laguerre_polynomial_l(x: Any, n: int) -> Any:
-    """Laguerre polynomial, orthogonal under exp(-x) from 0 to infinity."""
+    """Laguerre polynomial, orthogonal under exp(-x) from 0 to infinity.
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: 1 - x, lambda x, k, y, before: ((2 * k + 1 - x) * y - k * before) / (k + 1))
 
 
 def legendre_polynomial_p(x: Any, n: int) -> Any:
-    """Legendre polynomial, orthogonal from -1 to 1."""
+    """Legendre polynomial, orthogonal from -1 to 1.
+
+    Parameters
+    ----------
+    x, n
+        As for `chebyshev_polynomial_t`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return _polynomial(x, n, lambda x: x, lambda x, k, y, before: ((2 * k + 1) * x * y - k * before) / (k + 1))

@@ -144,7 +144,13 @@ class Threshold(Operator, call=F.threshold, shown="threshold value"):
 
 
 class _Softmax(Operator):
-    """A softmax along an axis; the default axis is PyTorch's: axis 0 for 0, 1 and 3 axes, axis 1 otherwise."""
+    """A softmax along an axis.
+
+    Parameters
+    ----------
+    dim : int
+        Axis of the sum; None means axis 0 of an input with 0, 1 or 3 axes, and axis 1 of others.
+    """
 
     dim: int | None = None
 

@@ -34,6 +34,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         Ratio of the layer sizes of successive clusters.
     head_bias : bool
         Whether the head has a bias.
+    device : str, optional
+    dtype : dtype, optional
+        The dtype of the parameters.
     """
 
     def __init__(

@@ -25,19 +25,22 @@ class _Convolution(Module):
     Parameters
     ----------
     in_channels, out_channels : int
+        Numbers of channels, divisible by `groups`.
     kernel_size, stride, padding, dilation : int or sequence of int
         One number for all axes, or one for each; `padding` may be 'same' or 'valid'.
     groups : int
         Number of groups of connected channels.
     bias : bool
+        Whether to add a trained number to each channel.
     padding_mode : {'zeros', 'reflect', 'replicate', 'circular'}
+        Values of the padding.
     device : str, optional
     dtype : dtype, optional
 
     Attributes
     ----------
     weight : Parameter
-        `(out_channels, in_channels / groups, *kernel_size)`; for a transposed convolution the first two are exchanged.
+        `(out_channels, in_channels / groups, *kernel_size)`.
     bias : Parameter or None
     """
 
@@ -142,7 +145,31 @@ class Conv3d(_Conv):
 
 
 class _ConvTranspose(_Convolution):
-    __doc__ = _Convolution.__doc__
+    """The adjoint of a convolution.
+
+    Parameters
+    ----------
+    in_channels, out_channels : int
+        Numbers of channels, divisible by `groups`.
+    kernel_size, stride, padding, output_padding : int or sequence of int
+        One number for all axes, or one for each; `output_padding` lengthens the result at the end.
+    groups : int
+        Number of groups of connected channels.
+    bias : bool
+        Whether to add a trained number to each channel.
+    dilation : int or sequence of int
+        Distance of neighbouring elements under the kernel.
+    padding_mode : {'zeros'}
+        Others are refused.
+    device : str, optional
+    dtype : dtype, optional
+
+    Attributes
+    ----------
+    weight : Parameter
+        `(in_channels, out_channels / groups, *kernel_size)`.
+    bias : Parameter or None
+    """
 
     _transposed = True
 
@@ -183,15 +210,15 @@ class _ConvTranspose(_Convolution):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    __doc__ = "The adjoint of a convolution along one axis.\n" + (_Convolution.__doc__ or "").partition("\n")[2]
+    __doc__ = "The adjoint of a convolution along one axis.\n" + (_ConvTranspose.__doc__ or "").partition("\n")[2]
     _call = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTranspose):
-    __doc__ = "The adjoint of a convolution of images.\n" + (_Convolution.__doc__ or "").partition("\n")[2]
+    __doc__ = "The adjoint of a convolution of images.\n" + (_ConvTranspose.__doc__ or "").partition("\n")[2]
     _axes, _call = 2, staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTranspose):
-    __doc__ = "The adjoint of a convolution of volumes.\n" + (_Convolution.__doc__ or "").partition("\n")[2]
+    __doc__ = "The adjoint of a convolution of volumes.\n" + (_ConvTranspose.__doc__ or "").partition("\n")[2]
     _axes, _call = 3, staticmethod(F.conv_transpose3d)

@@ -66,6 +66,10 @@ class Embedding(_Rows):
         Whether the gradient of a row is divided by the number of its uses.
     sparse : bool
         Whether the gradient of the weight is kept as the rows that were used, as in `gs.nn.embedding`.
+    _weight : Tensor, shape (num_embeddings, embedding_dim), optional
+        The rows; drawn from a normal distribution by default.
+    _freeze : bool
+        Whether the rows are not trained.
     device : str, optional
     dtype : dtype, optional
     """
@@ -130,6 +134,8 @@ class EmbeddingBag(_Rows):
     mode : {'mean', 'sum', 'max'}
     sparse : bool
         Whether the gradient of the weight is kept as the rows that were used, as in `gs.nn.embedding`.
+    _weight : Tensor, shape (num_embeddings, embedding_dim), optional
+        The rows; drawn from a normal distribution by default.
     include_last_offset : bool
         Whether the last of the offsets is the number of indices.
     padding_idx : int, optional

@@ -99,15 +99,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 
 class _LazyConvolution(LazyModuleMixin):
-    """A convolution; `in_channels` is inferred from the first input.
-
-    Parameters
-    ----------
-    out_channels : int
-    kernel_size : int or sequence of int
-    *args, **options
-        The further arguments of the convolution.
-    """
+    """A convolution; `in_channels` is inferred from the first input."""
 
     __signature__: Signature
     _axes: int
@@ -116,6 +108,8 @@ class _LazyConvolution(LazyModuleMixin):
         super().__init_subclass__(**kwargs)
         of_class = signature(cls.cls_to_become)  # type: ignore[arg-type]
         cls.__signature__ = of_class.replace(parameters=[*of_class.parameters.values()][1:])
+        further = (cls.cls_to_become.__doc__ or "").partition("\n")[2]
+        cls.__doc__ = f"{_LazyConvolution.__doc__}\n{further}".replace("in_channels, out_channels :", "out_channels :")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         given = self.__signature__.bind(*args, **options)
@@ -149,8 +143,8 @@ class _LazyNorm(LazyModuleMixin):
 
     Parameters
     ----------
-    eps, momentum : float
-    affine, track_running_stats : bool
+    eps, momentum, affine, track_running_stats
+        As for the normalisation without `Lazy`.
     device : str, optional
     dtype : dtype, optional
     bias : bool
@@ -194,32 +188,26 @@ def shape(module: Any, shapes: dict[str, tuple[int, ...]]) -> None:
 
 
 class LazyConv1d(_LazyConvolution, Conv1d):
-    __doc__ = _LazyConvolution.__doc__
     cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConvolution, Conv2d):
-    __doc__ = _LazyConvolution.__doc__
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConvolution, Conv3d):
-    __doc__ = _LazyConvolution.__doc__
     cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvolution, ConvTranspose1d):
-    __doc__ = _LazyConvolution.__doc__
     cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvolution, ConvTranspose2d):
-    __doc__ = _LazyConvolution.__doc__
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvolution, ConvTranspose3d):
-    __doc__ = _LazyConvolution.__doc__
     cls_to_become = ConvTranspose3d
 
 

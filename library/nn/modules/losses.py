@@ -21,6 +21,16 @@ from .shapes import PairwiseDistance
 
 
 class _Loss(Operator):
+    """A loss.
+
+    Parameters
+    ----------
+    size_average : bool
+        Older form of `reduction`, with a warning: False means 'sum', True means 'mean'.
+    reduce : bool
+        Older form of `reduction`, with a warning: False means 'none', True leaves the choice to `size_average`.
+    """
+
     def _prepare(self) -> None:
         average, reduce = getattr(self, "size_average", None), getattr(self, "reduce", None)
         if average is not None or reduce is not None:

@@ -93,6 +93,9 @@ class _Norm(Module):
                 f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")  # fmt: skip
 
 
+FURTHER = (_Norm.__doc__ or "").partition("\n")[2]
+
+
 class BatchNorm(_Norm):
     __doc__ = _Norm.__doc__
 
@@ -116,25 +119,31 @@ class BatchNorm(_Norm):
 
 
 class BatchNorm1d(BatchNorm):
-    """Each channel minus its mean over the batch, divided by its deviation; for (batch, channels), or one more axis."""
+    __doc__ = (
+        "Each channel minus its mean over the batch, divided by its deviation; for (batch, channels), or one more axis.\n"
+        + FURTHER
+    )
 
     _ndims = (2, 3)
 
 
 class BatchNorm2d(BatchNorm):
-    """Each channel of images minus its mean over the batch, divided by its deviation."""
+    __doc__ = "Each channel of images minus its mean over the batch, divided by its deviation.\n" + FURTHER
 
     _ndims = (4,)
 
 
 class BatchNorm3d(BatchNorm):
-    """Each channel of volumes minus its mean over the batch, divided by its deviation."""
+    __doc__ = "Each channel of volumes minus its mean over the batch, divided by its deviation.\n" + FURTHER
 
     _ndims = (5,)
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch norm of one process, for any number of axes; for several ranks see `gs.distributed.SyncBatchNorm`."""
+    __doc__ = (
+        "Batch norm of one process, for any number of axes; for several ranks see `gs.distributed.SyncBatchNorm`.\n"
+        + FURTHER.replace("    device :", "    process_group : None\n        Groups are refused here.\n    device :")
+    )
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -175,19 +184,19 @@ class _InstanceNorm(_Norm):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each sequence minus its mean, divided by its deviation."""
+    __doc__ = "Each channel of each sequence minus its mean, divided by its deviation.\n" + FURTHER
 
     _ndims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each image minus its mean, divided by its deviation."""
+    __doc__ = "Each channel of each image minus its mean, divided by its deviation.\n" + FURTHER
 
     _ndims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each volume minus its mean, divided by its deviation."""
+    __doc__ = "Each channel of each volume minus its mean, divided by its deviation.\n" + FURTHER
 
     _ndims = (4, 5)
 

@@ -1,14 +1,16 @@
 """Operator: a layer that calls one function, with arguments fixed at its construction.
 
 Derives such a class from its annotated fields: they are the parameters of its constructor and the arguments of the function.  So
-a layer consists of the line that names its function and a line for each field.
+a layer consists of the line that names its function and a line for each field; the docstring of the function describes the fields.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from inspect import Parameter as Argument
-from inspect import Signature, get_annotations
+from inspect import Signature, cleandoc, get_annotations
 from typing import Any, dataclass_transform
 
 import gradspec as gs
@@ -17,7 +19,15 @@ from .module import Module
 
 # Arguments whose names differ between PyTorch's layers and the functions.
 ARGUMENTS = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis"}
+ENTRY = re.compile(r"^(\w+) : (.*?)(?:, (?:optional|default .*))?\n((?:    .*\n)*)", re.M)  # of a docstring: name, type, words
 APART = ("inplace", "return_indices", "size_average", "reduce")  # fields that are not arguments of the functions
+
+
+@cache
+def described(doc: str) -> dict[str, tuple[str, str]]:
+    """The parameters in a docstring: name -> type and words."""
+    section = cleandoc(doc).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    return {name: (kind, words) for name, kind, words in ENTRY.findall(f"{section}\n")}
 
 
 @dataclass_transform()
@@ -29,6 +39,11 @@ class Operator(Module):
         shown : the fields in its `repr`; a star omits a field's name
         trains : whether the function receives the training mode
         held : the fields that are buffers
+
+    Parameters
+    ----------
+    inplace : bool
+        Whether the result is written into the input.
     """
 
     _call: Callable[..., Any]
@@ -56,6 +71,23 @@ class Operator(Module):
         cls._call = staticmethod(call)
         cls._arguments = tuple((name, ARGUMENTS.get(name, name)) for name in cls._defaults if name not in APART)
         cls._shown, cls._trains = tuple(shown.split()), trains
+        cls._describe(call)
+
+    @classmethod
+    def _describe(cls, call: Callable[..., Any]) -> None:
+        """Add the fields to the docstring: a class describes its own, or else the function does."""
+        found: dict[str, tuple[str, str]] = {}
+        for doc in (call.__doc__, *(vars(base).get("__doc__") for base in reversed(cls.__mro__))):
+            found |= described(doc or "")
+        lines = []
+        for name, default in cls._defaults.items():
+            kind, words = found.get(name) or found.get(ARGUMENTS.get(name, name)) or ("", "")
+            if default is not Argument.empty:
+                kind += f"{' or None' * (default is None and 'None' not in kind)}, default {default!r}"
+            lines.append(f"{name} : {kind}\n{words}")
+        if lines and cls.__doc__:
+            summary = cleandoc(cls.__doc__).partition("\n\nParameters\n")[0]
+            cls.__doc__ = f"{summary}\n\nParameters\n----------\n{''.join(lines)}"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

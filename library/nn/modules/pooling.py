@@ -29,6 +29,14 @@ class _Pool(Operator):
 
 
 class _MaxPool(_Pool):
+    """A pool of maxima.
+
+    Parameters
+    ----------
+    return_indices : bool
+        Whether the positions of the maxima are returned as well.
+    """
+
     padding: Size = 0
     dilation: Size = 1
     return_indices: bool = False
@@ -150,7 +158,13 @@ class AdaptiveAvgPool1d(Operator, call=F.adaptive_avg_pool1d, shown="output_size
 
 
 class _Adaptive(Operator):
-    """A pool whose result has the lengths `output_size`; None keeps the length of the array."""
+    """A pool whose result has given lengths.
+
+    Parameters
+    ----------
+    output_size : int or None or sequence of (int or None)
+        Length of each pooled axis, one number or one for each axis; None keeps the length of the input.
+    """
 
     output_size: Sizes
 
@@ -176,6 +190,14 @@ class AdaptiveAvgPool3d(_Adaptive, call=F.adaptive_avg_pool3d, shown="output_siz
 
 
 class _AdaptiveMax(_Adaptive):
+    """A pool of maxima with given lengths.
+
+    Parameters
+    ----------
+    return_indices : bool
+        Whether the positions of the maxima are returned as well.
+    """
+
     return_indices: bool = False
 
     _with_indices: Callable[..., Any]

@@ -156,7 +156,15 @@ class UpsamplingBilinear2d(_Resized, call=F.interpolate):
 
 
 class _Pad(Operator):
-    """Pads the last axes by the widths `padding`."""
+    """Pads the last axes.
+
+    Parameters
+    ----------
+    padding : int or sequence of int
+        Widths before and after the last axis, then before and after its predecessor, and so on; one number for all.
+    value : float
+        Value of the new elements.
+    """
 
     padding: Size
 

@@ -51,7 +51,23 @@ def fuse_linear_bn_weights(
     linear_w: gs.Tensor, linear_b: gs.Tensor | None, bn_rm: gs.Tensor, bn_rv: gs.Tensor, bn_eps: float, bn_w: gs.Tensor | None,
     bn_b: gs.Tensor | None,
 ) -> tuple[Parameter, Parameter]:  # fmt: skip
-    """Weight and bias of the linear layer that equals a linear layer followed by batch norm; see fuse_conv_bn_weights."""
+    """Weight and bias of the linear layer that equals a linear layer followed by batch norm in evaluation.
+
+    Parameters
+    ----------
+    linear_w : Tensor of shape (out, in)
+    linear_b : Tensor of shape (out,) or None
+    bn_rm, bn_rv : Tensor of shape (out,)
+        Running mean and variance.
+    bn_eps : float
+        Added to the variance.
+    bn_w, bn_b : Tensor of shape (out,) or None
+        Factor and summand of the batch norm.
+
+    Returns
+    -------
+    weight, bias : Parameter
+    """
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 

@@ -107,7 +107,20 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
-    """Make a weight a parameter again, with its present value."""
+    """Make a weight a parameter again, with its present value.
+
+    Parameters
+    ----------
+    module : Module
+        Changed in place.
+    name : str
+        The weight's.
+
+    Returns
+    -------
+    Module
+        `module` itself.
+    """
     weight = _WeightNorm.taken(module, name).compute(module)
     delattr(module, name)
     del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"]
@@ -154,7 +167,20 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
-    """Make a weight a parameter again, with its present value."""
+    """Make a weight a parameter again, with its present value.
+
+    Parameters
+    ----------
+    module : Module
+        Changed in place.
+    name : str
+        The weight's.
+
+    Returns
+    -------
+    Module
+        `module` itself.
+    """
     with gs.no_grad():
         weight = _SpectralNorm.taken(module, name).compute(module, False)
     delattr(module, name)

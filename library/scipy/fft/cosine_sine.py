@@ -143,7 +143,26 @@ def _several(name: str, inverse: bool, doc: str) -> Any:
         return x
 
     transform.__name__ = transform.__qualname__ = ("i" if inverse else "") + name + "n"
-    transform.__doc__ = f"{doc} along several axes, all without `axes`; `s` has their lengths, else as along one axis."
+    transform.__doc__ = f"""{doc} along several axes.
+
+Parameters
+----------
+x : array_like
+type : {{1, 2, 3, 4}}
+s : int or sequence of int, optional
+    The lengths; x is cut or filled with zeros to them.
+axes : int or sequence of int, optional
+    As many as `s`; by default the last ones, or all without `s`.
+norm : {{'backward', 'ortho', 'forward'}}, optional
+overwrite_x, workers
+    As SciPy has them; nothing is overwritten.
+orthogonalize : bool, optional
+    As SciPy has it: True for the norm 'ortho'.
+
+Returns
+-------
+Tensor
+"""
     return transform
 
 

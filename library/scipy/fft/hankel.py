@@ -50,12 +50,35 @@ def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -
 
 
 def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
-    """The inverse of `fht`, with its arguments."""
+    """The inverse of `fht`.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n)
+        The result of `fht`.
+    dln, mu, offset, bias : float
+        As for `fht`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     return _transform("ifht", A, dln, mu, offset, bias)
 
 
 def fhtoffset(dln: float, mu: float, initial: float = 0.0, bias: float = 0.0) -> float:
-    """SciPy's fhtoffset: the offset near `initial` that reduces ringing of the transform."""
+    """SciPy's fhtoffset: the offset near `initial` that reduces ringing of the transform.
+
+    Parameters
+    ----------
+    dln, mu, initial, bias : float
+        As in SciPy; they have no derivative.
+
+    Returns
+    -------
+    float
+    """
     import scipy.fft
 
     return float(scipy.fft.fhtoffset(dln, mu, initial, bias))

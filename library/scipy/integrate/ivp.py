@@ -250,12 +250,14 @@ def odeint(
         Times of output; the first is the start.
     args : tuple
         Further arguments of `func`: arbitrary pytrees.
-    Dfun, col_deriv, full_output, **options
+    Dfun, col_deriv, full_output
         SciPy's.
     tfirst : bool
         Whether `func` takes t first.
     adjoint : {"interpolated", "backward", "forward"}
         As in `solve_ivp`, whose notes also apply here, with LSODA.
+    **options
+        SciPy's.
 
     Returns
     -------

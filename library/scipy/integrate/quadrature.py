@@ -227,12 +227,16 @@ def quad_vec(
     ----------
     f : callable
         Takes a Tensor of shape () and `args`, and returns a Tensor.
-    a, b, args
+    a, b
         As for `quad`.
-    epsabs, epsrel, norm, cache_size, limit, points, quadrature, full_output
+    epsabs, epsrel, norm, cache_size, limit
         SciPy's.
     workers : 1
         Tensors stay in one process.
+    points, quadrature, full_output
+        SciPy's.
+    args : tuple
+        As for `quad`.
 
     Returns
     -------
@@ -367,7 +371,21 @@ def tplquad(
 ) -> tuple:  # fmt: skip
     """The integral of func(z, y, x) over x from a to b, y from gfun(x) to hfun(x) and z from qfun(x, y) to rfun(x, y).
 
-    Parameters and results as for `dblquad`; `qfun` and `rfun` are functions, floats or Tensors, too.
+    Parameters
+    ----------
+    func : callable
+        Takes z, y, x and `args`.
+    a, b, gfun, hfun
+        As for `dblquad`.
+    qfun, rfun : callable, float or Tensor
+        Functions of x and y, or constants.
+    args, epsabs, epsrel
+        As for `dblquad`.
+
+    Returns
+    -------
+    y : Tensor, shape ()
+    abserr : float
     """
     ranges = [_between(qfun, rfun, len(args)), _between(gfun, hfun, len(args)), (a, b)]
     return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})

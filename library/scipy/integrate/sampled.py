@@ -58,7 +58,12 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
 
 
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
-    """The integral of samples by Simpson's rule; parameters as for `trapezoid`.
+    """The integral of samples by Simpson's rule.
+
+    Parameters
+    ----------
+    y, x, dx, axis
+        As for `trapezoid`.
 
     Returns
     -------

@@ -335,7 +335,23 @@ def _bending(x: Any) -> Any:
 
 
 def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
-    """The derivative `der` of a spline (t, c, k) or BSpline; ext=0 extrapolates, ext=1 gives 0 outside."""
+    """The values of a spline, or of one of its derivatives.
+
+    Parameters
+    ----------
+    x : array_like
+    tck : BSpline or tuple (t, c, k)
+        Knots, coefficients and degree.
+    der : int
+        Order of the derivative.
+    ext : {0, 1}
+        0 extrapolates, 1 gives 0 outside; others are refused.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     if ext not in (0, 1):
         raise NotImplementedError(f"splev: ext must be 0 or 1, got {ext}")
     spline = _of_tck(tck)
@@ -345,7 +361,19 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 
 
 def splint(a: Any, b: Any, tck: Any) -> Any:
-    """The integral of a spline (t, c, k) or BSpline from a to b, which is 0 outside of its base interval."""
+    """The integral of a spline from a to b, which is 0 outside of its base interval.
+
+    Parameters
+    ----------
+    a, b : float or Tensor
+        The ends.
+    tck : BSpline or tuple (t, c, k)
+        Knots, coefficients and degree.
+
+    Returns
+    -------
+    Tensor
+    """
     return _of_tck(tck).integrate(a, b, extrapolate=False)
 
 

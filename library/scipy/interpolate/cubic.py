@@ -249,5 +249,21 @@ def _conditions(bc_type: Any) -> tuple:
 
 
 def pchip_interpolate(xi: Any, yi: Any, x: Any, der: int = 0, axis: int = 0) -> Any:
-    """The derivative `der` of PchipInterpolator(xi, yi, axis) at x."""
+    """The derivative `der` of PchipInterpolator(xi, yi, axis) at x.
+
+    Parameters
+    ----------
+    xi, yi
+        As x and y of `PchipInterpolator`.
+    x : array_like
+        Positions of the results.
+    der : int
+        Order of the derivative.
+    axis : int
+        The axis of `yi`.
+
+    Returns
+    -------
+    Tensor
+    """
     return PchipInterpolator(xi, yi, axis)(x, der)

@@ -33,6 +33,8 @@ class interp1d:
     kind : str or int
         'linear', 'nearest', 'nearest-up', 'previous', 'next', 'zero', 'slinear', 'quadratic', 'cubic', or the degree of a spline.
     axis : int
+    copy : bool
+        Without effect.
     bounds_error : bool, optional
         Refuse points outside; True unless `fill_value` is given.
     fill_value : number, pair of numbers or 'extrapolate'
@@ -254,9 +256,11 @@ def interpn(
 
     Parameters
     ----------
-    points, values, method, bounds_error, fill_value
+    points, values
         As for `RegularGridInterpolator`.
     xi : array_like, shape (..., ndim), or tuple of array_like
+    method, bounds_error, fill_value
+        As for `RegularGridInterpolator`.
 
     Returns
     -------

@@ -35,13 +35,13 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
     b : array_like, shape (n,) or (..., n, k)
     lower : bool
         Triangle to read if `assume_a` declares the matrix symmetric.
+    overwrite_a, overwrite_b, check_finite : bool
+        As in SciPy; nothing is overwritten.
     assume_a : str, optional
         As in SciPy. 'pos' and 'positive definite' use Cholesky's factor; 'sym', 'her' and their long forms read one triangle;
         others have no effect.
     transposed : bool
         Solve with the transpose of `a`.
-    overwrite_a, overwrite_b, check_finite : bool
-        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -57,7 +57,27 @@ def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwr
 
 def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False,
                      overwrite_b: bool = False, check_finite: bool = True) -> Any:  # fmt: skip
-    """The solution of a @ x = b, reading one triangle of a; its transpose if `trans` is 1 ('T'), its adjoint if 2 ('C')."""
+    """The solution of a @ x = b for a triangular matrix.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., n, n)
+        Only one triangle is read.
+    b : array_like, shape (n,) or (..., n, k)
+    trans : {0, 1, 2, 'N', 'T', 'C'}
+        Whether to solve with the matrix, its transpose (1, 'T'), or its adjoint (2, 'C').
+    lower : bool
+        Whether the lower triangle of `a` is read.
+    unit_diagonal : bool
+        Whether the diagonal counts as 1, and is not read.
+    overwrite_b, check_finite : bool
+        As in SciPy; nothing is overwritten.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     a = asarray(a)
     if trans in (1, "T", 2, "C"):
         a, lower = (ops.mT(a) if trans in (1, "T") else mH(a)), not lower
@@ -65,7 +85,27 @@ def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, 
 
 
 def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[Any, Any, Any, Any]:
-    """The solution of least squares, its residues, the rank of a, which has no derivative, and the singular values of a."""
+    """The solution of least squares.
+
+    Parameters
+    ----------
+    a : array_like, shape (m, n)
+    b : array_like, shape (m,) or (m, k)
+    cond : float, optional
+        Singular values below this fraction of the greatest one count as 0.
+    **keywords
+        SciPy's other arguments, without effect.
+
+    Returns
+    -------
+    x : Tensor, shape (n,) or (n, k)
+    residues : Tensor
+        Sums of squares; empty unless `a` is taller than wide and of full rank.
+    rank : Tensor of int
+        Has no derivative.
+    s : Tensor
+        The singular values of `a`.
+    """
     a, b = asarray(a), asarray(b)
     x, squares, rank, values = linalg.lstsq(a, b, rcond=cond)
     known = int(rank) == a.shape[1] < a.shape[0]
@@ -75,13 +115,47 @@ def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[A
 
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False,
                  check_finite: bool = True) -> Any:  # fmt: skip
-    """The solution of a @ x = b for a banded matrix, stored as its diagonals."""
+    """The solution of a @ x = b for a banded matrix.
+
+    Parameters
+    ----------
+    l_and_u : pair of int
+        Numbers of diagonals below and above the main one.
+    ab : array_like, shape (l + u + 1, n)
+        The diagonals: a[i, j] is at ab[u + i - j, j].
+    b : array_like, shape (n,) or (n, k)
+    overwrite_ab, overwrite_b, check_finite : bool
+        As in SciPy; nothing is overwritten.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     return linalg.solve_banded(l_and_u, ab, b)
 
 
 def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
                   check_finite: bool = True) -> Any:  # fmt: skip
-    """As `solve_banded` for a Hermitian matrix, stored as the diagonals of one side."""
+    """The solution of a @ x = b for a banded Hermitian matrix.
+
+    Parameters
+    ----------
+    ab : array_like, shape (u + 1, n)
+        The diagonals of one side, as `solve_banded` stores them.
+    b : array_like, shape (n,) or (n, k)
+    overwrite_ab, overwrite_b : bool
+        As in SciPy; nothing is overwritten.
+    lower : bool
+        Whether the diagonals are the lower ones.
+    check_finite : bool
+        As in SciPy.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     ab = asarray(ab)
     count, n = ab.shape[-2] - 1, ab.shape[-1]
     others = []
@@ -95,24 +169,72 @@ def solveh_banded(ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool
 
 
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
-    """The solution of toeplitz(c, r) @ x = b, by elimination on the whole matrix; r defaults to conj(c)."""
+    """The solution of toeplitz(c, r) @ x = b, by elimination on the whole matrix; r defaults to conj(c).
+
+    Parameters
+    ----------
+    c_or_cr : array_like, shape (n,), or tuple of two
+        The first column c, or the column and the first row.
+    b : array_like, shape (n,) or (n, k)
+    check_finite : bool
+        As in SciPy.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
     return linalg.solve(toeplitz(c, r), b)
 
 
 def matmul_toeplitz(c_or_cr: Any, x: Any, check_finite: bool = False, workers: Any = None) -> Any:
-    """The product of toeplitz(c, r) and x."""
+    """The product of toeplitz(c, r) and x.
+
+    Parameters
+    ----------
+    c_or_cr : array_like, shape (m,), or tuple of two
+        The first column c, or the column and the first row.
+    x : array_like, shape (n,) or (n, k)
+    check_finite, workers
+        As in SciPy.
+
+    Returns
+    -------
+    Tensor, shape (m,) or (m, k)
+    """
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
     return toeplitz(c, r) @ asarray(x)
 
 
 def solve_circulant(c: Any, b: Any) -> Any:
-    """The solution of circulant(c) @ x = b."""
+    """The solution of circulant(c) @ x = b.
+
+    Parameters
+    ----------
+    c : array_like, shape (n,)
+        The first column.
+    b : array_like, shape (n,) or (n, k)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     return linalg.solve(circulant(c), b)
 
 
 def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
-    """The solution of a @ x + x @ mH(a) = q."""
+    """The solution of a @ x + x @ mH(a) = q.
+
+    Parameters
+    ----------
+    a, q : array_like, shape (n, n)
+
+    Returns
+    -------
+    Tensor, shape (n, n)
+    """
     return linalg.solve_sylvester(a, mH(asarray(a)), q)
 
 
@@ -213,13 +335,18 @@ solve_continuous_are.__doc__ = """The stabilising solution of mH(a) @ x + x @ a 
 
 Parameters
 ----------
-a, q : array_like, shape (n, n)
+a : array_like, shape (n, n)
 b : array_like, shape (n, m)
+q : array_like, shape (n, n)
 r : array_like, shape (m, m)
+e, s : None
+    Others are refused.
+balanced : bool
+    Without effect.
 
 Returns
 -------
-Tensor
+Tensor, shape (n, n)
 """
 solve_discrete_are = _riccati("solve_discrete_are", _discrete, _discrete_step)
 solve_discrete_are.__doc__ = """The stabilising solution of the discrete equation of Riccati.
@@ -228,11 +355,16 @@ It is mH(a) @ x @ a - x - mH(a) @ x @ b @ inv(r + mH(b) @ x @ b) @ mH(b) @ x @ a
 
 Parameters
 ----------
-a, q : array_like, shape (n, n)
+a : array_like, shape (n, n)
 b : array_like, shape (n, m)
+q : array_like, shape (n, n)
 r : array_like, shape (m, m)
+e, s : None
+    Others are refused.
+balanced : bool
+    Without effect.
 
 Returns
 -------
-Tensor
+Tensor, shape (n, n)
 """

@@ -47,19 +47,61 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
-    """The factor of Cholesky and whether it is the lower one, as `cho_solve` takes them; the other triangle is zero."""
+    """The factor of Cholesky and whether it is the lower one, as `cho_solve` takes them; the other triangle is zero.
+
+    Parameters
+    ----------
+    a, lower, overwrite_a, check_finite
+        As for `cholesky`.
+
+    Returns
+    -------
+    c : Tensor, shape (..., n, n)
+        The factor.
+    lower : bool
+    """
     return cholesky(a, lower), lower
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """The solution of a @ x = b from the result of `cho_factor`."""
+    """The solution of a @ x = b from the result of `cho_factor`.
+
+    Parameters
+    ----------
+    c_and_lower : tuple of array_like and bool
+        The result of `cho_factor`.
+    b : array_like, shape (n,) or (..., n, k)
+    overwrite_b, check_finite : bool
+        As in SciPy; nothing is overwritten.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     c, lower = c_and_lower
     first, second = (c, mH(asarray(c))) if lower else (mH(asarray(c)), c)
     return linalg.solve_triangular(second, linalg.solve_triangular(first, b, lower=True), lower=False)
 
 
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False) -> Any:
-    """Factors p, l and u; p @ l and u if `permute_l`; the order of the rows instead of p if `p_indices`."""
+    """Factors of a matrix: a permutation, a lower and an upper triangle.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., m, n)
+    permute_l : bool
+        Whether the first factor is p @ l.
+    overwrite_a, check_finite : bool
+        As in SciPy; nothing is overwritten.
+    p_indices : bool
+        Whether the first result is the order of the rows, instead of a matrix.
+
+    Returns
+    -------
+    tuple of Tensor
+        p, l and u with a = p @ l @ u; p @ l and u if `permute_l`.
+    """
     p, lower, upper = linalg.lu(a)
     if permute_l:
         return p @ lower, upper
@@ -67,7 +109,23 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 
 
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """The solution of a @ x = b from the result of `lu_factor`; transposed if `trans` is 1, adjoint if `trans` is 2."""
+    """The solution of a @ x = b from the result of `lu_factor`.
+
+    Parameters
+    ----------
+    lu_and_piv : pair of array_like
+        The result of `lu_factor`.
+    b : array_like, shape (n,) or (..., n, k)
+    trans : {0, 1, 2}
+        Whether to solve with the matrix, its transpose, or its adjoint.
+    overwrite_b, check_finite : bool
+        As in SciPy; nothing is overwritten.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `b`.
+    """
     lu, pivots = lu_and_piv
     b = asarray(b)
     columns = b[..., None] if b.ndim == 1 else b
@@ -85,12 +143,14 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
     Parameters
     ----------
     a : array_like, shape (..., m, n)
+    overwrite_a, lwork
+        As in SciPy; nothing is overwritten.
     mode : {'full', 'r', 'economic'}
         'full' is only for matrices that are not taller than wide: further columns of Q are arbitrary, and have no derivative.
     pivoting : bool
         Must be False.
-    overwrite_a, lwork, check_finite
-        As in SciPy; nothing is overwritten.
+    check_finite : bool
+        As in SciPy.
 
     Returns
     -------
@@ -110,12 +170,39 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False, check_finite: bool = True,
         lapack_driver: str = "gesdd") -> Any:  # fmt: skip
-    """Singular value decomposition U, s, Vh; only s unless `compute_uv`."""
+    """Singular value decomposition.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., m, n)
+    full_matrices : bool
+        Whether U and Vh are square.
+    compute_uv : bool
+        Whether U and Vh are computed, too.
+    overwrite_a, check_finite, lapack_driver
+        As in SciPy; nothing is overwritten.
+
+    Returns
+    -------
+    tuple of Tensor, or Tensor
+        U, s and Vh, with the singular values s in falling order; only s unless `compute_uv`.
+    """
     return tuple(linalg.svd(a, full_matrices=full_matrices)) if compute_uv else linalg.svdvals(a)
 
 
 def diagsvd(s: Any, M: int, N: int) -> Any:
-    """Singular values on the diagonal of an M by N matrix of zeros."""
+    """Singular values on the diagonal of an M by N matrix of zeros.
+
+    Parameters
+    ----------
+    s : array_like, shape (k,)
+    M, N : int
+        Numbers of rows and columns, at least k.
+
+    Returns
+    -------
+    Tensor, shape (M, N)
+    """
     s = asarray(s)
     return ops.pad(ops.diag(s), ((0, M - s.size), (0, N - s.size)))
 
@@ -143,12 +230,15 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
     lower : bool
         Which triangle.
     eigvals_only : bool
+        Whether the result lacks the eigenvectors.
+    overwrite_a, overwrite_b : bool
+        As in SciPy; nothing is overwritten.
     type : int
         Must be 1.
+    check_finite : bool
+        As in SciPy.
     subset_by_index : pair of int, optional
         The first and the last eigenvalue.
-    overwrite_a, overwrite_b, check_finite : bool
-        As in SciPy; nothing is overwritten.
 
     Returns
     -------
@@ -172,24 +262,78 @@ def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = Fals
 
 
 def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, **keywords: Any) -> Any:
-    """Eigenvalues of a Hermitian matrix, or of a pair of Hermitian matrices; for the arguments see `eigh`."""
+    """Eigenvalues of a Hermitian matrix, or of a pair of Hermitian matrices.
+
+    Parameters
+    ----------
+    a, b, lower
+        As for `eigh`.
+    **keywords
+        The other arguments of `eigh` but `eigvals_only`.
+
+    Returns
+    -------
+    Tensor
+        In rising order.
+    """
     return eigh(a, b, lower=lower, eigvals_only=True, **keywords)
 
 
 def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False) -> Any:
-    """Eigenvalues and eigenvectors of a symmetric tridiagonal matrix, from its diagonal and its first off-diagonal."""
+    """Eigenvalues and eigenvectors of a Hermitian tridiagonal matrix.
+
+    Parameters
+    ----------
+    d : array_like, shape (n,)
+        The diagonal.
+    e : array_like, shape (n - 1,)
+        The diagonal below; the one above is its conjugate.
+    eigvals_only : bool
+        Whether the result lacks the eigenvectors.
+
+    Returns
+    -------
+    tuple of Tensor, or Tensor
+        The eigenvalues in rising order, and the eigenvectors as columns.
+    """
     e = asarray(e)
     matrix = ops.diag(asarray(d)) + ops.diag(e, -1) + ops.diag(ops.conj(e), 1)
     return linalg.eigvalsh(matrix) if eigvals_only else tuple(linalg.eigh(matrix))
 
 
 def eigvalsh_tridiagonal(d: Any, e: Any) -> Any:
-    """Eigenvalues of a symmetric tridiagonal matrix."""
+    """Eigenvalues of a Hermitian tridiagonal matrix.
+
+    Parameters
+    ----------
+    d, e
+        As for `eigh_tridiagonal`.
+
+    Returns
+    -------
+    Tensor, shape (n,)
+    """
     return eigh_tridiagonal(d, e, eigvals_only=True)
 
 
 def eig(a: Any, b: Any = None, left: bool = False, right: bool = True) -> Any:
-    """Eigenvalues and right eigenvectors of a matrix, or of a pair: a @ v = w * b @ v; only eigenvalues unless `right`."""
+    """Eigenvalues and right eigenvectors of a matrix, or of a pair of them.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., n, n)
+    b : array_like, shape (..., n, n), optional
+        Invertible: a @ v = w * b @ v.
+    left : bool
+        Must be False.
+    right : bool
+        Whether eigenvectors are computed, too.
+
+    Returns
+    -------
+    tuple of Tensor, or Tensor
+        Eigenvalues, and eigenvectors as columns; only eigenvalues unless `right`.
+    """
     if left:
         raise NotImplementedError("scipy.linalg.eig: left eigenvectors are not offered; take the right ones of the adjoint")
     matrix = a if b is None else linalg.solve(b, a)
@@ -197,17 +341,54 @@ def eig(a: Any, b: Any = None, left: bool = False, right: bool = True) -> Any:
 
 
 def eigvals(a: Any, b: Any = None) -> Any:
-    """Eigenvalues of a matrix, or of a pair of them."""
+    """Eigenvalues of a matrix, or of a pair of them.
+
+    Parameters
+    ----------
+    a, b
+        As for `eig`.
+
+    Returns
+    -------
+    Tensor
+    """
     return eig(a, b, right=False)
 
 
 def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Any:
-    """Moore-Penrose inverse; `rtol` as in SciPy, `atol` must be None or 0."""
+    """Moore-Penrose inverse.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., m, n)
+    atol : float, optional
+        Must be None or 0.
+    rtol : float, optional
+        Singular values below this fraction of the greatest one count as 0; max(m, n) times the machine epsilon by default.
+
+    Returns
+    -------
+    Tensor, shape (..., n, m)
+    """
     return _pinv(a, atol, rtol, False)
 
 
 def pinvh(a: Any, atol: float | None = None, rtol: float | None = None, lower: bool = True) -> Any:
-    """Moore-Penrose inverse of a Hermitian matrix."""
+    """Moore-Penrose inverse of a Hermitian matrix.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., n, n)
+        Hermitian; only one triangle is read.
+    atol, rtol : float, optional
+        As for `pinv`.
+    lower : bool
+        Which triangle.
+
+    Returns
+    -------
+    Tensor, shape (..., n, n)
+    """
     a = asarray(a)
     return _pinv(a if lower else mH(a), atol, rtol, True)
 
@@ -249,6 +430,16 @@ def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
 
 
 def orthogonal_procrustes(A: Any, B: Any) -> tuple[Any, Any]:
-    """The orthogonal matrix R with A @ R nearest to B, and the sum of the singular values of A.T @ B."""
+    """The orthogonal matrix R with A @ R nearest to B, and the sum of the singular values of A.T @ B.
+
+    Parameters
+    ----------
+    A, B : array_like, shape (m, n)
+
+    Returns
+    -------
+    R : Tensor, shape (n, n)
+    scale : Tensor
+    """
     product = mH(asarray(A)) @ asarray(B)
     return polar(product)[0], ops.sum(linalg.svdvals(product))

@@ -108,7 +108,17 @@ def logm(A: Any) -> Any:
 
 
 def signm(A: Any) -> Any:
-    """The sign of a matrix: each eigenvalue is replaced by the sign of its real part."""
+    """The sign of a matrix: each eigenvalue is replaced by the sign of its real part.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     A = _square("signm", A)
     return solve(sqrtm(A @ A), A)
 
@@ -137,7 +147,25 @@ def fractional_matrix_power(A: Any, t: float) -> Any:
 
 
 def expm_frechet(A: Any, E: Any, method: str | None = None, compute_expm: bool = True, check_finite: bool = True) -> Any:
-    """The exponential of a matrix and its derivative along E; only the derivative if `compute_expm` is False."""
+    """The exponential of a matrix and its derivative along E.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+    E : array_like, shape (..., n, n)
+        The direction.
+    method : str, optional
+        Without effect.
+    compute_expm : bool
+        Whether the exponential is returned, too.
+    check_finite : bool
+        As in SciPy.
+
+    Returns
+    -------
+    Tensor, or pair of Tensor
+        The exponential and the derivative; only the latter unless `compute_expm`.
+    """
     A, E = _square("expm_frechet", A), _square("expm_frechet", E)
     n = A.shape[-1]
     whole = expm(ops.concat([ops.concat([A, E], axis=-1), ops.concat([ops.zeros_like(A), A], axis=-1)], axis=-2))
@@ -145,34 +173,94 @@ def expm_frechet(A: Any, E: Any, method: str | None = None, compute_expm: bool =
 
 
 def cosm(A: Any) -> Any:
-    """The cosine of a matrix."""
+    """The cosine of a matrix.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     A = _square("cosm", A)
     return real(expm(1j * A)) if A.dtype.kind == "f" else (expm(1j * A) + expm(-1j * A)) / 2
 
 
 def sinm(A: Any) -> Any:
-    """The sine of a matrix."""
+    """The sine of a matrix.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     A = _square("sinm", A)
     return imag(expm(1j * A)) if A.dtype.kind == "f" else (expm(1j * A) - expm(-1j * A)) / 2j
 
 
 def tanm(A: Any) -> Any:
-    """The tangent of a matrix."""
+    """The tangent of a matrix.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     return solve(cosm(A), sinm(A))
 
 
 def coshm(A: Any) -> Any:
-    """The hyperbolic cosine of a matrix."""
+    """The hyperbolic cosine of a matrix.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     A = _square("coshm", A)
     return (expm(A) + expm(-A)) / 2
 
 
 def sinhm(A: Any) -> Any:
-    """The hyperbolic sine of a matrix."""
+    """The hyperbolic sine of a matrix.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     A = _square("sinhm", A)
     return (expm(A) - expm(-A)) / 2
 
 
 def tanhm(A: Any) -> Any:
-    """The hyperbolic tangent of a matrix."""
+    """The hyperbolic tangent of a matrix.
+
+    Parameters
+    ----------
+    A : array_like, shape (..., n, n)
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `A`.
+    """
     return solve(coshm(A), sinhm(A))

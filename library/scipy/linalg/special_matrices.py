@@ -45,20 +45,52 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 
 def hankel(c: Any, r: Any = None) -> Any:
-    """A matrix with constant antidiagonals, from its first column and its last row, whose first element is not read."""
+    """A matrix with constant antidiagonals.
+
+    Parameters
+    ----------
+    c : array_like, shape (m,)
+        The first column.
+    r : array_like, shape (n,), optional
+        The last row, whose first element is not read; zeros by default.
+
+    Returns
+    -------
+    Tensor, shape (m, n)
+    """
     c = _vector(c)
     r = ops.zeros_like(c) if r is None else _vector(r)
     return ops.concat([c, r[1:]])[np.arange(c.size)[:, None] + np.arange(r.size)]
 
 
 def circulant(c: Any) -> Any:
-    """A matrix whose columns are cyclic shifts of the first one, by one more row each."""
+    """A matrix whose columns are cyclic shifts of the first one, by one more row each.
+
+    Parameters
+    ----------
+    c : array_like, shape (n,)
+        The first column.
+
+    Returns
+    -------
+    Tensor, shape (n, n)
+    """
     c = _vector(c)
     return c[(np.arange(c.size)[:, None] - np.arange(c.size)) % c.size]
 
 
 def companion(a: Any) -> Any:
-    """The companion matrix of a polynomial, whose eigenvalues are its roots."""
+    """The companion matrix of a polynomial, whose eigenvalues are its roots.
+
+    Parameters
+    ----------
+    a : array_like, shape (n + 1,)
+        Coefficients, with the highest power first; fewer than two are refused.
+
+    Returns
+    -------
+    Tensor, shape (n, n)
+    """
     a = _vector(a)
     if a.size < 2:
         raise ValueError(f"companion: expected at least 2 coefficients, got {a.size}")
@@ -67,19 +99,54 @@ def companion(a: Any) -> Any:
 
 
 def leslie(f: Any, s: Any) -> Any:
-    """A matrix of Leslie: fecundities in the first row, rates of survival below the diagonal."""
+    """A matrix of Leslie: fecundities in the first row, rates of survival below the diagonal.
+
+    Parameters
+    ----------
+    f : array_like, shape (n,)
+        The fecundities.
+    s : array_like, shape (n - 1,)
+        The rates of survival.
+
+    Returns
+    -------
+    Tensor, shape (n, n)
+    """
     f, s = _vector(f), _vector(s)
     return ops.concat([ops.reshape(f, (1, -1)), ops.concat([ops.diag(s), ops.zeros((s.size, 1), dtype=s.dtype)], axis=1)])
 
 
 def khatri_rao(a: Any, b: Any) -> Any:
-    """Kronecker products of the columns of two matrices, column by column."""
+    """Kronecker products of the columns of two matrices, column by column.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., m, k)
+    b : array_like, shape (..., n, k)
+
+    Returns
+    -------
+    Tensor, shape (..., m * n, k)
+    """
     a, b = asarray(a), asarray(b)
     return ops.reshape(a[..., :, None, :] * b[..., None, :, :], (*a.shape[:-2], -1, a.shape[-1]))
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
-    """The matrix whose product with a vector v of n elements is `convolve(a, v, mode)`."""
+    """The matrix whose product with a vector v of n elements is `convolve(a, v, mode)`.
+
+    Parameters
+    ----------
+    a : array_like, shape (m,)
+    n : int
+        The length of the vector.
+    mode : {'full', 'valid', 'same'}
+        Which part of the convolution; others are refused.
+
+    Returns
+    -------
+    Tensor, 2-D
+    """
     a = _vector(a)
     if mode not in ("full", "valid", "same"):
         raise ValueError(f"convolution_matrix: mode must be 'full', 'valid' or 'same', got {mode!r}")
@@ -92,7 +159,17 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
 
 
 def fiedler(a: Any) -> Any:
-    """The matrix of the distances of all pairs."""
+    """The matrix of the distances of all pairs.
+
+    Parameters
+    ----------
+    a : array_like, shape (n,)
+
+    Returns
+    -------
+    Tensor, shape (n, n)
+        abs(a[i] - a[j]) at i, j.
+    """
     a = _vector(a)
     return ops.absolute(a[:, None] - a)
 
@@ -104,7 +181,19 @@ def _constant(name: str, doc: str) -> Any:
         return asarray(getattr(scipy.linalg, name)(n, *args, **keywords))
 
     matrix.__name__ = matrix.__qualname__ = name
-    matrix.__doc__ = f"{doc}, with SciPy's arguments: a constant."
+    matrix.__doc__ = f"""{doc}: a constant.
+
+    Parameters
+    ----------
+    n : int
+        The size.
+    *args, **keywords
+        SciPy's other arguments.
+
+    Returns
+    -------
+    Tensor, 2-D
+    """
     return matrix
 
 

@@ -50,7 +50,18 @@ def correlate1d(
 def convolve1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
-    """The convolution of an image with weights along an axis; parameters and result as for `correlate1d`."""
+    """The convolution of an image with weights along an axis.
+
+    Parameters
+    ----------
+    input, weights, axis, output, mode, cval, origin
+        As for `correlate1d`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     weights = ops.flip(floats("convolve1d", weights))
     return correlate1d(input, weights, axis, output, mode, cval, -origin - (weights.size % 2 == 0))
 
@@ -58,7 +69,20 @@ def convolve1d(
 def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
     """The correlation of an image with weights of as many axes.
 
-    Parameters and result as for `correlate1d`; `origin` may be given for each axis.
+    Parameters
+    ----------
+    input : array_like or Tensor
+    weights : array_like or Tensor
+        Has as many axes as `input`.
+    output, mode, cval
+        As for `correlate1d`.
+    origin : int or sequence of int
+        By how much the window is shifted to the left, along all axes or along each.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
     """
     x, weights = floats("correlate", input), floats("correlate", weights)
     no_output("correlate", output)
@@ -69,7 +93,18 @@ def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect
 
 
 def convolve(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
-    """The convolution of an image with weights of as many axes; parameters and result as for `correlate`."""
+    """The convolution of an image with weights of as many axes.
+
+    Parameters
+    ----------
+    input, weights, output, mode, cval, origin
+        As for `correlate`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     weights = ops.flip(floats("convolve", weights))
     origins = each_axis("convolve", origin, weights.ndim)
     return correlate(input, weights, output, mode, cval, [-o - (size % 2 == 0) for o, size in zip(origins, weights.shape)])
@@ -83,12 +118,14 @@ def gaussian_filter1d(
 
     Parameters
     ----------
-    input, axis, output, mode, cval
-        As for `correlate1d`.
+    input : array_like or Tensor
     sigma : float or Tensor
         The standard deviation, which has a derivative; the radius of the window is a constant.
+    axis : int
     order : int
         Which derivative.
+    output, mode, cval
+        As for `correlate1d`.
     truncate : float
         At how many standard deviations the window ends.
     radius : int, optional
@@ -125,10 +162,8 @@ def gaussian_filter(
 
     Parameters
     ----------
-    input, output, cval, truncate
-        As for `gaussian_filter1d`.
-    sigma, order, mode, radius
-        The same; may be given for each axis.
+    input, sigma, order, output, mode, cval, truncate, radius
+        As for `gaussian_filter1d`; `sigma`, `order`, `mode` and `radius` may be given for each axis.
     axes : int or sequence of int, optional
         All by default.
 
@@ -155,9 +190,11 @@ def uniform_filter1d(
 
     Parameters
     ----------
-    input, axis, output, mode, cval, origin
-        As for `correlate1d`.
+    input : array_like or Tensor
     size : int
+        Number of elements of a window.
+    axis, output, mode, cval, origin
+        As for `correlate1d`.
 
     Returns
     -------
@@ -192,13 +229,32 @@ def uniform_filter(
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     """Sobel's filter: a difference along `axis` after smoothing along the other axes.
 
-    Parameters and result as for `correlate1d`; `mode` may be given for each axis.
+    Parameters
+    ----------
+    input, axis, output, mode, cval
+        As for `correlate1d`; `mode` may be given for each axis.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
     """
     return _edges("sobel", input, axis, output, mode, cval, [1.0, 2.0, 1.0])
 
 
 def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
-    """Prewitt's filter: `sobel` with means; parameters and result as for `sobel`."""
+    """Prewitt's filter: `sobel` with means.
+
+    Parameters
+    ----------
+    input, axis, output, mode, cval
+        As for `sobel`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return _edges("prewitt", input, axis, output, mode, cval, [1.0, 1.0, 1.0])
 
 
@@ -220,10 +276,11 @@ def generic_laplace(
 
     Parameters
     ----------
-    input, output, mode, cval
-        As for `sobel`.
+    input : array_like or Tensor
     derivative2 : callable
         Takes an image, an axis, `output`, a mode and `cval`.
+    output, mode, cval
+        As for `sobel`.
     extra_arguments, extra_keywords
         Passed on to it.
     axes : int or sequence of int, optional
@@ -242,7 +299,18 @@ def generic_laplace(
 
 
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
-    """Laplace's filter: second differences along all axes; parameters and result as for `generic_laplace`."""
+    """Laplace's filter: second differences along all axes.
+
+    Parameters
+    ----------
+    input, output, mode, cval, axes
+        As for `generic_laplace`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return generic_laplace(
         input, lambda x, axis, *rest: correlate1d(x, [1.0, -2.0, 1.0], axis, *rest), output, mode, cval, axes=axes
     )
@@ -255,10 +323,13 @@ def gaussian_laplace(
 
     Parameters
     ----------
-    input, output, mode, cval, axes
+    input : array_like or Tensor
+    sigma : float or Tensor, or one for each axis
+        The standard deviation.
+    output, mode, cval, axes
         As for `generic_laplace`.
-    sigma, **kwargs
-        As for `gaussian_filter`.
+    **kwargs
+        `truncate` and `radius` of `gaussian_filter`.
 
     Returns
     -------
@@ -273,7 +344,18 @@ def generic_gradient_magnitude(
 ) -> Any:  # fmt: skip
     """The length of the gradient, by a function that computes the derivative along an axis.
 
-    Parameters and result as for `generic_laplace`.
+    Parameters
+    ----------
+    input : array_like or Tensor
+    derivative : callable
+        Takes an image, an axis, `output`, a mode and `cval`, and returns the derivative along the axis.
+    output, mode, cval, extra_arguments, extra_keywords, axes
+        As for `generic_laplace`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
     """
     x = floats("generic_gradient_magnitude", input)
 
@@ -287,7 +369,18 @@ def generic_gradient_magnitude(
 def gaussian_gradient_magnitude(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **kwargs: Any
 ) -> Any:
-    """The length of the gradient by derivatives of Gaussians; parameters and result as for `gaussian_laplace`."""
+    """The length of the gradient by derivatives of Gaussians.
+
+    Parameters
+    ----------
+    input, sigma, output, mode, cval, axes, **kwargs
+        As for `gaussian_laplace`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return generic_gradient_magnitude(input, _derivative(sigma, 1, axes, input, kwargs), output, mode, cval, axes=axes)
 
 

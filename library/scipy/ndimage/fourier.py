@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ def _filter(name: str, doc: str, argument: str, factor: Callable[[list[Any]], An
         return apply(input, *args, **kwds)
 
     named.__name__ = named.__qualname__ = name
+    arguments = [p.replace(name=argument) if p.name == "width" else p for p in signature(apply).parameters.values()]
+    named.__signature__ = Signature(arguments)  # type: ignore[attr-defined]
     named.__doc__ = f"""{doc}
 
     Parameters

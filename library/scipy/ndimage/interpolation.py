@@ -82,7 +82,21 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
 
 
 def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:
-    """The coefficients of the spline through an image; parameters and result as for `spline_filter1d`."""
+    """The coefficients of the spline through an image.
+
+    Parameters
+    ----------
+    input : array_like or Tensor
+    order : int
+        Order of the spline, from 2 to 5; others are refused.
+    output, mode
+        As for `spline_filter1d`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     if not 2 <= order <= 5:
         raise RuntimeError(f"spline_filter: order must be from 2 to 5, got {order}")
     x = floats("spline_filter", input)
@@ -213,13 +227,14 @@ def affine_transform(
 
     Parameters
     ----------
-    input, output, order, mode, cval, prefilter
-        As for `map_coordinates`.
+    input : array_like or Tensor
     matrix : array_like or Tensor
         Has shape (ndim, ndim); (ndim,) for a diagonal; with a further column the offset, and a further row of SciPy's.
     offset : float, array_like or Tensor
     output_shape : tuple of int, optional
         That of `input` by default.
+    output, order, mode, cval, prefilter
+        As for `map_coordinates`.
 
     Returns
     -------
@@ -244,10 +259,11 @@ def shift(
 
     Parameters
     ----------
-    input, output, order, mode, cval, prefilter
-        As for `map_coordinates`.
+    input : array_like or Tensor
     shift : float, array_like or Tensor
         By how much, along all axes or along each.
+    output, order, mode, cval, prefilter
+        As for `map_coordinates`.
 
     Returns
     -------
@@ -266,10 +282,11 @@ def zoom(
 
     Parameters
     ----------
-    input, output, order, mode, cval, prefilter
-        As for `map_coordinates`.
+    input : array_like or Tensor
     zoom : float or sequence of float
         Constant: the shape of the result follows from it.
+    output, order, mode, cval, prefilter
+        As for `map_coordinates`.
     grid_mode : bool
         Whether samples are centres of pixels, and `zoom` is the ratio of the images' widths in pixels; otherwise `zoom` is the
         ratio of the distances between first and last samples.
@@ -298,13 +315,15 @@ def rotate(
 
     Parameters
     ----------
-    input, output, order, mode, cval, prefilter
-        As for `map_coordinates`.
+    input : array_like or Tensor
     angle : float or Tensor
         In degrees.
     axes : pair of int
+        Two different axes.
     reshape : bool
         Whether the result is large enough for all of the image; its shape is a constant.
+    output, order, mode, cval, prefilter
+        As for `map_coordinates`.
 
     Returns
     -------

@@ -104,7 +104,12 @@ minimum = _measure("minimum", "The smallest number of each region, 0 of an empty
 
 
 def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple:
-    """The smallest and the largest number of each region, and their positions; parameters as for `maximum`.
+    """The smallest and the largest number of each region, and their positions.
+
+    Parameters
+    ----------
+    input, labels, index
+        As for `maximum`.
 
     Returns
     -------
@@ -119,7 +124,12 @@ def extrema(input: Any, labels: Any = None, index: Any = None) -> tuple:
 
 
 def center_of_mass(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """The centre of each region, weighted by the numbers in it; parameters as for `mean`.
+    """The centre of each region, weighted by the numbers in it.
+
+    Parameters
+    ----------
+    input, labels, index
+        As for `mean`.
 
     Returns
     -------

@@ -17,7 +17,18 @@ from .windows import along, no_output, windows
 def maximum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
-    """The greatest element of windows along an axis; parameters and result as for `uniform_filter1d`."""
+    """The greatest element of windows along an axis.
+
+    Parameters
+    ----------
+    input, size, axis, output, mode, cval, origin
+        As for `uniform_filter1d`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     sizes, origins = along(input, size, 1, axis), along(input, origin, 0, axis)
     return _ordered("maximum_filter1d", input, sizes, None, output, mode, cval, origins, ops.max)
 
@@ -25,7 +36,18 @@ def maximum_filter1d(
 def minimum_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
-    """The least element of windows along an axis; parameters and result as for `uniform_filter1d`."""
+    """The least element of windows along an axis.
+
+    Parameters
+    ----------
+    input, size, axis, output, mode, cval, origin
+        As for `uniform_filter1d`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     sizes, origins = along(input, size, 1, axis), along(input, origin, 0, axis)
     return _ordered("minimum_filter1d", input, sizes, None, output, mode, cval, origins, ops.min)
 
@@ -43,12 +65,13 @@ def maximum_filter(
 
     Parameters
     ----------
-    input, output, mode, cval, origin
-        As for `correlate`.
+    input : array_like or Tensor
     size : int or sequence of int, optional
         The window's.
     footprint : array_like, optional
         Which elements of the window count, instead of `size`.
+    output, mode, cval, origin
+        As for `correlate`.
 
     Returns
     -------
@@ -66,7 +89,18 @@ def minimum_filter(
     cval: Any = 0.0,
     origin: Any = 0,
 ) -> Any:
-    """The least element of windows; equal ones share the gradient; parameters and result as for `maximum_filter`."""
+    """The least element of windows; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return _ordered("minimum_filter", input, size, footprint, output, mode, cval, origin, ops.min)
 
 
@@ -78,10 +112,11 @@ def rank_filter(
 
     Parameters
     ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
+    input : array_like or Tensor
     rank : int
         Counted from the least, or negative from the greatest.
+    size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
 
     Returns
     -------
@@ -108,7 +143,15 @@ def median_filter(
 ) -> Any:
     """The median of windows; for an even number of elements, the greater one of the two in the middle.
 
-    Parameters and result as for `maximum_filter`.
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
     """
     pick = lambda windows, axis: ops.sort(windows, axis)[windows.shape[0] // 2]  # noqa: E731
     return _ordered("median_filter", input, size, footprint, output, mode, cval, origin, pick)
@@ -122,10 +165,11 @@ def percentile_filter(
 
     Parameters
     ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
+    input : array_like or Tensor
     percentile : float
         From 0 to 100, or negative from 0 to -100.
+    size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
 
     Returns
     -------
@@ -147,10 +191,12 @@ def grey_erosion(
 
     Parameters
     ----------
-    input, size, footprint, output, mode, cval, origin
+    input, size, footprint
         As for `maximum_filter`.
     structure : array_like or Tensor, optional
         Heights over the window.
+    output, mode, cval, origin
+        As for `maximum_filter`.
 
     Returns
     -------
@@ -163,7 +209,18 @@ def grey_dilation(
     input: Any, size: Any = None, footprint: Any = None, structure: Any = None, output: Any = None, mode: Any = "reflect",
     cval: Any = 0.0, origin: Any = 0,
 ) -> Any:  # fmt: skip
-    """The greatest element of mirrored windows, plus a structure; parameters and result as for `grey_erosion`."""
+    """The greatest element of mirrored windows, plus a structure.
+
+    Parameters
+    ----------
+    input, size, footprint, structure, output, mode, cval, origin
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     x = floats("grey_dilation", input)
     mirrored = None if structure is None else ops.flip(floats("grey_dilation", structure))
     counted = _shape(footprint, structure)
@@ -191,32 +248,98 @@ def _lowered(structure: Any, footprint: Any, pick: Any = ops.min) -> Any:
 
 
 def grey_opening(input: Any, *args: Any, **how: Any) -> Any:
-    """Dilation of the erosion; parameters and result as for `grey_erosion`."""
+    """Dilation of the erosion.
+
+    Parameters
+    ----------
+    input, *args, **how
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return grey_dilation(grey_erosion(input, *args, **how), *args, **how)
 
 
 def grey_closing(input: Any, *args: Any, **how: Any) -> Any:
-    """Erosion of the dilation; parameters and result as for `grey_erosion`."""
+    """Erosion of the dilation.
+
+    Parameters
+    ----------
+    input, *args, **how
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return grey_erosion(grey_dilation(input, *args, **how), *args, **how)
 
 
 def white_tophat(input: Any, *args: Any, **how: Any) -> Any:
-    """An image less its opening; parameters and result as for `grey_erosion`."""
+    """An image less its opening.
+
+    Parameters
+    ----------
+    input, *args, **how
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return floats("white_tophat", input) - grey_opening(input, *args, **how)
 
 
 def black_tophat(input: Any, *args: Any, **how: Any) -> Any:
-    """The closing of an image less the image; parameters and result as for `grey_erosion`."""
+    """The closing of an image less the image.
+
+    Parameters
+    ----------
+    input, *args, **how
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return grey_closing(input, *args, **how) - floats("black_tophat", input)
 
 
 def morphological_gradient(input: Any, *args: Any, **how: Any) -> Any:
-    """Dilation less erosion; parameters and result as for `grey_erosion`."""
+    """Dilation less erosion.
+
+    Parameters
+    ----------
+    input, *args, **how
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return grey_dilation(input, *args, **how) - grey_erosion(input, *args, **how)
 
 
 def morphological_laplace(input: Any, *args: Any, **how: Any) -> Any:
-    """Dilation plus erosion, less the image twice; parameters and result as for `grey_erosion`."""
+    """Dilation plus erosion, less the image twice.
+
+    Parameters
+    ----------
+    input, *args, **how
+        As for `grey_erosion`.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `input`.
+    """
     return grey_dilation(input, *args, **how) + grey_erosion(input, *args, **how) - 2 * floats("morphological_laplace", input)
 
 

@@ -47,11 +47,16 @@ def least_squares(
         Only for SciPy's algorithm; by default the exact Jacobian.
     bounds : pair of array_like, or scipy.optimize.Bounds
         Tensors among them are parameters, too.
+    method, ftol, xtol, gtol, x_scale
+        As in SciPy.
     loss : {'linear', 'soft_l1', 'huber', 'cauchy', 'arctan'}
-    method, ftol, xtol, gtol, x_scale, f_scale, max_nfev, verbose, args, kwargs, **options
+        A loss of your own is refused.
+    f_scale, max_nfev, verbose, args, kwargs
         As in SciPy.
     progress : bool
         Show the calls of `fun` in a progress bar, if tqdm is installed.
+    **options
+        As in SciPy.
 
     Returns
     -------
@@ -126,10 +131,12 @@ def curve_fit(
         Starting point, ones by default; it has no derivative.
     sigma : array_like, shape (m,) or (m, m), optional
         Standard deviations of `ydata`, or their covariance; the fit has derivatives by it, too.
-    absolute_sigma, check_finite, bounds, method, full_output, **kwargs
+    absolute_sigma, check_finite, bounds, method
         As in SciPy.
     jac : callable, optional
         Only for SciPy's algorithm.
+    full_output, **kwargs
+        As in SciPy.
 
     Returns
     -------

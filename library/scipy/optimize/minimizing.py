@@ -39,13 +39,15 @@ def minimize(
     x0 : array_like, or dict of nests of them
         Starting point; it has no derivative.  If it is a dictionary, `fun` and constraints get a dictionary, and
         `x` of the result is a dictionary.
+    args, method
+        As in SciPy.
     jac, hess, hessp : optional
         As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
         Tensors in them are parameters, too.
     constraints : dict, NonlinearConstraint, LinearConstraint, or a list of them
         As in SciPy, with functions of tensors.
-    args, method, tol, callback, options
+    tol, callback, options
         As in SciPy.
     progress : bool
         Show the calls of `fun` in a progress bar, if tqdm is installed.
@@ -313,6 +315,15 @@ def _without(caller: str, options: dict, *names: str) -> None:
 
 
 def rosen(x: Any) -> Any:
-    """Rosenbrock's function of the numbers along the first axis."""
+    """Rosenbrock's function of the numbers along the first axis.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, ...)
+
+    Returns
+    -------
+    Tensor, shape (...)
+    """
     x = number(x)
     return ops.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2, axis=0)

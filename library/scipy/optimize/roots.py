@@ -32,9 +32,11 @@ def root(
         Starting point; it has no derivative.
     args : tuple
         Tensors in `args`, and tensors that `fun` closes over, are parameters of the root.
+    method : str
+        As in SciPy.
     jac : bool or callable, optional
         As in SciPy, only for its algorithm.
-    method, tol, callback, options
+    tol, callback, options
         As in SciPy.
     progress : bool
         Show the calls of `fun` in a progress bar, if tqdm is installed.
@@ -114,10 +116,12 @@ def root_scalar(
     ----------
     f : callable
         Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and closed-over tensors, are parameters.
+    args, method, bracket
+        As in SciPy.  Without `method`, `bracket` and `x1` it is Newton's method.
     fprime, fprime2 : callable or bool, optional
         As in SciPy, only for its algorithm; by default, methods that need derivatives get exact ones.
-    args, method, bracket, x0, x1, xtol, rtol, maxiter, options
-        As in SciPy.  Without `method`, `bracket` and `x1` it is Newton's.
+    x0, x1, xtol, rtol, maxiter, options
+        As in SciPy.
 
     Returns
     -------
@@ -207,7 +211,18 @@ def brenth(
     f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """As `brentq`, by hyperbolic extrapolation; see `scipy.optimize.brenth`."""
+    """As `brentq`, by hyperbolic extrapolation; see `scipy.optimize.brenth`.
+
+    Parameters
+    ----------
+    f, a, b, args, xtol, rtol, maxiter, full_output, disp
+        As for `brentq`.
+
+    Returns
+    -------
+    Tensor
+        As of `brentq`.
+    """
     return _bracketing("brenth", f, a, b, args, full_output, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter, "disp": disp})
 
 
@@ -215,7 +230,18 @@ def ridder(
     f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """As `brentq`, by Ridder's method; see `scipy.optimize.ridder`."""
+    """As `brentq`, by Ridder's method; see `scipy.optimize.ridder`.
+
+    Parameters
+    ----------
+    f, a, b, args, xtol, rtol, maxiter, full_output, disp
+        As for `brentq`.
+
+    Returns
+    -------
+    Tensor
+        As of `brentq`.
+    """
     return _bracketing("ridder", f, a, b, args, full_output, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter, "disp": disp})
 
 
@@ -223,7 +249,18 @@ def bisect(
     f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """As `brentq`, by bisection; see `scipy.optimize.bisect`."""
+    """As `brentq`, by bisection; see `scipy.optimize.bisect`.
+
+    Parameters
+    ----------
+    f, a, b, args, xtol, rtol, maxiter, full_output, disp
+        As for `brentq`.
+
+    Returns
+    -------
+    Tensor
+        As of `brentq`.
+    """
     return _bracketing("bisect", f, a, b, args, full_output, {"xtol": xtol, "rtol": rtol, "maxiter": maxiter, "disp": disp})
 
 
@@ -231,7 +268,22 @@ def toms748(
     f: Callable[..., Any], a: Any, b: Any, args: Any = (), k: int = 1, xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> Any:  # fmt: skip
-    """As `brentq`, by Algorithm 748; see `scipy.optimize.toms748`."""
+    """As `brentq`, by Algorithm 748; see `scipy.optimize.toms748`.
+
+    Parameters
+    ----------
+    f, a, b, args
+        As for `brentq`.
+    k : int
+        As in SciPy.
+    xtol, rtol, maxiter, full_output, disp
+        As for `brentq`.
+
+    Returns
+    -------
+    Tensor
+        As of `brentq`.
+    """
     options = {"k": k, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "disp": disp}
     return _bracketing("toms748", f, a, b, args, full_output, options)
 
@@ -249,9 +301,9 @@ def newton(
         tensors, are parameters.
     x0 : array_like
         It has no derivative.
-    fprime, fprime2 : callable, optional
-        As in SciPy, only for its algorithm: the exact derivative without `fprime`, unless `x1` is given.
-    args, tol, maxiter, x1, rtol, full_output, disp
+    fprime : callable, optional
+        As in SciPy, only for its algorithm: the exact derivative by default, unless `x1` is given.
+    args, tol, maxiter, fprime2, x1, rtol, full_output, disp
         As in SciPy.
 
     Returns

@@ -57,7 +57,14 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """`fftconvolve` under the name of SciPy's overlap-add method; here it is computed without blocks.
 
-    Parameters and result as for `fftconvolve`.
+    Parameters
+    ----------
+    in1, in2, mode, axes
+        As for `fftconvolve`.
+
+    Returns
+    -------
+    Tensor
     """
     return fftconvolve(in1, in2, mode, axes)
 
@@ -103,7 +110,17 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", *, ax
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
-    """The cross-correlation of two arrays along all axes; parameters and result as for `convolve`."""
+    """The cross-correlation of two arrays along all axes.
+
+    Parameters
+    ----------
+    in1, in2, mode, method
+        As for `convolve`.
+
+    Returns
+    -------
+    Tensor
+    """
     a, b = _pair("correlate", in1, in2, mode)
     if not a.ndim:
         return a * ops.conj(b)
@@ -154,7 +171,17 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
 
 
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
-    """The cross-correlation of two matrices; parameters and result as for `convolve2d`."""
+    """The cross-correlation of two matrices.
+
+    Parameters
+    ----------
+    in1, in2, mode, boundary, fillvalue
+        As for `convolve2d`.
+
+    Returns
+    -------
+    Tensor
+    """
     a, b = _pair("correlate2d", in1, in2, mode)
     if mode == "valid" and any(x < y for x, y in zip(a.shape, b.shape)):
         return correlate(a, b, mode)

@@ -326,10 +326,13 @@ def savgol_filter(
     Parameters
     ----------
     x : array_like or Tensor
-    window_length, polyorder, deriv, delta, cval
+    window_length, polyorder, deriv, delta
         SciPy's; constants.
     axis : int
     mode : {"interp", "mirror", "constant", "nearest", "wrap"}
+        Extension beyond the ends; "interp" evaluates the polynomials of the first and the last window there.
+    cval : float
+        With mode="constant".
 
     Returns
     -------

@@ -144,7 +144,19 @@ def welch(
     nfft: int | None = None, detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density", axis: int = -1,
     average: str = "mean",
 ) -> tuple:  # fmt: skip
-    """The power spectrum of a signal by Welch's method: `csd` of the signal with itself; parameters and results as there."""
+    """The power spectrum of a signal by Welch's method: `csd` of the signal with itself.
+
+    Parameters
+    ----------
+    x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
+        As for `csd`.
+
+    Returns
+    -------
+    f : ndarray
+        Frequencies.
+    Pxx : Tensor
+    """
     return csd(x, x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
 
@@ -152,7 +164,23 @@ def periodogram(
     x: Any, fs: float = 1.0, window: Any = "boxcar", nfft: int | None = None, detrend: Any = "constant",
     return_onesided: bool = True, scaling: str = "density", axis: int = -1,
 ) -> tuple:  # fmt: skip
-    """The power spectrum of a signal, from all of it at once; parameters and results as for `csd`."""
+    """The power spectrum of a signal, from all of it at once.
+
+    Parameters
+    ----------
+    x, fs, window
+        As for `csd`.
+    nfft : int, optional
+        Length of the transform; a longer signal is cut.
+    detrend, return_onesided, scaling, axis
+        As for `csd`.
+
+    Returns
+    -------
+    f : ndarray
+        Frequencies.
+    Pxx : Tensor
+    """
     count = asarray(x).shape[axis]
     if nfft is not None and nfft < count:
         x, count = ops.moveaxis(ops.moveaxis(asarray(x), axis, -1)[..., :nfft], -1, axis), nfft

@@ -96,7 +96,12 @@ def freqresp(system: Any, w: Any = None, n: int = 10000) -> tuple:
 
 
 def bode(system: Any, w: Any = None, n: int = 100) -> tuple:
-    """Magnitude and phase of the frequency response of a system of continuous time; parameters and errors as for `freqresp`.
+    """Magnitude and phase of the frequency response of a system of continuous time; errors as for `freqresp`.
+
+    Parameters
+    ----------
+    system, w, n
+        As for `freqresp`.
 
     Returns
     -------

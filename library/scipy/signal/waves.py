@@ -61,7 +61,19 @@ def chirp(t: Any, f0: Any, t1: Any, f1: Any, method: str = "linear", phi: Any = 
 
 
 def sawtooth(t: Any, width: Any = 1) -> Any:
-    """A wave of the period 2 pi that rises to 1 over a share `width` of it, and falls to -1."""
+    """A wave of the period 2 pi that rises to 1 over a share `width` of it, and falls to -1.
+
+    Parameters
+    ----------
+    t : array_like
+        Real.
+    width : float or Tensor
+        From 0 to 1; the result is NaN for others.
+
+    Returns
+    -------
+    Tensor
+    """
     t, width = reals("sawtooth", t, width)
     at = ops.remainder(t, 2 * math.pi) / math.pi
     rising = at < 2 * width
@@ -72,7 +84,29 @@ def sawtooth(t: Any, width: Any = 1) -> Any:
 def gausspulse(
     t: Any, fc: Any = 1000, bw: Any = 0.5, bwr: Any = -6, tpr: Any = -60, retquad: bool = False, retenv: bool = False
 ) -> Any:
-    """A sine under a Gaussian envelope; parameters as in SciPy, but "cutoff" for t, which is refused."""
+    """A sine under a Gaussian envelope.
+
+    Parameters
+    ----------
+    t : array_like
+        Times in seconds; "cutoff" is refused.
+    fc : float or Tensor
+        Frequency of the sine in hertz.
+    bw : float or Tensor
+        Width of the band, as a fraction of `fc`.
+    bwr : float or Tensor
+        Level at the ends of the band, in decibels.
+    tpr : float
+        Without effect: it belongs to "cutoff".
+    retquad : bool
+        Whether to return the pulse in quadrature, too.
+    retenv : bool
+        Whether to return the envelope, too.
+
+    Returns
+    -------
+    Tensor, or tuple of Tensor
+    """
     if isinstance(t, str):
         raise NotImplementedError("gausspulse: t='cutoff' is not there; call SciPy's")
     t, fc, bw, bwr = reals("gausspulse", t, fc, bw, bwr)
@@ -84,7 +118,21 @@ def gausspulse(
 
 
 def sweep_poly(t: Any, poly: Any, phi: Any = 0) -> Any:
-    """A cosine whose frequency is a polynomial of the time, with coefficients from the highest power."""
+    """A cosine whose frequency is a polynomial of the time.
+
+    Parameters
+    ----------
+    t : array_like
+        Times.
+    poly : array_like, 1-D, or numpy.poly1d
+        Coefficients of the frequency, with the highest power first.
+    phi : float or Tensor
+        Phase at 0, in degrees.
+
+    Returns
+    -------
+    Tensor
+    """
     if isinstance(poly, np.poly1d):
         poly = poly.coeffs
     t, poly, phi = reals("sweep_poly", t, poly, phi)
@@ -126,7 +174,23 @@ def freqs(b: Any, a: Any, worN: Any = 200, plot: None = None) -> tuple:
 
 
 def freqs_zpk(z: Any, p: Any, k: Any, worN: Any = 200) -> tuple:
-    """The response of an analogue filter of zeros, poles and a gain; other parameters and results as for `freqs`."""
+    """The response of an analogue filter of zeros, poles and a gain.
+
+    Parameters
+    ----------
+    z, p : array_like or Tensor, 1-D
+        Zeros and poles.
+    k : float or Tensor
+        The gain.
+    worN
+        As for `freqs`.
+
+    Returns
+    -------
+    w : Tensor
+    h : Tensor
+        Complex.
+    """
     from scipy.signal import findfreqs
 
     z, p, k = numbers("freqs_zpk", z, p, k)
@@ -135,7 +199,18 @@ def freqs_zpk(z: Any, p: Any, k: Any, worN: Any = 200) -> tuple:
 
 
 def deconvolve(signal: Any, divisor: Any) -> tuple:
-    """Quotient and remainder: signal = convolve(divisor, quotient) + remainder."""
+    """Quotient and remainder: signal = convolve(divisor, quotient) + remainder.
+
+    Parameters
+    ----------
+    signal : array_like or Tensor, 1-D
+    divisor : array_like or Tensor, 1-D
+        Its first element is not 0.
+
+    Returns
+    -------
+    quotient, remainder : Tensor
+    """
     num, den = (ops.reshape(part, (-1,)) for part in numbers("deconvolve", signal, divisor))
     if den.size > num.size:
         return num[:0], num
@@ -149,7 +224,20 @@ def coherence(
     x: Any, y: Any, fs: float = 1.0, window: Any = "hann", nperseg: int | None = None, noverlap: int | None = None,
     nfft: int | None = None, detrend: Any = "constant", axis: int = -1,
 ) -> tuple:  # fmt: skip
-    """The squared coherence of two signals: abs(Pxy)**2 / (Pxx * Pyy); parameters and results as for `csd`."""
+    """The squared coherence of two signals: abs(Pxy)**2 / (Pxx * Pyy).
+
+    Parameters
+    ----------
+    x, y, fs, window, nperseg, noverlap, nfft, detrend, axis
+        As for `csd`.
+
+    Returns
+    -------
+    f : ndarray
+        Frequencies.
+    Cxy : Tensor
+        From 0 to 1.
+    """
     how = fs, window, nperseg, noverlap, nfft, detrend, True, "density", axis
     (f, xx), (_, yy), (_, xy) = csd(x, x, *how), csd(y, y, *how), csd(x, y, *how)
     return f, (ops.real(xy) ** 2 + ops.imag(xy) ** 2) / (ops.real(xx) * ops.real(yy))

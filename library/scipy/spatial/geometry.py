@@ -10,19 +10,57 @@ from .distance import _minkowski, _root, _sum
 
 
 def minkowski_distance_p(x: Any, y: Any, p: float = 2) -> Any:
-    """The power p of minkowski_distance, and that distance itself if p is infinite."""
+    """The power p of minkowski_distance, and that distance itself if p is infinite.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (..., n)
+        Real; the other axes broadcast.
+    p : float
+        Order of the norm.
+
+    Returns
+    -------
+    Tensor, shape (...)
+    """
     x, y = reals("minkowski_distance_p", x, y)
     return minkowski_distance(x, y, p) if p in (1, float("inf")) else _sum(_root(abs(x - y), p))
 
 
 def minkowski_distance(x: Any, y: Any, p: float = 2) -> Any:
-    """Distance of vectors along the last axis, by the norm p."""
+    """Distance of vectors along the last axis, by the norm p.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (..., n)
+        Real; the other axes broadcast.
+    p : float
+        Order of the norm.
+
+    Returns
+    -------
+    Tensor, shape (...)
+    """
     x, y = reals("minkowski_distance", x, y)
     return _minkowski(x, y, ones_like(x[..., :1]), p)
 
 
 def distance_matrix(x: Any, y: Any, p: float = 2, threshold: int = 1000000) -> Any:
-    """Distances of each row of x to each row of y, by the norm p."""
+    """Distances of each row of x to each row of y, by the norm p.
+
+    Parameters
+    ----------
+    x : array_like, shape (m, n)
+    y : array_like, shape (k, n)
+    p : float
+        Order of the norm.
+    threshold : int
+        Without effect.
+
+    Returns
+    -------
+    Tensor, shape (m, k)
+    """
     x, y = reals("distance_matrix", x, y)
     return minkowski_distance(x[:, None, :], y[None, :, :], p)
 

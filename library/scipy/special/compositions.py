@@ -98,7 +98,17 @@ def comb(N: Any, k: Any) -> Any:
 
 
 def perm(N: Any, k: Any) -> Any:
-    """N! / (N - k)!; 0 where k is above N or below 0."""
+    """N! / (N - k)!; 0 where k is above N or below 0.
+
+    Parameters
+    ----------
+    N, k : array_like, real
+        How many things there are, and how many of them are chosen.
+
+    Returns
+    -------
+    Tensor
+    """
     N, k = reals("perm", N, k)
     inside = (k >= 0) & (k <= N)
     n, j = where(inside, N, 1.0), where(inside, k, 0.0)
@@ -207,7 +217,20 @@ def _slopes(name: str, function: Any, sign: int, first: int) -> Any:
         return first**n * total / 2**n
 
     derivative.__name__ = derivative.__qualname__ = name
-    derivative.__doc__ = f"Derivative n in z of {function.__name__}(v, z)."
+    derivative.__doc__ = f"""Derivative n in z of {function.__name__}(v, z).
+
+    Parameters
+    ----------
+    v : float
+        Order of the function.
+    z : array_like
+    n : int
+        Order of the derivative; a negative one is refused.
+
+    Returns
+    -------
+    Tensor
+    """
     return derivative
 
 
@@ -222,7 +245,20 @@ def _spherical(name: str, function: Any, slope: Any) -> Any:
         return slope(n, z) if derivative else function(n, z)
 
     spherical.__name__ = spherical.__qualname__ = name
-    spherical.__doc__ = f"Spherical Bessel function {name[-2:]} of the order n, or its derivative in z."
+    spherical.__doc__ = f"""Spherical Bessel function {name[-2:]} of the order n, or its derivative in z.
+
+    Parameters
+    ----------
+    n : int
+        Order of the function.
+    z : array_like, real
+    derivative : bool
+        Whether the result is the derivative.
+
+    Returns
+    -------
+    Tensor
+    """
     return spherical
 
 

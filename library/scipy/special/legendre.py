@@ -167,7 +167,20 @@ def _all(name: str, function: Callable[..., Any], orders: bool, axis: int, doc: 
         return ops.stack(rows, axis)
 
     of_all.__name__ = of_all.__qualname__ = name
-    of_all.__doc__ = doc
+    of_all.__doc__ = f"""{doc}
+
+    Parameters
+    ----------
+    n : int
+        The highest degree, not negative.
+    *arguments, **keywords
+        {"The highest order; then the" if orders else "The"} arguments of `{function.__name__}` after {"its order" if orders else "its degree"}.
+
+    Returns
+    -------
+    Tensor
+        {"The degrees and the orders, 0 to m and then -m to -1, are along two axes." if orders else "The degrees are along an axis."}
+    """
     return of_all
 
 

@@ -22,7 +22,19 @@ def _named(name: str, doc: str, function: Any) -> Any:
         return function(x, n)
 
     evaluate.__name__ = evaluate.__qualname__ = name
-    evaluate.__doc__ = f"{doc} of whole degree n at x."
+    evaluate.__doc__ = f"""{doc} of whole degree n at x.
+
+    Parameters
+    ----------
+    n : int
+        The degree; a negative one gives 0, and several degrees are refused.
+    x : array_like, real
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `x`.
+    """
     return evaluate
 
 
@@ -51,14 +63,36 @@ eval_laguerre = _named("eval_laguerre", "Laguerre polynomial", polynomials.lague
 
 
 def eval_genlaguerre(n: int, alpha: Any, x: Any) -> Any:
-    """Generalised Laguerre polynomial of whole degree n at x."""
+    """Generalised Laguerre polynomial of whole degree n at x.
+
+    Parameters
+    ----------
+    n : int
+        The degree; a negative one gives 0, and several degrees are refused.
+    alpha, x : array_like, real
+
+    Returns
+    -------
+    Tensor
+    """
     alpha, x = reals("eval_genlaguerre", alpha, x)
     return _polynomial(x + 0 * alpha, n, lambda x: 1 + alpha - x,
                        lambda x, k, y, before: ((2 * k + 1 + alpha - x) * y - (k + alpha) * before) / (k + 1))  # fmt: skip
 
 
 def eval_gegenbauer(n: int, alpha: Any, x: Any) -> Any:
-    """Gegenbauer polynomial of whole degree n at x."""
+    """Gegenbauer polynomial of whole degree n at x.
+
+    Parameters
+    ----------
+    n : int
+        The degree; a negative one gives 0, and several degrees are refused.
+    alpha, x : array_like, real
+
+    Returns
+    -------
+    Tensor
+    """
     alpha, x = reals("eval_gegenbauer", alpha, x)
     return _polynomial(x + 0 * alpha, n, lambda x: 2 * alpha * x,
                        lambda x, k, y, before: (2 * (k + alpha) * x * y - (k + 2 * alpha - 1) * before) / (k + 1))  # fmt: skip
@@ -105,7 +139,20 @@ def eval_sh_jacobi(n: int, p: Any, q: Any, x: Any) -> Any:
 
 
 def assoc_laguerre(x: Any, n: int, k: Any = 0.0) -> Any:
-    """Generalised Laguerre polynomial: eval_genlaguerre(n, k, x)."""
+    """Generalised Laguerre polynomial: eval_genlaguerre(n, k, x).
+
+    Parameters
+    ----------
+    x : array_like, real
+    n : int
+        The degree; a negative one gives 0, and several degrees are refused.
+    k : array_like, real
+        The parameter alpha.
+
+    Returns
+    -------
+    Tensor
+    """
     return eval_genlaguerre(n, k, x)
 
 

@@ -19,6 +19,7 @@ from ..values import elementwise, generator_for, reals, refused
 from .frozen import Frozen
 
 Formula = Callable[..., Any]
+RESULT = "Returns\n-------\nFrozen\n    The distribution with these parameters, whose methods take no others."  # of the call of a distribution
 QUANTITIES = ("mean", "variance", "skewness", "kurtosis")
 
 
@@ -77,8 +78,10 @@ class Distribution:
     def __init__(self, name: str, shapes: str = "", *, doc: str, support: Any = (-math.inf, math.inf),
                  domain: Formula | None = None, stats: Formula | None = None, entropy: Formula | None = None,
                  **formulas: Formula) -> None:  # fmt: skip
-        self.name, self.__doc__ = name, doc
         self._names = tuple(shapes.split())
+        names = ", ".join([*self._names, "loc", *["scale"] * self._has_scale])
+        said = f"{names}: by position or by name; loc is 0{' and scale 1' * self._has_scale} by default."
+        self.name, self.__doc__ = name, f"{doc}\n\nParameters\n----------\n*args, **kwds : array_like\n    {said}\n\n{RESULT}"
         self.shapes = ", ".join(self._names) or None
         self.numargs = len(self._names)
         self._support, self._domain, self._stats, self._entropy = support, domain, stats, entropy

@@ -54,7 +54,18 @@ class _OfCovariances(Multivariate):
 
 
 class Wishart(_OfCovariances):
-    """Wishart distribution."""
+    """Wishart distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        df and scale, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
         """The logarithm of the density.
@@ -110,7 +121,18 @@ class Wishart(_OfCovariances):
 
 
 class InverseWishart(_OfCovariances):
-    """Inverse Wishart distribution."""
+    """Inverse Wishart distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        df and scale, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
         """The logarithm of the density; for the arguments see `wishart.logpdf`."""
@@ -138,7 +160,18 @@ class InverseWishart(_OfCovariances):
 
 
 class MatrixNormal(Multivariate):
-    """Matrix normal distribution."""
+    """Matrix normal distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        mean, rowcov and colcov, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def _read(self, mean: Any, rowcov: Any, colcov: Any, X: Any = None) -> tuple[Any, ...]:
         given = reals(self.name, *(v for v in (X, mean, rowcov, colcov) if v is not None))

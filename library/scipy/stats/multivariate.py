@@ -85,7 +85,18 @@ def _distance(x: Any, mean: Any, factor: Any) -> tuple[Any, Any]:
 
 
 class MultivariateNormal(Multivariate):
-    """Multivariate normal distribution."""
+    """Multivariate normal distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        mean, cov and allow_singular, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
         """The logarithm of the density.
@@ -166,7 +177,18 @@ class MultivariateNormal(Multivariate):
 
 
 class MultivariateT(Multivariate):
-    """Multivariate t distribution."""
+    """Multivariate t distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        loc, shape and df, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpdf(self, x: Any, loc: Any = None, shape: Any = 1.0, df: Any = 1.0) -> Any:
         """The logarithm of the density.
@@ -201,7 +223,18 @@ class MultivariateT(Multivariate):
 
 
 class VonMisesFisher(Multivariate):
-    """Von Mises-Fisher distribution of unit vectors."""
+    """Von Mises-Fisher distribution of unit vectors.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        mu and kappa, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpdf(self, x: Any, mu: Any = None, kappa: Any = 1.0) -> Any:
         """The logarithm of the density on the sphere.
@@ -236,7 +269,18 @@ class VonMisesFisher(Multivariate):
 
 
 class Dirichlet(Multivariate):
-    """Dirichlet distribution."""
+    """Dirichlet distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        alpha, by position or by name, as for `logpdf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def _read(self, where: str, alpha: Any, x: Any = None) -> tuple[Any, Any, Any]:
         given = reals(f"{self.name}.{where}", *(v for v in (x, alpha) if v is not None))
@@ -309,7 +353,18 @@ class Dirichlet(Multivariate):
 
 
 class Multinomial(Multivariate):
-    """Multinomial distribution."""
+    """Multinomial distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        n and p, by position or by name, as for `logpmf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
         """The logarithm of the probability; -inf if the counts do not sum to n.
@@ -353,7 +408,18 @@ class Multinomial(Multivariate):
 
 
 class DirichletMultinomial(Multivariate):
-    """Dirichlet-multinomial distribution: counts whose probabilities follow a Dirichlet distribution."""
+    """Dirichlet-multinomial distribution: counts whose probabilities follow a Dirichlet distribution.
+
+    Parameters
+    ----------
+    *args, **kwds : array_like
+        alpha, positive, and n, the sum of the counts, by position or by name, as for `logpmf`.
+
+    Returns
+    -------
+    Frozen
+        The distribution with these parameters, whose methods take no others.
+    """
 
     def logpmf(self, x: Any, alpha: Any, n: Any) -> Any:
         """The logarithm of the probability; -inf if the counts do not sum to n."""

@@ -60,6 +60,7 @@ def tmean(a: Any, limits: Any = None, inclusive: Any = (True, True), axis: int |
     limits : pair of numbers or None, optional
         A limit that is None holds nothing off.
     inclusive : pair of bool
+        Whether an element that equals a limit counts, for each limit.
     axis : int or None
         None for all elements.
 
@@ -72,31 +73,99 @@ def tmean(a: Any, limits: Any = None, inclusive: Any = (True, True), axis: int |
 
 
 def tvar(a: Any, limits: Any = None, inclusive: Any = (True, True), axis: int | None = 0, ddof: int = 1) -> Any:
-    """Variance of the elements within limits; for the arguments see `tmean`."""
+    """Variance of the elements within limits.
+
+    Parameters
+    ----------
+    a, limits, inclusive, axis
+        As for `tmean`.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, mask = _kept("tvar", a, limits, inclusive, axis)
     return _moments(a, mask, axis, ddof)[2]
 
 
 def tstd(a: Any, limits: Any = None, inclusive: Any = (True, True), axis: int | None = 0, ddof: int = 1) -> Any:
-    """Standard deviation of the elements within limits; for the arguments see `tmean`."""
+    """Standard deviation of the elements within limits.
+
+    Parameters
+    ----------
+    a, limits, inclusive, axis
+        As for `tmean`.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+    """
     return sqrt(tvar(a, limits, inclusive, axis, ddof))
 
 
 def tsem(a: Any, limits: Any = None, inclusive: Any = (True, True), axis: int | None = 0, ddof: int = 1) -> Any:
-    """Standard error of the mean of the elements within limits; for the arguments see `tmean`."""
+    """Standard error of the mean of the elements within limits.
+
+    Parameters
+    ----------
+    a, limits, inclusive, axis
+        As for `tmean`.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, mask = _kept("tsem", a, limits, inclusive, axis)
     count, _, variance = _moments(a, mask, axis, ddof)
     return sqrt(variance / count)
 
 
 def tmin(a: Any, lowerlimit: Any = None, axis: int | None = 0, inclusive: bool = True) -> Any:
-    """Least element within a limit; NaN if there are no elements."""
+    """Least element within a limit; NaN if there are no elements.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    lowerlimit : number, optional
+        The least number that counts.
+    axis : int or None
+        None for all elements.
+    inclusive : bool
+        Whether an element that equals the limit counts.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, mask = _kept("tmin", a, (lowerlimit, None), (inclusive, True), axis)
     return ops.amin(where(mask, a, where(ops.any(mask, axis=axis, keepdims=True), math.inf, math.nan)), axis=axis)
 
 
 def tmax(a: Any, upperlimit: Any = None, axis: int | None = 0, inclusive: bool = True) -> Any:
-    """Greatest element within a limit; NaN if there are no elements."""
+    """Greatest element within a limit; NaN if there are no elements.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    upperlimit : number, optional
+        The greatest number that counts.
+    axis : int or None
+        None for all elements.
+    inclusive : bool
+        Whether an element that equals the limit counts.
+
+    Returns
+    -------
+    Tensor
+    """
     (a,) = reals("tmax", a)
     return -tmin(-a, None if upperlimit is None else -upperlimit, axis, inclusive)
 
@@ -107,7 +176,21 @@ def _central(a: Any, axis: int) -> tuple[Any, Any, Any]:
 
 
 def kstat(data: Any, n: int = 2, *, axis: int | None = None) -> Any:
-    """Unbiased estimate of a cumulant of the order n, from 1 to 4."""
+    """Unbiased estimate of a cumulant.
+
+    Parameters
+    ----------
+    data : array_like
+        Real numbers.
+    n : int
+        The order, from 1 to 4; other numbers are refused.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, size = _along("kstat", data, axis)
     if n not in (1, 2, 3, 4):
         raise ValueError(f"kstat: n must be from 1 to 4, got {n}")
@@ -122,7 +205,21 @@ def kstat(data: Any, n: int = 2, *, axis: int | None = None) -> Any:
 
 
 def kstatvar(data: Any, n: int = 2, *, axis: int | None = None) -> Any:
-    """Unbiased estimate of the variance of `kstat`, of the order 1 or 2."""
+    """Unbiased estimate of the variance of `kstat`.
+
+    Parameters
+    ----------
+    data : array_like
+        Real numbers.
+    n : int
+        The order of the estimate, 1 or 2; other numbers are refused.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, size = _along("kstatvar", data, axis)
     k2 = kstat(a, 2, axis=axis)
     if n == 1:
@@ -140,25 +237,80 @@ def _circle(name: str, samples: Any, high: float, low: float, axis: Any) -> tupl
 
 
 def circmean(samples: Any, high: float = 2 * math.pi, low: float = 0, axis: int | None = None) -> Any:
-    """Mean of angles from low to high."""
+    """Mean of angles.
+
+    Parameters
+    ----------
+    samples : array_like
+        Angles.
+    high, low : float
+        The ends of the full circle, which are one angle; 2 pi and 0 by default.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+        From `low` to `high`.
+    """
     s, c, unit = _circle("circmean", samples, high, low, axis)
     return ops.remainder(arctan2(s, c), 2 * math.pi) * unit + low
 
 
 def circvar(samples: Any, high: float = 2 * math.pi, low: float = 0, axis: int | None = None) -> Any:
-    """1 less the length of the mean of the points on the circle."""
+    """1 less the length of the mean of the points on the circle.
+
+    Parameters
+    ----------
+    samples, high, low, axis
+        As for `circmean`.
+
+    Returns
+    -------
+    Tensor
+        From 0 to 1.
+    """
     s, c, _ = _circle("circvar", samples, high, low, axis)
     return 1 - sqrt(s * s + c * c)
 
 
 def circstd(samples: Any, high: float = 2 * math.pi, low: float = 0, axis: int | None = None, *, normalize: bool = False) -> Any:
-    """Standard deviation of angles: sqrt(-2 log(R)) for the length R of the mean."""
+    """Standard deviation of angles: sqrt(-2 log(R)) for the length R of the mean.
+
+    Parameters
+    ----------
+    samples, high, low, axis
+        As for `circmean`.
+    normalize : bool
+        Whether the result is in radians, instead of the unit of the angles.
+
+    Returns
+    -------
+    Tensor
+    """
     s, c, unit = _circle("circstd", samples, high, low, axis)
     return sqrt(-log(s * s + c * c)) * (1.0 if normalize else unit)
 
 
 def directional_stats(samples: Any, *, axis: int = 0, normalize: bool = True) -> tuple[Any, Any]:
-    """Mean direction of vectors along the last axis, and the length of their mean."""
+    """Mean direction of vectors along the last axis, and the length of their mean.
+
+    Parameters
+    ----------
+    samples : array_like, shape (..., n)
+        Vectors along the last axis.
+    axis : int
+        The axis of the mean, which is not the last one.
+    normalize : bool
+        Whether each vector is divided by its length before the mean.
+
+    Returns
+    -------
+    direction : Tensor
+        A vector of length 1 along the last axis.
+    length : Tensor
+        The length of the mean.
+    """
     (a,) = reals("directional_stats", samples)
     a = ops.moveaxis(a, axis, 0)
     a = a / sqrt(ops.sum(a * a, -1, keepdims=True)) if normalize else a
@@ -168,7 +320,21 @@ def directional_stats(samples: Any, *, axis: int = 0, normalize: bool = True) ->
 
 
 def gstd(a: Any, axis: int | None = 0, ddof: int = 1) -> Any:
-    """Geometric standard deviation."""
+    """Geometric standard deviation.
+
+    Parameters
+    ----------
+    a : array_like
+        Positive numbers.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, _ = _along("gstd", a, axis)
     return exp(ops.std(log(a), axis=axis, correction=ddof))
 
@@ -198,7 +364,25 @@ def quantile(x: Any, p: Any, *, method: str = "linear", axis: int | None = 0) ->
 def scoreatpercentile(
     a: Any, per: Any, limit: Any = (), interpolation_method: str = "fraction", axis: int | None = None
 ) -> Any:
-    """Percentiles; limit= is refused."""
+    """Percentiles of elements.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    per : float or array_like
+        From 0 to 100.
+    limit : tuple
+        Empty; other limits are refused.
+    interpolation_method : str
+        "fraction", which interpolates between two elements, or a method of `gs.quantile`.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     if limit:
         raise NotImplementedError("scoreatpercentile: limit= is not there; choose the elements with a mask")
     a, axis, _ = _along("scoreatpercentile", a, axis)
@@ -209,7 +393,25 @@ def scoreatpercentile(
 def iqr(
     x: Any, axis: int | None = None, rng: Any = (25, 75), scale: float | str = 1.0, *, interpolation: str = "linear"
 ) -> Any:
-    """Distance of two percentiles, over a scale; "normal" makes it the deviation of a normal distribution."""
+    """Distance of two percentiles, over a scale.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    rng : pair of float
+        The two percentiles, from 0 to 100.
+    scale : float or str
+        Divisor of the distance; "normal" makes the result the deviation of a normal distribution.
+    interpolation : str
+        A method of `gs.quantile`.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, _ = _along("iqr", x, axis)
     low, high = (ops.quantile(a, q / 100, axis=axis, method=interpolation) for q in sorted(rng))
     if scale == "normal":
@@ -218,7 +420,23 @@ def iqr(
 
 
 def median_abs_deviation(x: Any, axis: int | None = 0, center: Any = None, scale: float | str = 1.0) -> Any:
-    """Median distance of elements from their median, over a scale; "normal" as for `iqr`."""
+    """Median distance of elements from their median, over a scale.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    center : None
+        Others than the median are refused.
+    scale : float or str
+        Divisor of the distance; "normal" makes the result the deviation of a normal distribution.
+
+    Returns
+    -------
+    Tensor
+    """
     if center is not None:
         raise NotImplementedError("median_abs_deviation: center must be the median; write gs.quantile(abs(x - c), 0.5)")
     a, axis, _ = _along("median_abs_deviation", x, axis)
@@ -227,7 +445,21 @@ def median_abs_deviation(x: Any, axis: int | None = 0, center: Any = None, scale
 
 
 def expectile(a: Any, alpha: Any = 0.5, *, weights: Any = None) -> Any:
-    """The number with alpha times the mean excess above it as the rest times the mean shortfall below it."""
+    """The number with alpha times the mean excess above it as the rest times the mean shortfall below it.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers; all axes count as one.
+    alpha : float or Tensor
+        From 0 to 1; 0.5 gives the mean.
+    weights : array_like, optional
+        Weight of each element; equal by default.
+
+    Returns
+    -------
+    Tensor
+    """
     from scipy import stats
 
     a, *given = reals("expectile", a, *(() if weights is None else (weights,)))
@@ -239,7 +471,26 @@ def expectile(a: Any, alpha: Any = 0.5, *, weights: Any = None) -> Any:
 
 
 def lmoment(sample: Any, order: Any = None, *, axis: int | None = 0, sorted: bool = False, standardize: bool = True) -> Any:
-    """L-moments of the orders, 1 to 4 by default, along an axis at the front; from the third on over the second."""
+    """L-moments along an axis.
+
+    Parameters
+    ----------
+    sample : array_like
+        Real numbers.
+    order : int or array_like of int, optional
+        Orders from 1; 1 to 4 by default.
+    axis : int or None
+        None for all elements.
+    sorted : bool
+        Whether the elements ascend already.
+    standardize : bool
+        Whether the moments from the third on are divided by the second.
+
+    Returns
+    -------
+    Tensor
+        The orders are along an axis at the front, if there are several.
+    """
     a, axis, n = _along("lmoment", sample, axis)
     a = ops.moveaxis(a if sorted else ops.sort(a, axis=axis), axis, -1)
     orders = np.arange(1, 5) if order is None else np.asarray(order)
@@ -260,7 +511,20 @@ def _f_sf(x: Any, m: Any, n: Any) -> Any:
 
 
 def skewtest(a: Any, axis: int | None = 0) -> Tested:
-    """Test of the hypothesis that the skewness is that of a normal distribution, two-sided."""
+    """Test of the hypothesis that the skewness is that of a normal distribution, two-sided.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     a, axis, n = _along("skewtest", a, axis)
     y = skew(a, axis) * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
     beta = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
@@ -270,7 +534,20 @@ def skewtest(a: Any, axis: int | None = 0) -> Tested:
 
 
 def kurtosistest(a: Any, axis: int | None = 0) -> Tested:
-    """Test of the hypothesis that the kurtosis is that of a normal distribution, two-sided."""
+    """Test of the hypothesis that the kurtosis is that of a normal distribution, two-sided.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     a, axis, n = _along("kurtosistest", a, axis)
     spread = math.sqrt(24 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5)))
     x = (kurtosis(a, axis, False) - 3 * (n - 1) / (n + 1)) / spread
@@ -281,13 +558,39 @@ def kurtosistest(a: Any, axis: int | None = 0) -> Tested:
 
 
 def normaltest(a: Any, axis: int | None = 0) -> Tested:
-    """Test of the hypothesis that a sample is from a normal distribution, by skewness and kurtosis."""
+    """Test of the hypothesis that a sample is from a normal distribution, by skewness and kurtosis.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     found = square(skewtest(a, axis).statistic) + square(kurtosistest(a, axis).statistic)
     return Tested(found, exp(-found / 2))
 
 
 def jarque_bera(x: Any, *, axis: int | None = None) -> Tested:
-    """Test of the hypothesis that a sample is from a normal distribution, by its skewness and kurtosis."""
+    """Test of the hypothesis that a sample is from a normal distribution, by its skewness and kurtosis.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     a, axis, n = _along("jarque_bera", x, axis)
     found = n / 6 * (square(skew(a, axis)) + square(kurtosis(a, axis)) / 4)
     return Tested(found, exp(-found / 2))
@@ -301,7 +604,20 @@ def _groups(name: str, samples: Any, axis: int) -> tuple[list[Any], list[int], l
 
 
 def f_oneway(*samples: Any, axis: int = 0) -> Tested:
-    """Analysis of variance of one factor: the test of the hypothesis that samples have one mean."""
+    """Analysis of variance of one factor: the test of the hypothesis that samples have one mean.
+
+    Parameters
+    ----------
+    *samples : array_like
+        At least two, each of real numbers.
+    axis : int
+        The axis of the elements of each sample.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     groups, sizes, means = _groups("f_oneway", samples, axis)
     total, k = sum(sizes), len(groups)
     mean = sum(n * m for n, m in zip(sizes, means)) / total
@@ -312,7 +628,20 @@ def f_oneway(*samples: Any, axis: int = 0) -> Tested:
 
 
 def bartlett(*samples: Any, axis: int = 0) -> Tested:
-    """Test of the hypothesis that samples have one variance."""
+    """Test of the hypothesis that samples have one variance.
+
+    Parameters
+    ----------
+    *samples : array_like
+        At least two, each of real numbers.
+    axis : int
+        The axis of the elements of each sample.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     groups, sizes, _ = _groups("bartlett", samples, axis)
     total, k = sum(sizes), len(groups)
     variances = [ops.var(a, axis=-1, correction=1) for a in groups]
@@ -323,7 +652,22 @@ def bartlett(*samples: Any, axis: int = 0) -> Tested:
 
 
 def levene(*samples: Any, center: str = "median", axis: int = 0) -> Tested:
-    """Test of the hypothesis that samples have one variance, by distances from the median or mean."""
+    """Test of the hypothesis that samples have one variance, by distances from the median or mean.
+
+    Parameters
+    ----------
+    *samples : array_like
+        At least two, each of real numbers.
+    center : {"median", "mean"}
+        Others are refused.
+    axis : int
+        The axis of the elements of each sample.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     groups, _, means = _groups("levene", samples, axis)
     if center not in ("median", "mean"):
         raise NotImplementedError(f"levene: center must be 'median' or 'mean', got {center!r}")
@@ -332,7 +676,18 @@ def levene(*samples: Any, center: str = "median", axis: int = 0) -> Tested:
 
 
 def obrientransform(*samples: Any) -> list[Any]:
-    """O'Brien's transforms, whose means are the variances of the samples."""
+    """O'Brien's transforms, whose means are the variances of the samples.
+
+    Parameters
+    ----------
+    *samples : array_like, shape (n,)
+        Each of at least three real numbers.
+
+    Returns
+    -------
+    list of Tensor
+        The transform of each sample.
+    """
     found = []
     for a in reals("obrientransform", *samples):
         n, squares = a.shape[0], square(a - ops.mean(a))
@@ -351,9 +706,13 @@ def power_divergence(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: int | N
     Parameters
     ----------
     f_obs : array_like
+        The counts.
     f_exp : array_like, optional
+        The expected counts; the mean of `f_obs` by default.
     ddof : int
+        Subtracted from the degrees of freedom, which are the number of counts less 1.
     axis : int or None
+        None for all elements.
     lambda_ : float or str, optional
         The power: 1, "pearson", by default; 0 is "log-likelihood".
 
@@ -376,12 +735,40 @@ def power_divergence(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: int | N
 
 
 def chisquare(f_obs: Any, f_exp: Any = None, ddof: int = 0, axis: int | None = 0) -> Tested:
-    """Pearson's test of counts; for the arguments see `power_divergence`."""
+    """Pearson's test of counts.
+
+    Parameters
+    ----------
+    f_obs, f_exp, ddof, axis
+        As for `power_divergence`.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     return power_divergence(f_obs, f_exp, ddof, axis)
 
 
 def combine_pvalues(pvalues: Any, method: str = "fisher", weights: Any = None, *, axis: int = 0) -> Tested:
-    """One p-value of several: by the method "fisher", "pearson", "tippett" or "stouffer", the last one with weights."""
+    """One p-value of several.
+
+    Parameters
+    ----------
+    pvalues : array_like
+        From 0 to 1.
+    method : {"fisher", "pearson", "tippett", "stouffer"}
+        How to combine them; others are refused.
+    weights : array_like, optional
+        Weight of each p-value for "stouffer"; equal by default.
+    axis : int
+        The axis of the p-values.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     p, axis, n = _along("combine_pvalues", pvalues, axis)
     if method == "fisher":
         found = -2 * ops.sum(log(p), axis=axis)
@@ -402,7 +789,22 @@ def combine_pvalues(pvalues: Any, method: str = "fisher", weights: Any = None, *
 def ttest_ind_from_stats(
     mean1: Any, std1: Any, nobs1: Any, mean2: Any, std2: Any, nobs2: Any, equal_var: bool = True
 ) -> Tested:
-    """t-test of two samples by their means, deviations and sizes, two-sided; see `ttest_ind`."""
+    """t-test of two samples by their means, deviations and sizes, two-sided.
+
+    Parameters
+    ----------
+    mean1, std1, nobs1 : array_like
+        Mean, standard deviation and number of elements of the first sample.
+    mean2, std2, nobs2 : array_like
+        The same of the second sample.
+    equal_var : bool
+        Whether the samples have one variance; else the test is Welch's.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value.
+    """
     m1, s1, n1, m2, s2, n2 = reals("ttest_ind_from_stats", mean1, std1, nobs1, mean2, std2, nobs2)
     v1, v2 = square(s1) / n1, square(s2) / n2
     if equal_var:
@@ -415,19 +817,62 @@ def ttest_ind_from_stats(
 
 
 def pointbiserialr(x: Any, y: Any) -> Tested:
-    """Correlation of numbers y with x of two values: pearsonr(x, y)."""
+    """Correlation of numbers with numbers of two values: pearsonr(x, y).
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Numbers of two values.
+    y : array_like, shape (n,)
+        Real numbers.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     return pearsonr(x, y)
 
 
 def trimboth(a: Any, proportiontocut: float, axis: int | None = 0) -> Any:
-    """Sorted elements without a share of the least and as many of the greatest."""
+    """Sorted elements without a share of the least and as many of the greatest.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    proportiontocut : float
+        The share to cut at each end, rounded down to whole elements.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("trimboth", a, axis)
     cut = int(proportiontocut * n)
     return ops.narrow(ops.sort(a, axis=axis), axis, cut, n - 2 * cut)
 
 
 def trim1(a: Any, proportiontocut: float, tail: str = "right", axis: int | None = 0) -> Any:
-    """Sorted elements without a share at one end."""
+    """Sorted elements without a share at one end.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    proportiontocut : float
+        The share to cut, rounded down to whole elements.
+    tail : {"right", "left"}
+        Whether the greatest or the least elements are cut.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("trim1", a, axis)
     if tail not in ("left", "right"):
         raise ValueError(f"trim1: tail must be 'left' or 'right', got {tail!r}")
@@ -436,7 +881,22 @@ def trim1(a: Any, proportiontocut: float, tail: str = "right", axis: int | None 
 
 
 def sigmaclip(a: Any, low: float = 4.0, high: float = 4.0) -> tuple[Any, Any, Any]:
-    """The elements that are near the mean of the remaining elements, in deviations; and the limits."""
+    """The elements near the mean of the elements that remain, and the limits.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers, which are flattened.
+    low, high : float
+        How far elements may be below and above the mean, in standard deviations.
+
+    Returns
+    -------
+    clipped : Tensor, 1-D
+        The elements that remain.
+    lower, upper : Tensor
+        The limits.
+    """
     (c,) = reals("sigmaclip", a)
     c = ops.reshape(c, (-1,))
     while True:
@@ -451,7 +911,26 @@ def sigmaclip(a: Any, low: float = 4.0, high: float = 4.0) -> tuple[Any, Any, An
 def differential_entropy(
     values: Any, *, window_length: int | None = None, base: float | None = None, axis: int = 0, method: str = "auto"
 ) -> Any:
-    """Estimate of the entropy of a density from distances of sorted elements: "vasicek", "van es" or "ebrahimi"."""
+    """Estimate of the entropy of a density from distances of sorted elements.
+
+    Parameters
+    ----------
+    values : array_like
+        Real numbers.
+    window_length : int, optional
+        Distance of two sorted elements whose difference is used, less than half of their number; by default the rounded root of
+        their number.
+    base : float, optional
+        Base of the logarithm; e by default.
+    axis : int or None
+        None for all elements.
+    method : {"auto", "vasicek", "van es", "ebrahimi"}
+        The estimate; "auto" chooses it by the number of elements.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("differential_entropy", values, axis)
     x = ops.moveaxis(ops.sort(a, axis=axis), axis, -1)
     m = math.floor(math.sqrt(n) + 0.5) if window_length is None else window_length
@@ -472,13 +951,40 @@ def differential_entropy(
 
 
 def energy_distance(u_values: Any, v_values: Any, u_weights: Any = None, v_weights: Any = None) -> Any:
-    """The energy distance of two samples, by their distribution functions."""
+    """The energy distance of two samples, by their distribution functions.
+
+    Parameters
+    ----------
+    u_values, v_values : array_like, shape (n,), (m,)
+        Positions of the points.
+    u_weights, v_weights : array_like, optional
+        Weights of the points; equal by default.
+
+    Returns
+    -------
+    Tensor
+    """
     places, gap = _cdf_gap("energy_distance", u_values, v_values, u_weights, v_weights)
     return sqrt(2 * ops.sum(square(gap) * ops.diff(places)))
 
 
 def boxcox(x: Any, lmbda: Any = None) -> Any:
-    """The Box-Cox transformation, and without lmbda the greatest likelihood's lmbda beside it."""
+    """The Box-Cox transformation.
+
+    Parameters
+    ----------
+    x : array_like
+        Positive numbers.
+    lmbda : float or Tensor, optional
+        The parameter; by default the one of the greatest likelihood.
+
+    Returns
+    -------
+    y : Tensor
+        The transformed numbers.
+    lmbda : Tensor
+        The parameter, if it was not given.
+    """
     (x,) = reals("boxcox", x)
     found = minimize_scalar(lambda p: -boxcox_llf(p, x), bracket=(-2.0, 2.0), tol=1e-10).x if lmbda is None else lmbda
     y = _boxcox(x, asarray(found))
@@ -486,7 +992,22 @@ def boxcox(x: Any, lmbda: Any = None) -> Any:
 
 
 def yeojohnson(x: Any, lmbda: Any = None) -> Any:
-    """The transformation of Yeo and Johnson, and without lmbda the greatest likelihood's lmbda beside it."""
+    """The transformation of Yeo and Johnson.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    lmbda : float or Tensor, optional
+        The parameter; by default the one of the greatest likelihood.
+
+    Returns
+    -------
+    y : Tensor
+        The transformed numbers.
+    lmbda : Tensor
+        The parameter, if it was not given.
+    """
     (x,) = reals("yeojohnson", x)
     if lmbda is None:
         found = minimize_scalar(lambda p: -yeojohnson_llf(p, x), bracket=(-2.0, 2.0), tol=1e-10).x
@@ -499,7 +1020,21 @@ def yeojohnson(x: Any, lmbda: Any = None) -> Any:
 
 
 def yeojohnson_llf(lmb: Any, data: Any, *, axis: int = 0) -> Any:
-    """The log-likelihood of the parameter of yeojohnson."""
+    """The log-likelihood of the parameter of yeojohnson.
+
+    Parameters
+    ----------
+    lmb : float or Tensor
+        The parameter.
+    data : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     data, axis, n = _along("yeojohnson_llf", data, axis)
     rest = ops.sum(where(data < 0, -1.0, 1.0) * log1p(abs(data)), axis=axis)
     return -n / 2 * log(ops.var(yeojohnson(data, lmb), axis=axis)) + (reals("", lmb)[0] - 1) * rest

@@ -70,12 +70,36 @@ def gmean(a: Any, axis: int | None = 0, weights: Any = None) -> Any:
 
 
 def hmean(a: Any, axis: int | None = 0, *, weights: Any = None) -> Any:
-    """Harmonic mean; for the arguments see `gmean`."""
+    """Harmonic mean.
+
+    Parameters
+    ----------
+    a, axis, weights
+        As for `gmean`.
+
+    Returns
+    -------
+    Tensor
+    """
     return pmean(a, -1, axis=axis, weights=weights)
 
 
 def pmean(a: Any, p: float, *, axis: int | None = 0, weights: Any = None) -> Any:
-    """Power mean: the mean of a**p, to the power 1 / p; the geometric mean if p is 0.  For the arguments see `gmean`."""
+    """Power mean: the mean of a**p, to the power 1 / p; the geometric mean if p is 0.
+
+    Parameters
+    ----------
+    a : array_like
+        Positive numbers.
+    p : float
+        The power.
+    axis, weights
+        As for `gmean`.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, count = _along("pmean", a, axis)
     if weights is not None:
         weights = _along("pmean", weights, None)[0] if a.ndim == 1 else reals("pmean", weights)[0]
@@ -109,14 +133,44 @@ def moment(a: Any, order: int | float = 1, axis: int | None = 0, *, center: Any 
 
 
 def skew(a: Any, axis: int | None = 0, bias: bool = True) -> Any:
-    """Skewness; corrected for the number of elements if `bias` is False."""
+    """Skewness: the third central moment over the cube of the deviation.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    bias : bool
+        False corrects for the number of elements, if there are at least 3.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("skew", a, axis)
     found = moment(a, 3, axis) / moment(a, 2, axis) ** 1.5
     return found if bias or n < 3 else math.sqrt(n * (n - 1)) / (n - 2) * found
 
 
 def kurtosis(a: Any, axis: int | None = 0, fisher: bool = True, bias: bool = True) -> Any:
-    """Kurtosis, minus 3 if `fisher`; corrected for the number of elements if `bias` is False."""
+    """Kurtosis: the fourth central moment over the square of the variance.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    fisher : bool
+        Whether 3, the kurtosis of a normal distribution, is subtracted.
+    bias : bool
+        False corrects for the number of elements, if there are at least 4.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("kurtosis", a, axis)
     found = moment(a, 4, axis) / moment(a, 2, axis) ** 2
     if not bias and n > 3:
@@ -125,19 +179,64 @@ def kurtosis(a: Any, axis: int | None = 0, fisher: bool = True, bias: bool = Tru
 
 
 def sem(a: Any, axis: int | None = 0, ddof: int = 1) -> Any:
-    """Standard error of the mean."""
+    """Standard error of the mean.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("sem", a, axis)
     return ops.std(a, axis=axis, correction=ddof) / math.sqrt(n)
 
 
 def variation(a: Any, axis: int | None = 0, ddof: int = 0) -> Any:
-    """Standard deviation over the mean."""
+    """Standard deviation over the mean.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, _ = _along("variation", a, axis)
     return ops.std(a, axis=axis, correction=ddof) / ops.mean(a, axis=axis)
 
 
 def zmap(scores: Any, compare: Any, axis: int | None = 0, ddof: int = 0) -> Any:
-    """Scores in standard deviations from the mean of the values in `compare`."""
+    """Scores in standard deviations from the mean of other numbers.
+
+    Parameters
+    ----------
+    scores : array_like
+        Real numbers.
+    compare : array_like
+        The numbers that give mean and deviation.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `scores`, broadcast with the mean.
+    """
     scores, compare = reals("zmap", scores, compare)
     mean = ops.mean(compare, axis=axis, keepdims=True) if axis is not None else ops.mean(compare)
     deviation = ops.std(compare, axis=axis, keepdims=axis is not None, correction=ddof)
@@ -145,17 +244,63 @@ def zmap(scores: Any, compare: Any, axis: int | None = 0, ddof: int = 0) -> Any:
 
 
 def zscore(a: Any, axis: int | None = 0, ddof: int = 0) -> Any:
-    """Elements in standard deviations from their mean."""
+    """Elements in standard deviations from their mean.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `a`.
+    """
     return zmap(a, a, axis, ddof)
 
 
 def gzscore(a: Any, *, axis: int | None = 0, ddof: int = 0) -> Any:
-    """`zscore` of the logarithms."""
+    """`zscore` of the logarithms.
+
+    Parameters
+    ----------
+    a : array_like
+        Positive numbers.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+
+    Returns
+    -------
+    Tensor
+        Has the shape of `a`.
+    """
     return zscore(log(reals("gzscore", a)[0]), axis, ddof)
 
 
 def describe(a: Any, axis: int | None = 0, ddof: int = 1, bias: bool = True) -> Described:
-    """Count, least and greatest, mean, variance, skewness and kurtosis."""
+    """Count, least and greatest, mean, variance, skewness and kurtosis.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    ddof : int
+        Subtracted from the number of elements in the divisor of the variance.
+    bias : bool
+        Whether skewness and kurtosis are not corrected for the number of elements.
+
+    Returns
+    -------
+    Described
+    """
     a, axis, n = _along("describe", a, axis)
     ends = ops.min(a, axis=axis), ops.max(a, axis=axis)
     variance = ops.var(a, axis=axis, correction=ddof)
@@ -163,7 +308,21 @@ def describe(a: Any, axis: int | None = 0, ddof: int = 1, bias: bool = True) -> 
 
 
 def trim_mean(a: Any, proportiontocut: float, axis: int | None = 0) -> Any:
-    """Mean without a share of the least elements and as many of the greatest."""
+    """Mean without a share of the least elements and as many of the greatest.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    proportiontocut : float
+        The share to cut at each end, rounded down to whole elements.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tensor
+    """
     a, axis, n = _along("trim_mean", a, axis)
     cut = int(proportiontocut * n)
     return ops.mean(ops.narrow(ops.sort(a, axis=axis), axis, cut, n - 2 * cut), axis=axis)
@@ -199,7 +358,20 @@ def _two_sided(t: Any, df: Any) -> Any:
 
 
 def pearsonr(x: Any, y: Any, *, axis: int = 0) -> Tested:
-    """Pearson's correlation, and the p-value of the hypothesis of no correlation."""
+    """Pearson's correlation, and the p-value of the hypothesis of no correlation.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Real numbers of one shape.
+    axis : int
+        The axis of the pairs.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     x, y = reals("pearsonr", x, y)
     n = x.shape[axis]
     x, y = (v - ops.mean(v, axis=axis, keepdims=True) for v in (x, y))
@@ -230,20 +402,63 @@ def linregress(x: Any, y: Any) -> Line:
 
 
 def ttest_1samp(a: Any, popmean: Any, axis: int | None = 0) -> Tested:
-    """t-test of the hypothesis that the mean is `popmean`, two-sided."""
+    """t-test of the hypothesis that the mean is `popmean`, two-sided.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    popmean : float or array_like
+        The mean of the hypothesis.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     a, axis, n = _along("ttest_1samp", a, axis)
     t = (ops.mean(a, axis=axis) - popmean) / sem(a, axis)
     return Tested(t, _two_sided(t, n - 1.0))
 
 
 def ttest_rel(a: Any, b: Any, axis: int | None = 0) -> Tested:
-    """t-test of pairs, two-sided."""
+    """t-test of pairs, two-sided.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real numbers, in pairs.
+    axis : int or None
+        None for all elements.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     a, b = reals("ttest_rel", a, b)
     return ttest_1samp(a - b, 0.0, axis)
 
 
 def ttest_ind(a: Any, b: Any, *, axis: int | None = 0, equal_var: bool = True) -> Tested:
-    """t-test of two samples, two-sided; Welch's test if the variances may differ."""
+    """t-test of two samples, two-sided.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real numbers.
+    axis : int or None
+        None for all elements.
+    equal_var : bool
+        Whether the samples have one variance; else the test is Welch's.
+
+    Returns
+    -------
+    Tested
+        The statistic and the p-value, without the axis.
+    """
     (a, axis_a, n), (b, axis_b, m) = _along("ttest_ind", a, axis), _along("ttest_ind", b, axis)
     va, vb = ops.var(a, axis=axis_a, correction=1), ops.var(b, axis=axis_b, correction=1)
     if equal_var:
@@ -287,7 +502,19 @@ def _cdf_gap(name: str, u_values: Any, v_values: Any, u_weights: Any, v_weights:
 
 
 def boxcox_llf(lmb: Any, data: Any) -> Any:
-    """The log-likelihood of the parameter of a Box-Cox transformation."""
+    """The log-likelihood of the parameter of a Box-Cox transformation.
+
+    Parameters
+    ----------
+    lmb : float or Tensor
+        The parameter.
+    data : array_like
+        Positive numbers, along axis 0.
+
+    Returns
+    -------
+    Tensor
+    """
     lmb, data = reals("boxcox_llf", lmb, data)
     logs = log(data)
     zero = lmb == 0
