@@ -65,7 +65,7 @@ assert (answers == test_labels).mean() > 0.97
 
 
 # %%
-# The margin of the answer, by the pixels. One function for one picture; :func:`gradspec.vmap` applies it to all.
+# The margin of the answer, by the pixels. One function for one picture; ``gs.vmap`` applies it to all.
 def margin(picture, answer):
     score = net(picture[None])[0]
     return score[answer] - gs.logsumexp(score, axis=0)

@@ -3,7 +3,7 @@ Gaussian process with uncertainty
 =================================
 
 A Gaussian process is a distribution over functions. Its length scale, amplitude and noise make the data as likely as
-possible: :func:`gradspec.scipy.optimize.minimize` gets the exact gradient of the likelihood, through a Cholesky factor. A second
+possible: ``gs.scipy.optimize.minimize`` gets the exact gradient of the likelihood, through a Cholesky factor. A second
 gradient gives the slope of the function that was found, with its own uncertainty.
 """
 

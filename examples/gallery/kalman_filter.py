@@ -4,7 +4,7 @@ Kalman filter
 
 A boat drifts and is measured, badly. The filter of Kalman has the best guess after each measurement, the smoother of Rauch, Tung
 and Striebel the best guess after all of them. How rough the sea is and how bad the measurements are, the filter finds out itself:
-it computes the likelihood of the data, and :func:`gradspec.grad` goes through all its steps.
+it computes the likelihood of the data, and ``gs.grad`` goes through all its steps.
 """
 
 # %%
@@ -32,7 +32,7 @@ measured = states @ H.T + R * rng.normal(size=(STEPS, 2))
 
 
 # %%
-# One step predicts, compares with the measurement, and corrects. :func:`gradspec.scan` repeats it; the surprises add up to the
+# One step predicts, compares with the measurement, and corrects. ``gs.scan`` repeats it; the surprises add up to the
 # likelihood.
 def filtered(theta):
     """The states before and after each measurement, and the log-likelihood of all."""

@@ -6,7 +6,7 @@ A planet moves by Hamilton's equations. From the energy :math:`H(q, p) = p^2/2 -
 
 .. math:: \dot q = \partial H/\partial p, \qquad \dot p = -\partial H/\partial q,
 
-and :func:`gradspec.grad` writes both. The leapfrog method keeps the energy for any number of years; the method of Runge and
+and ``gs.grad`` writes both. The leapfrog method keeps the energy for any number of years; the method of Runge and
 Kutta, with as many gradients, loses it. Kepler's equation has the exact positions.
 """
 
@@ -72,7 +72,7 @@ def orbits(method, years, steps_a_year):
 
 # %%
 # Kepler's equation :math:`M = E - e\sin E` gives the exact place at the mean anomaly :math:`M`, which is the time.
-# :func:`gradspec.scipy.optimize.newton` solves it. Leapfrog is of second order: half the step, a quarter of the error.
+# ``gs.scipy.optimize.newton`` solves it. Leapfrog is of second order: half the step, a quarter of the error.
 mean_anomaly = 2 * np.pi * 5 / 8
 exact = []
 for e in ECCENTRICITIES:

@@ -4,7 +4,7 @@ Lotka-Volterra fit
 
 For ninety years the Hudson's Bay Company counted the pelts that it bought. The lynx eats the hare, and both numbers swing. The
 equations of Lotka and Volterra have four rates; with the two numbers at the beginning they are six unknowns. A fit needs the
-derivatives of the solution by all six: :func:`gradspec.scipy.integrate.solve_ivp` has them.
+derivatives of the solution by all six: ``gs.scipy.integrate.solve_ivp`` has them.
 """
 
 # %%

@@ -79,7 +79,7 @@ print(f"energy of the end {gained[-1]:.4f}, work of the force {work[-1]:.4f}")
 assert abs(work - gained).max() < 1e-3 * gained.max()
 
 # %%
-# At the end the pole is in balance, but the balance is not stable. Linearised, it is: :func:`gradspec.jacfwd` has the matrices, and
+# At the end the pole is in balance, but the balance is not stable. Linearised, it is: ``gs.jacfwd`` has the matrices, and
 # the equation of Riccati the feedback that holds the pole. The matrix of the closed loop has its eigenvalues on the left.
 A, B = gs.jacfwd(rates, 0)(gs.asarray(GOAL), 0.0), gs.jacfwd(rates, 1)(gs.asarray(GOAL), 0.0)[:, None]
 X = gs.scipy.linalg.solve_continuous_are(A, B, np.diag([10.0, 10.0, 1.0, 1.0]), np.eye(1))

@@ -289,7 +289,7 @@ class Tree:
             words = escape(f"{name}{module._get_name()}({module.extra_repr()}){counted(module)}")
             children = "".join(shown(f"({key}): ", child) for key, child in module._modules.items() if child is not None)
             inside = f'<div style="margin-left: 2em">{children}</div>'
-            return f"<details open><summary>{words}</summary>{inside}</details>" if children else f"<div>{words}</div>"
+            return f'<details open="open"><summary>{words}</summary>{inside}</details>' if children else f"<div>{words}</div>"
 
         return f'<div style="font-family: monospace; white-space: pre-wrap">{shown("", self)}</div>'
 
