@@ -207,6 +207,20 @@ def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     assert places["torch.clamp"] == {"clip"} and places["np.arctan2"] == {"atan2"} and places["jax.lax.scan"] == {"func"}
 
 
+def test_formulas_of_latex_are_mathml():
+    pytest.importorskip("sphinx")
+    import formulas
+    from docutils import nodes
+
+    for kind, formula, typeset in [(nodes.math, r"\dot q = x^2", "q˙=x2"), (nodes.math_block, r"\frac{a}{b} < c", "ab<c")]:
+        page = type("Page", (), {"body": []})()
+        with pytest.raises(nodes.SkipNode):
+            (formulas.inline if kind is nodes.math else formulas.displayed)(page, kind("", formula))
+        tree = ElementTree.fromstring("".join(page.body))
+        assert "".join("".join(tree.itertext()).split()) == typeset
+        assert (tree.tag == "div") == (kind is nodes.math_block)
+
+
 @pytest.mark.slow
 def test_links_lead_somewhere_and_examples_run(tmp_path):
     pages.guides(tmp_path)

@@ -1,12 +1,18 @@
 """Sphinx's configuration of the site; `make docs` calls it."""
 
+import os
+import sys
 from pathlib import Path
 
 import gradspec
 
+sys.path.insert(0, str(Path(__file__).parent))
+os.environ["TQDM_DISABLE"] = "1"  # a page shows what an example prints, and no bars
+
 project, author = "gradspec", "the gradspec developers"
 release = version = gradspec.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery", "formulas"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header", "toc.not_included"]

@@ -30,7 +30,12 @@ start = np.concatenate([one.ravel() for one, _, _ in threads])
 end = np.concatenate([other.ravel() for _, other, _ in threads])
 stiffness = np.concatenate([np.full(one.size, strength) for one, _, strength in threads])
 length = np.linalg.norm(rest[start] - rest[end], axis=1)
-a, b, c, d = number[:-1, :-1].ravel(), number[1:, :-1].ravel(), number[:-1, 1:].ravel(), number[1:, 1:].ravel()
+a, b, c, d = (
+    number[:-1, :-1].ravel(),
+    number[1:, :-1].ravel(),
+    number[:-1, 1:].ravel(),
+    number[1:, 1:].ravel(),
+)
 triangles = np.concatenate([np.stack([a, c, b], axis=1), np.stack([b, c, d], axis=1)])
 loose = (x > 0).reshape(-1, 1)  # the first column is fixed to the pole
 
@@ -60,7 +65,11 @@ def friction(speeds):
 def forces(points, speeds, wind, air):
     """Of the cloth alone, or with the air and with friction."""
     inner = -gs.grad(energy)(points)
-    return inner + 0.6 * pressure(points, speeds, wind) - 0.01 * gs.grad(friction)(speeds) if air else inner
+    return (
+        inner + 0.6 * pressure(points, speeds, wind) - 0.01 * gs.grad(friction)(speeds)
+        if air
+        else inner
+    )
 
 
 def step(points, speeds, wind, air=True):
@@ -79,7 +88,9 @@ for _ in range(2000):
     before, (points, speeds) = speeds, step(points, speeds, None, air=False)
     kinetic.append(MASS * float(((before + speeds) ** 2).sum()) / 8)
 drift = np.ptp(np.add(potential, kinetic)[1:])
-print(f"four seconds without wind: at most {max(kinetic):.2f} J of motion, and the whole energy varies by {drift:.1e} J")
+print(
+    f"four seconds without wind: at most {max(kinetic):.2f} J of motion, and the whole energy varies by {drift:.1e} J"
+)
 assert drift < 0.02 * max(kinetic)
 
 # %%
@@ -123,20 +134,30 @@ print("wind found", np.asarray(wind).round(3), "+-", error.round(3), "true", blo
 assert np.all(abs(np.asarray(wind) - blown) < 4 * error) and error.max() < 0.2
 
 direction = rng.normal(size=3)
-difference = (after(gs.asarray(wind + 1e-5 * direction)) - after(gs.asarray(wind - 1e-5 * direction))) / 2e-5
+difference = (
+    after(gs.asarray(wind + 1e-5 * direction)) - after(gs.asarray(wind - 1e-5 * direction))
+) / 2e-5
 slope = gs.jvp(after, (wind,), (gs.asarray(direction),))[1]
 assert abs(slope - difference).max() < 1e-5 * abs(slope).max()
 
 # %%
 # Six moments of the flag.
 figure = plt.figure(figsize=(11, 6.6), layout="constrained")
-stripes = np.where((np.arange(HIGH - 1) // 3 % 2)[None, :, None], (0.97, 0.95, 0.9), (0.8, 0.15, 0.2)) * np.ones((WIDE - 1, 1, 1))
+stripes = np.where(
+    (np.arange(HIGH - 1) // 3 % 2)[None, :, None], (0.97, 0.95, 0.9), (0.8, 0.15, 0.2)
+) * np.ones((WIDE - 1, 1, 1))
 for place, moment in enumerate((100, 500, 950, 1400, 1850, 2350)):
     axis = figure.add_subplot(2, 3, place + 1, projection="3d", computed_zorder=False)
     axis.plot([0, 0], [0, 0], [-2.1, 0.1], color="saddlebrown", linewidth=5)
     grid = frames[moment].reshape(WIDE, HIGH, 3)
     axis.plot_surface(
-        *np.moveaxis(grid, -1, 0), facecolors=stripes, rstride=1, cstride=1, linewidth=0, shade=True, antialiased=False
+        *np.moveaxis(grid, -1, 0),
+        facecolors=stripes,
+        rstride=1,
+        cstride=1,
+        linewidth=0,
+        shade=True,
+        antialiased=False,
     )
     axis.set(xlim=(0, 2.1), ylim=(-1, 1), zlim=(-2.1, 0.1))
     axis.set_box_aspect((2.1, 2, 2.2), zoom=1.5)

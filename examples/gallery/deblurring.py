@@ -50,7 +50,13 @@ def energy(pixels):
 
 def solved(cost, steps):
     """The minimum by L-BFGS; each value with its gradient is a replay of one compiled program."""
-    return minimize(gs.compile(gs.value_and_grad(cost)), taken.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps})
+    return minimize(
+        gs.compile(gs.value_and_grad(cost)),
+        taken.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": steps},
+    )
 
 
 found = solved(energy, 200)
@@ -68,14 +74,19 @@ def quadratic(pixels):
 
 rows, columns = np.meshgrid(np.fft.fftfreq(200), np.fft.rfftfreq(300), indexing="ij")
 roughness = 4 * np.sin(np.pi * rows) ** 2 + 4 * np.sin(np.pi * columns) ** 2
-wiener = np.fft.irfft2(np.conj(transfer) * np.fft.rfft2(taken) / (abs(transfer) ** 2 + 0.01 * roughness), s=sharp.shape)
+wiener = np.fft.irfft2(
+    np.conj(transfer) * np.fft.rfft2(taken) / (abs(transfer) ** 2 + 0.01 * roughness), s=sharp.shape
+)
 same = solved(quadratic, 200).x.reshape(sharp.shape)
 print(f"largest distance from Wiener's filter: {abs(same - wiener).max():.1e}")
 assert abs(same - wiener).max() < 5e-3
 
 direction = rng.normal(size=sharp.size)
 slope = float((gs.grad(energy)(taken.ravel()) * direction).sum())
-difference = float(energy(taken.ravel() + 1e-5 * direction) - energy(taken.ravel() - 1e-5 * direction)) / 2e-5
+difference = (
+    float(energy(taken.ravel() + 1e-5 * direction) - energy(taken.ravel() - 1e-5 * direction))
+    / 2e-5
+)
 assert abs(slope - difference) < 1e-5 * abs(slope)
 
 
@@ -95,7 +106,11 @@ assert decibels(restored) > decibels(wiener) > decibels(taken) + 2
 figure, axes = plt.subplots(2, 2, figsize=(10, 7.2), layout="constrained")
 for axis, (title, image) in zip(axes.flat, pictures.items()):
     axis.imshow(image, cmap="gray", vmin=0, vmax=1)
-    axis.set(xticks=[], yticks=[], title=title if image is sharp else f"{title}, {decibels(image):.1f} dB")
+    axis.set(
+        xticks=[],
+        yticks=[],
+        title=title if image is sharp else f"{title}, {decibels(image):.1f} dB",
+    )
 inset = axes[0, 0].inset_axes([0.02, 0.7, 0.2, 0.28])
 inset.imshow(np.roll(kernel, (10, 10), (0, 1))[:21, :21], cmap="inferno")
 inset.set(xticks=[], yticks=[])

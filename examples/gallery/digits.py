@@ -22,7 +22,9 @@ except ImportError:
 
 images, labels = load_digits(return_X_y=True)
 images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
-train, test, train_labels, test_labels = train_test_split(images, labels, test_size=0.25, random_state=0, stratify=labels)
+train, test, train_labels, test_labels = train_test_split(
+    images, labels, test_size=0.25, random_state=0, stratify=labels
+)
 
 gs.manual_seed(0)
 net = gs.nn.Sequential(
@@ -60,7 +62,9 @@ net.eval()
 with gs.no_grad():
     scores = np.asarray(net(test))
 answers = scores.argmax(axis=1)
-print(f"held out: {(answers == test_labels).sum()} of {len(test)} right, {(answers == test_labels).mean():.2%}")
+print(
+    f"held out: {(answers == test_labels).sum()} of {len(test)} right, {(answers == test_labels).mean():.2%}"
+)
 assert (answers == test_labels).mean() > 0.97
 
 
@@ -78,7 +82,11 @@ picture = gs.asarray(test[7].astype(np.float64))
 net.double()
 slope = float((gs.grad(margin)(picture, int(answers[7])) * direction).sum())
 difference = (
-    float(margin(picture + 1e-6 * direction, int(answers[7])) - margin(picture - 1e-6 * direction, int(answers[7]))) / 2e-6
+    float(
+        margin(picture + 1e-6 * direction, int(answers[7]))
+        - margin(picture - 1e-6 * direction, int(answers[7]))
+    )
+    / 2e-6
 )
 assert abs(slope - difference) < 1e-5 * abs(slope)
 
@@ -91,12 +99,17 @@ figure, axes = plt.subplots(2, 10, figsize=(11, 3), layout="constrained")
 for (top, below), row in zip(axes.T, shown):
     right = answers[row] == test_labels[row]
     top.imshow(test[row, 0], cmap="Greys")
-    top.set_title(str(answers[row]) if right else f"{answers[row]}, is {test_labels[row]}", color="black" if right else "tab:red")
+    top.set_title(
+        str(answers[row]) if right else f"{answers[row]}, is {test_labels[row]}",
+        color="black" if right else "tab:red",
+    )
     limit = abs(saliency[row]).max()
     below.imshow(saliency[row, 0], cmap="coolwarm", vmin=-limit, vmax=limit)
     for axis in (top, below):
         axis.set(xticks=[], yticks=[])
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=[1.5, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=[1.5, 1]
+)
 left.semilogy(losses, linewidth=0.5, alpha=0.6)
 left.semilogy(np.arange(12, 588), np.convolve(losses, np.ones(25) / 25, "valid"), color="tab:blue")
 left.set(xlabel="step", title="Cross entropy")
@@ -105,6 +118,14 @@ np.add.at(table, (test_labels, answers), 1)
 right.imshow(np.log1p(table), cmap="Blues")
 for (wanted, answer), count in np.ndenumerate(table):
     if count:
-        right.text(answer, wanted, count, ha="center", va="center", color="white" if count > 20 else "black", fontsize=8)
+        right.text(
+            answer,
+            wanted,
+            count,
+            ha="center",
+            va="center",
+            color="white" if count > 20 else "black",
+            fontsize=8,
+        )
 right.set(xticks=range(10), yticks=range(10), xlabel="answer", ylabel="digit", title="Held out")
 plt.show()

@@ -37,7 +37,9 @@ def negative_log_likelihood(theta):
     length, amplitude, noise = gs.exp(theta)
     factor = cholesky(kernel(x, x, length, amplitude) + noise**2 * np.eye(len(x)), lower=True)
     whitened = solve_triangular(factor, y, lower=True)
-    return (whitened**2).sum() / 2 + gs.log(gs.diagonal(factor)).sum() + len(x) / 2 * np.log(2 * np.pi)
+    return (
+        (whitened**2).sum() / 2 + gs.log(gs.diagonal(factor)).sum() + len(x) / 2 * np.log(2 * np.pi)
+    )
 
 
 found = minimize(negative_log_likelihood, np.log([0.3, 0.5, 0.5]), method="BFGS", tol=1e-6)
@@ -60,7 +62,10 @@ def mean(s):
 
 def covariance(s, t):
     across = kernel(x, t[None], length, amplitude)
-    return (kernel(s[None], t[None], length, amplitude) - kernel(s[None], x, length, amplitude) @ cho_solve(factor, across))[0, 0]
+    return (
+        kernel(s[None], t[None], length, amplitude)
+        - kernel(s[None], x, length, amplitude) @ cho_solve(factor, across)
+    )[0, 0]
 
 
 def curve(s):
@@ -71,7 +76,9 @@ def curve(s):
 
 s = np.linspace(-0.5, 11, 300)
 with gs.no_grad():
-    value, variance, slope, slope_variance = (np.asarray(part) for part in gs.vmap(curve)(gs.asarray(s)))
+    value, variance, slope, slope_variance = (
+        np.asarray(part) for part in gs.vmap(curve)(gs.asarray(s))
+    )
 
 # %%
 # Two checks: the gradient of the likelihood against the textbook's
@@ -90,23 +97,38 @@ assert np.allclose(gs.grad(negative_log_likelihood)(start), textbook, rtol=1e-9)
 near = ((s > 0) & (s < 3.5)) | ((s > 7) & (s < 10))
 inside = (abs(truth(s) - value) < 2 * np.sqrt(variance))[near].mean()
 inside_slope = (abs(np.cos(s) + 0.3 - slope) < 2 * np.sqrt(slope_variance))[near].mean()
-print(f"the true function is within two standard deviations at {inside:.0%} of the points, its slope at {inside_slope:.0%}")
+print(
+    f"the true function is within two standard deviations at {inside:.0%} of the points, its slope at {inside_slope:.0%}"
+)
 assert inside > 0.85 and inside_slope > 0.8 and abs(float(noise) - 0.2) < 0.08
 
 # %%
 # The band opens in the gap and beyond the data.
-spaces = kernel(s, s, length, amplitude) - kernel(s, x, length, amplitude) @ cho_solve(factor, kernel(x, s, length, amplitude))
+spaces = kernel(s, s, length, amplitude) - kernel(s, x, length, amplitude) @ cho_solve(
+    factor, kernel(x, s, length, amplitude)
+)
 root = np.linalg.cholesky(np.asarray(spaces) + 1e-8 * np.eye(300))
-figure, (top, below) = plt.subplots(2, 1, figsize=(9, 6.4), sharex=True, layout="constrained", height_ratios=[3, 2])
+figure, (top, below) = plt.subplots(
+    2, 1, figsize=(9, 6.4), sharex=True, layout="constrained", height_ratios=[3, 2]
+)
 for axis, middle, deviation, exact, colour in (
     (top, value, np.sqrt(variance), truth(s), "tab:blue"),
     (below, slope, np.sqrt(slope_variance), np.cos(s) + 0.3, "tab:orange"),
 ):
     for width in (2, 1):
-        axis.fill_between(s, middle - width * deviation, middle + width * deviation, color=colour, alpha=0.18, linewidth=0)
+        axis.fill_between(
+            s,
+            middle - width * deviation,
+            middle + width * deviation,
+            color=colour,
+            alpha=0.18,
+            linewidth=0,
+        )
     axis.plot(s, middle, color=colour, linewidth=2)
     axis.plot(s, exact, "--", color="black", linewidth=1.2)
-top.plot(s, value[:, None] + root @ rng.normal(size=(300, 4)), color="tab:blue", linewidth=0.5, alpha=0.8)
+top.plot(
+    s, value[:, None] + root @ rng.normal(size=(300, 4)), color="tab:blue", linewidth=0.5, alpha=0.8
+)
 top.plot(x, y, "o", color="black", markersize=4)
 top.set(title="Data, mean, one and two standard deviations, four draws; dashed: the truth")
 below.set(title="The slope of the function", xlim=(s[0], s[-1]))

@@ -22,7 +22,12 @@ try:
 except ImportError:
     trange = range
 
-members = [getattr(module, name) for module in (gs, gs.nn, gs.func, gs.optim) for name in sorted(dir(module)) if name[0] != "_"]
+members = [
+    getattr(module, name)
+    for module in (gs, gs.nn, gs.func, gs.optim)
+    for name in sorted(dir(module))
+    if name[0] != "_"
+]
 docs = dict.fromkeys(inspect.getdoc(member) for member in members if callable(member))
 text = "\n\n".join(doc for doc in docs if doc and doc.isascii())[:250_000]
 letters = sorted(set(text))
@@ -37,14 +42,22 @@ LENGTH, WIDTH, HEADS = 40, 64, 4
 class Block(gs.nn.Module):
     def __init__(self):
         super().__init__()
-        self.norm, self.attention = gs.nn.LayerNorm(WIDTH), gs.nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+        self.norm, self.attention = (
+            gs.nn.LayerNorm(WIDTH),
+            gs.nn.MultiheadAttention(WIDTH, HEADS, batch_first=True),
+        )
         self.rest = gs.nn.Sequential(
-            gs.nn.LayerNorm(WIDTH), gs.nn.Linear(WIDTH, 4 * WIDTH), gs.nn.GELU(), gs.nn.Linear(4 * WIDTH, WIDTH)
+            gs.nn.LayerNorm(WIDTH),
+            gs.nn.Linear(WIDTH, 4 * WIDTH),
+            gs.nn.GELU(),
+            gs.nn.Linear(4 * WIDTH, WIDTH),
         )
 
     def forward(self, x, mask, weights=False):
         y = self.norm(x)
-        y, seen = self.attention(y, y, y, attn_mask=mask, need_weights=weights, average_attn_weights=False)
+        y, seen = self.attention(
+            y, y, y, attn_mask=mask, need_weights=weights, average_attn_weights=False
+        )
         x = x + y
         return x + self.rest(x), seen
 
@@ -52,7 +65,10 @@ class Block(gs.nn.Module):
 class GPT(gs.nn.Module):
     def __init__(self):
         super().__init__()
-        self.letters, self.places = gs.nn.Embedding(len(letters), WIDTH), gs.nn.Embedding(LENGTH, WIDTH)
+        self.letters, self.places = (
+            gs.nn.Embedding(len(letters), WIDTH),
+            gs.nn.Embedding(LENGTH, WIDTH),
+        )
         self.blocks = gs.nn.ModuleList([Block() for _ in range(2)])
         self.out = gs.nn.Sequential(gs.nn.LayerNorm(WIDTH), gs.nn.Linear(WIDTH, len(letters)))
 
@@ -111,7 +127,9 @@ counts = np.full((len(letters), len(letters)), 0.01)
 np.add.at(counts, (train[:-1], train[1:]), 1)
 single = -np.log(counts.sum(axis=0) / counts.sum())[test].mean()
 pair = -np.log(counts / counts.sum(axis=1, keepdims=True))[test[:-1], test[1:]].mean()
-print(f"loss {losses[0]:.2f} (log of {len(letters)} letters: {math.log(len(letters)):.2f}) -> held out {held_out:.2f}")
+print(
+    f"loss {losses[0]:.2f} (log of {len(letters)} letters: {math.log(len(letters)):.2f}) -> held out {held_out:.2f}"
+)
 print(f"characters {single:.2f}, pairs {pair:.2f}")
 assert abs(losses[0] - math.log(len(letters))) < 0.6 and held_out < pair - 0.15
 
@@ -144,7 +162,9 @@ figure = plt.figure(figsize=(12, 5.2), layout="constrained")
 grid = figure.add_gridspec(2, 4)
 axis = figure.add_subplot(grid[:, :2])
 axis.plot(losses, linewidth=0.5, alpha=0.6, color="tab:blue")
-axis.plot(np.arange(10, STEPS - 10), np.convolve(losses, np.ones(21) / 21, "valid"), color="tab:blue")
+axis.plot(
+    np.arange(10, STEPS - 10), np.convolve(losses, np.ones(21) / 21, "valid"), color="tab:blue"
+)
 for level, name in ((single, "characters"), (pair, "pairs"), (held_out, "held out")):
     axis.axhline(level, color="grey", linestyle="--", linewidth=1)
     axis.text(STEPS, level + 0.03, name, ha="right")

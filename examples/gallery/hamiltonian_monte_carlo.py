@@ -30,7 +30,9 @@ def surface(z):
 
 
 def slope(z):
-    return gs.grad(lambda z: surface(z).sum())(z)  # rows do not meet: the gradient of the sum has that of each
+    return gs.grad(lambda z: surface(z).sum())(
+        z
+    )  # rows do not meet: the gradient of the sum has that of each
 
 
 # %%
@@ -82,7 +84,10 @@ assert np.all(abs(found - exact) < 4 * error) and error.max() < 0.1 and 0.7 < ac
 figure = plt.figure(figsize=(10, 4.6), layout="constrained")
 grid = figure.add_gridspec(2, 3, width_ratios=[4, 4, 1.2], height_ratios=[1.2, 4])
 left, right = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[1, 1])
-top, side = figure.add_subplot(grid[0, 1], sharex=right), figure.add_subplot(grid[1, 2], sharey=right)
+top, side = (
+    figure.add_subplot(grid[0, 1], sharex=right),
+    figure.add_subplot(grid[1, 2], sharey=right),
+)
 x, y = np.meshgrid(np.linspace(-3, 3, 300), np.linspace(-1.5, 8, 300))
 levels = np.asarray(surface(gs.asarray(np.stack([x, y], axis=-1))))
 left.contourf(x, y, np.exp(-levels), levels=12, cmap="Blues")
@@ -96,7 +101,15 @@ right.set(xlabel="x", xlim=(-3.2, 3.2), ylim=(-1.5, 8))
 top.hist(draws[:, 0], bins=80, density=True, color="tab:blue", alpha=0.6)
 normal = np.exp(-(x[0] ** 2) / 2) / np.sqrt(2 * np.pi)
 top.plot(x[0], normal, color="black", linewidth=1)
-side.hist(draws[:, 1], bins=120, range=(-1.5, 8), density=True, color="tab:blue", alpha=0.6, orientation="horizontal")
+side.hist(
+    draws[:, 1],
+    bins=120,
+    range=(-1.5, 8),
+    density=True,
+    color="tab:blue",
+    alpha=0.6,
+    orientation="horizontal",
+)
 given_x = np.exp(-((y[:, :1] - x[:1] ** 2) ** 2) / (2 * SPREAD**2)) / np.sqrt(2 * np.pi * SPREAD**2)
 side.plot(np.trapezoid(given_x * normal, x[0], axis=1), y[:, 0], color="black", linewidth=1)
 top.set_title(f"{len(draws):,} draws, and the exact density")

@@ -57,7 +57,9 @@ def cost(theta):
 fit = gs.scipy.optimize.minimize(cost, np.log([0.3, 1.0]), method="BFGS", tol=1e-5)
 error = gs.sqrt(gs.diagonal(gs.linalg.inv(gs.hessian(cost)(fit.x))))
 for name, log, spread, true in zip(("sea", "measurement"), fit.x, error, (Q, R)):
-    print(f"noise of the {name:12} {float(gs.exp(log)):.3f}, times or over {float(gs.exp(spread)):.2f}   true: {true}")
+    print(
+        f"noise of the {name:12} {float(gs.exp(log)):.3f}, times or over {float(gs.exp(spread)):.2f}   true: {true}"
+    )
 assert np.all(abs(np.asarray(fit.x) - np.log([Q, R])) < 3 * np.asarray(error))
 
 # %%
@@ -76,7 +78,9 @@ smooth, P_smooth = np.array(smooth[::-1]), np.array(P_smooth[::-1])
 q, r = np.exp(np.asarray(fit.x.detach()))
 power = [np.linalg.matrix_power(F, k) for k in range(STEPS + 1)]
 start = np.concatenate(power[1:]) @ np.linalg.cholesky(COVARIANCE)
-pushes = np.block([[power[i - j] if j <= i else np.zeros((4, 4)) for j in range(STEPS)] for i in range(STEPS)])
+pushes = np.block(
+    [[power[i - j] if j <= i else np.zeros((4, 4)) for j in range(STEPS)] for i in range(STEPS)]
+)
 K = start @ start.T + pushes @ np.kron(np.eye(STEPS), q**2 * NOISE) @ pushes.T
 prior = np.concatenate(power[1:]) @ MEAN
 G = np.kron(np.eye(STEPS), H)
@@ -86,13 +90,20 @@ dense = -(surprise @ np.linalg.solve(S, surprise) + np.linalg.slogdet(2 * np.pi 
 posterior = (prior + K @ G.T @ np.linalg.solve(S, surprise)).reshape(STEPS, 4)
 print(f"log-likelihood: filter {-float(cost(fit.x)):.9f}, one large Gaussian {dense:.9f}")
 assert abs(float(cost(fit.x)) + dense) < 1e-7 * abs(dense) and abs(posterior - smooth).max() < 1e-7
-distances = [np.sqrt(((track - states[:, :2]) ** 2).sum(1).mean()) for track in (measured, after[:, :2], smooth[:, :2])]
-print("distance from the truth: measured {:.3f}, filtered {:.3f}, smoothed {:.3f}".format(*distances))
+distances = [
+    np.sqrt(((track - states[:, :2]) ** 2).sum(1).mean())
+    for track in (measured, after[:, :2], smooth[:, :2])
+]
+print(
+    "distance from the truth: measured {:.3f}, filtered {:.3f}, smoothed {:.3f}".format(*distances)
+)
 assert distances[2] < distances[1] < distances[0]
 
 # %%
 # The ellipses hold the boat with a probability of 95 %, if the filter is right: and so they do.
-inside = np.einsum("ti,tij,tj->t", smooth - states, np.linalg.inv(P_smooth), smooth - states) < 9.488  # of chi-square with 4
+inside = (
+    np.einsum("ti,tij,tj->t", smooth - states, np.linalg.inv(P_smooth), smooth - states) < 9.488
+)  # of chi-square with 4
 print(f"inside of the smoother's 95 %: {inside.mean():.0%}")
 assert inside.mean() > 0.85
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), sharex=True, sharey=True, layout="constrained")
@@ -104,7 +115,9 @@ for axis, title, means, covariances, colour in (
         widths, vectors = np.linalg.eigh(P[:2, :2])
         angle = np.degrees(np.arctan2(*vectors[::-1, 1]))
         wide, narrow = 2 * np.sqrt(5.991 * widths[::-1])  # 95 % of chi-square with 2
-        axis.add_patch(Ellipse(m[:2], wide, narrow, angle=angle, color=colour, alpha=0.2, linewidth=0))
+        axis.add_patch(
+            Ellipse(m[:2], wide, narrow, angle=angle, color=colour, alpha=0.2, linewidth=0)
+        )
     axis.plot(*measured.T, "x", color="grey", markersize=4, label="measured")
     axis.plot(*states[:, :2].T, "--", color="black", linewidth=1.2, label="truth")
     axis.plot(*means[:, :2].T, color=colour, linewidth=2, label="found")

@@ -60,13 +60,15 @@ p0 = np.stack([0 * ECCENTRICITIES, np.sqrt((1 + ECCENTRICITIES) / (1 - ECCENTRIC
 
 def orbits(method, years, steps_a_year):
     """Places and energies after each step."""
-    step = gs.compile(method, static="h")  # recorded once, then replayed without Python
+    step = gs.compile(method)  # recorded once, then replayed without Python
     q, p = gs.asarray(q0), gs.asarray(p0)
     places, energies = [q0], [-0.5 + 0 * ECCENTRICITIES]
     for _ in range(int(years * steps_a_year)):
         q, p = step(q, p, 2 * np.pi / steps_a_year)
         places.append(np.asarray(q))
-        energies.append((np.asarray(p) ** 2).sum(axis=1) / 2 - 1 / np.linalg.norm(places[-1], axis=1))
+        energies.append(
+            (np.asarray(p) ** 2).sum(axis=1) / 2 - 1 / np.linalg.norm(places[-1], axis=1)
+        )
     return np.array(places), np.array(energies)
 
 
@@ -76,9 +78,13 @@ def orbits(method, years, steps_a_year):
 mean_anomaly = 2 * np.pi * 5 / 8
 exact = []
 for e in ECCENTRICITIES:
-    anomaly = float(gs.scipy.optimize.newton(lambda x, e: x - e * gs.sin(x) - mean_anomaly, np.pi, args=(e,)))
+    anomaly = float(
+        gs.scipy.optimize.newton(lambda x, e: x - e * gs.sin(x) - mean_anomaly, np.pi, args=(e,))
+    )
     exact.append([np.cos(anomaly) - e, np.sqrt(1 - e**2) * np.sin(anomaly)])
-coarse, fine = (np.linalg.norm(orbits(leapfrog, 5 / 8, steps)[0][-1] - exact, axis=1) for steps in (1600, 3200))
+coarse, fine = (
+    np.linalg.norm(orbits(leapfrog, 5 / 8, steps)[0][-1] - exact, axis=1) for steps in (1600, 3200)
+)
 print("distance to Kepler's place after 5/8 of a year:", coarse, "with half the step:", fine)
 assert coarse.max() < 1e-3 and np.allclose(coarse / fine, 4, rtol=0.01)
 
@@ -88,8 +94,13 @@ YEARS, STEPS = 100, 100
 q, energy = orbits(leapfrog, YEARS, STEPS)
 q_rk, energy_rk = orbits(runge_kutta, YEARS, STEPS)
 error, error_rk = abs(energy / 0.5 + 1), abs(energy_rk / 0.5 + 1)
-print("relative error of the energy in the last year, leapfrog:        ", error[-STEPS:].max(axis=0))
-print("relative error of the energy in the last year, Runge and Kutta: ", error_rk[-STEPS:].max(axis=0))
+print(
+    "relative error of the energy in the last year, leapfrog:        ", error[-STEPS:].max(axis=0)
+)
+print(
+    "relative error of the energy in the last year, Runge and Kutta: ",
+    error_rk[-STEPS:].max(axis=0),
+)
 first, last = error[:STEPS].max(axis=0), error[-STEPS:].max(axis=0)
 assert np.all(last < 1.1 * first + 1e-9)  # leapfrog's does not grow
 assert error_rk[-1, 2] > 20 * error_rk[STEPS, 2]  # the other does
@@ -98,7 +109,10 @@ assert error_rk[-1, 2] > 20 * error_rk[STEPS, 2]  # the other does
 # The planets move fast where they are close to the sun: a dot each twentieth of a year. On the long way leapfrog turns the ellipse,
 # but keeps its shape; the method of Runge and Kutta draws the planet into the sun.
 figure, axes = plt.subplot_mosaic(
-    [["one", "leapfrog", "Runge and Kutta"], ["energy"] * 3], figsize=(11, 7), layout="constrained", height_ratios=[3, 2]
+    [["one", "leapfrog", "Runge and Kutta"], ["energy"] * 3],
+    figsize=(11, 7),
+    layout="constrained",
+    height_ratios=[3, 2],
 )
 year = orbits(leapfrog, 1, 400)[0]
 for number, e in enumerate(ECCENTRICITIES):
@@ -107,16 +121,23 @@ for number, e in enumerate(ECCENTRICITIES):
     if e:  # the largest error of each year
         for found, style in ((error, "-"), (error_rk, "--")):
             yearly = found[1:, number].reshape(YEARS, STEPS).max(axis=1)
-            axes["energy"].semilogy(1 + np.arange(YEARS), yearly, style, color=line.get_color(), linewidth=2)
+            axes["energy"].semilogy(
+                1 + np.arange(YEARS), yearly, style, color=line.get_color(), linewidth=2
+            )
 axes["one"].set(title="One year")
 axes["one"].legend(loc="upper left", frameon=False, fontsize="small")
 for name, track in (("leapfrog", q), ("Runge and Kutta", q_rk)):
-    axes[name].scatter(*track[: 25 * STEPS, 3].T, c=np.arange(25 * STEPS) / STEPS, s=1.5, cmap="viridis")
+    axes[name].scatter(
+        *track[: 25 * STEPS, 3].T, c=np.arange(25 * STEPS) / STEPS, s=1.5, cmap="viridis"
+    )
     axes[name].set(title=f"25 years, $e$ = 0.8, {name}")
 for name in ("one", "leapfrog", "Runge and Kutta"):
     axes[name].plot(0, 0, "*", color="goldenrod", markersize=16)
     axes[name].set(aspect="equal", xlim=(-2.1, 1.3), ylim=(-1.7, 1.7))
 axes["energy"].set(
-    xlabel="years", xlim=(1, YEARS), ylim=(1e-6, 3), title="Largest error of the energy: leapfrog —, Runge and Kutta - -"
+    xlabel="years",
+    xlim=(1, YEARS),
+    ylim=(1e-6, 3),
+    title="Largest error of the energy: leapfrog —, Runge and Kutta - -",
 )
 plt.show()

@@ -17,8 +17,52 @@ import gradspec as gs
 from gradspec.scipy.integrate import solve_ivp
 from gradspec.scipy.optimize import least_squares
 
-HARE = [30, 47.2, 70.2, 77.4, 36.3, 20.6, 18.1, 21.4, 22, 25.4, 27.1, 40.3, 57, 76.6, 52.3, 19.5, 11.2, 7.6, 14.6, 16.2, 24.7]
-LYNX = [4, 6.1, 9.8, 35.2, 59.4, 41.7, 19, 13, 8.3, 9.1, 7.4, 8, 12.3, 19.5, 45.7, 51.1, 29.7, 15.8, 9.7, 10.1, 8.6]
+HARE = [
+    30,
+    47.2,
+    70.2,
+    77.4,
+    36.3,
+    20.6,
+    18.1,
+    21.4,
+    22,
+    25.4,
+    27.1,
+    40.3,
+    57,
+    76.6,
+    52.3,
+    19.5,
+    11.2,
+    7.6,
+    14.6,
+    16.2,
+    24.7,
+]
+LYNX = [
+    4,
+    6.1,
+    9.8,
+    35.2,
+    59.4,
+    41.7,
+    19,
+    13,
+    8.3,
+    9.1,
+    7.4,
+    8,
+    12.3,
+    19.5,
+    45.7,
+    51.1,
+    29.7,
+    15.8,
+    9.7,
+    10.1,
+    8.6,
+]
 pelts = np.array([HARE, LYNX])
 years = np.arange(21.0)
 
@@ -32,7 +76,15 @@ def rates_of_change(t, u, a, b, c, d):
 
 def solution(theta, times=years):
     span = (0.0, float(times[-1]))
-    return solve_ivp(rates_of_change, span, theta[4:], t_eval=times, args=tuple(gs.exp(theta[:4])), method="RK4", step=0.05).y
+    return solve_ivp(
+        rates_of_change,
+        span,
+        theta[4:],
+        t_eval=times,
+        args=tuple(gs.exp(theta[:4])),
+        method="RK4",
+        step=0.05,
+    ).y
 
 
 def residuals(theta):
@@ -76,7 +128,9 @@ assert abs(jacobian @ direction - difference).max() < 1e-4 * abs(difference).max
 sensitivity = gs.jacfwd(lambda theta: solution(theta, times))(theta)
 band = np.asarray(gs.sqrt(gs.einsum("cti,ij,ctj->ct", sensitivity, covariance, sensitivity)))
 curve = np.asarray(curve)
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", width_ratios=[1.9, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 4.4), layout="constrained", width_ratios=[1.9, 1]
+)
 for row, (name, colour) in enumerate((("hare", "tab:blue"), ("lynx", "tab:red"))):
     left.fill_between(
         1900 + times,

@@ -28,7 +28,9 @@ def curve(t):
 angles = np.linspace(0, 2 * np.pi, 300, endpoint=False)
 edge = curve(angles).astype(np.float32)
 along = curve(angles + 1e-4) - curve(angles - 1e-4)
-normals = (np.stack([along[:, 1], -along[:, 0]], axis=1) / np.linalg.norm(along, axis=1, keepdims=True)).astype(np.float32)
+normals = (
+    np.stack([along[:, 1], -along[:, 0]], axis=1) / np.linalg.norm(along, axis=1, keepdims=True)
+).astype(np.float32)
 
 
 # %%
@@ -37,7 +39,12 @@ normals = (np.stack([along[:, 1], -along[:, 0]], axis=1) / np.linalg.norm(along,
 class Field(gs.nn.Module):
     def __init__(self, width=64):
         super().__init__()
-        self.first = gs.nn.Sequential(gs.nn.Linear(2, width), gs.nn.Softplus(30), gs.nn.Linear(width, width), gs.nn.Softplus(30))
+        self.first = gs.nn.Sequential(
+            gs.nn.Linear(2, width),
+            gs.nn.Softplus(30),
+            gs.nn.Linear(width, width),
+            gs.nn.Softplus(30),
+        )
         self.last = gs.nn.Sequential(
             gs.nn.Linear(width + 2, width),
             gs.nn.Softplus(30),
@@ -77,7 +84,11 @@ def step(anywhere):
     y, slope = with_slopes(gs.asarray(edge))
     there = with_slopes(anywhere)[1]
     length = gs.sqrt((gs.concatenate([slope, there]) ** 2).sum(axis=1) + 1e-12)
-    loss = 30 * abs(y).mean() + ((slope - normals) ** 2).sum(axis=1).mean() + 2 * ((length - 1) ** 2).mean()
+    loss = (
+        30 * abs(y).mean()
+        + ((slope - normals) ** 2).sum(axis=1).mean()
+        + 2 * ((length - 1) ** 2).mean()
+    )
     loss.backward()
     optimizer.step()
     return loss.detach()
@@ -94,14 +105,21 @@ print(f"loss {losses[0]:.3f} -> {np.mean(losses[-20:]):.4f}")
 # The true distance is that to the nearest of many points of the curve.
 x, y = np.meshgrid(np.linspace(-1.2, 1.2, 161), np.linspace(-1.2, 1.2, 161))
 grid = np.stack([x, y], axis=-1).reshape(-1, 2).astype(np.float32)
-found, slope = (np.asarray(part.detach()).reshape(161, 161, *part.shape[1:]) for part in with_slopes(gs.asarray(grid)))
+found, slope = (
+    np.asarray(part.detach()).reshape(161, 161, *part.shape[1:])
+    for part in with_slopes(gs.asarray(grid))
+)
 dense = curve(np.linspace(0, 2 * np.pi, 1500))
 distance = np.sqrt(((grid[:, None] - dense[None]) ** 2).sum(axis=-1).min(axis=1)).reshape(161, 161)
 angle = np.arctan2(y, x)
 true = np.where(np.hypot(x, y) < np.linalg.norm(curve(angle), axis=-1), -distance, distance)
 off, length = abs(found - true), np.linalg.norm(slope, axis=-1)
-print(f"mean error of the distance {off.mean():.4f}, on the edge {abs(np.asarray(field(gs.asarray(edge)).detach())).mean():.4f}")
-print(f"the gradient's length is within 0.1 of 1 at {(abs(length - 1) < 0.1).mean():.0%} of the points")
+print(
+    f"mean error of the distance {off.mean():.4f}, on the edge {abs(np.asarray(field(gs.asarray(edge)).detach())).mean():.4f}"
+)
+print(
+    f"the gradient's length is within 0.1 of 1 at {(abs(length - 1) < 0.1).mean():.0%} of the points"
+)
 assert off.mean() < 0.02 and (abs(length - 1) < 0.1).mean() > 0.75
 
 # %%
@@ -116,11 +134,23 @@ left.plot(*edge[::5].T, ".", color="gold", markersize=5)
 left.set(aspect="equal", title="Signed distance")
 figure.colorbar(levels, ax=left, shrink=0.8, ticks=[-0.5, 0, 0.5])
 direction = np.arctan2(slope[..., 1], slope[..., 0])
-right.imshow(direction, extent=(-1.2, 1.2, -1.2, 1.2), origin="lower", cmap="twilight", interpolation="bilinear")
+right.imshow(
+    direction,
+    extent=(-1.2, 1.2, -1.2, 1.2),
+    origin="lower",
+    cmap="twilight",
+    interpolation="bilinear",
+)
 right.contour(x, y, found, levels=[0], colors="white", linewidths=2)
 every = slice(4, None, 10)
 right.quiver(
-    x[every, every], y[every, every], slope[every, every, 0], slope[every, every, 1], color="white", width=0.003, scale=32
+    x[every, every],
+    y[every, every],
+    slope[every, every, 0],
+    slope[every, every, 1],
+    color="white",
+    width=0.003,
+    scale=32,
 )
 right.set(aspect="equal", title="Direction of its gradient")
 plt.show()

@@ -24,7 +24,9 @@ def rates(state, force):
     sine, cosine = gs.sin(theta), gs.cos(theta)
     mass = CART + POLE * sine**2
     push = force + POLE * sine * (LENGTH * turn**2 + GRAVITY * cosine)
-    spin = -force * cosine - POLE * LENGTH * turn**2 * cosine * sine - (CART + POLE) * GRAVITY * sine
+    spin = (
+        -force * cosine - POLE * LENGTH * turn**2 * cosine * sine - (CART + POLE) * GRAVITY * sine
+    )
     return gs.stack([speed, turn, push / mass, spin / (LENGTH * mass)])
 
 
@@ -56,7 +58,9 @@ start = 2 * np.sin(np.linspace(0, 3 * np.pi, STEPS))
 found = minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
 forces = found.x
 states = np.concatenate([np.zeros((1, 4)), np.asarray(path(forces))])
-print(f"cost {float(cost(start)):.2f} -> {float(found.fun):.4f} in {found.nit} iterations; the end: {states[-1].round(3)}")
+print(
+    f"cost {float(cost(start)):.2f} -> {float(found.fun):.4f} in {found.nit} iterations; the end: {states[-1].round(3)}"
+)
 assert abs(states[-1] - GOAL).max() < 0.02
 
 
@@ -65,7 +69,11 @@ assert abs(states[-1] - GOAL).max() < 0.02
 # difference of the energies at the ends.
 def energy(state):
     _, theta, speed, turn = state.T
-    kinetic = (CART + POLE) * speed**2 / 2 + POLE * LENGTH * speed * turn * np.cos(theta) + POLE * (LENGTH * turn) ** 2 / 2
+    kinetic = (
+        (CART + POLE) * speed**2 / 2
+        + POLE * LENGTH * speed * turn * np.cos(theta)
+        + POLE * (LENGTH * turn) ** 2 / 2
+    )
     return kinetic - POLE * GRAVITY * LENGTH * np.cos(theta)
 
 
@@ -81,7 +89,10 @@ assert abs(work - gained).max() < 1e-3 * gained.max()
 # %%
 # At the end the pole is in balance, but the balance is not stable. Linearised, it is: ``gs.jacfwd`` has the matrices, and
 # the equation of Riccati the feedback that holds the pole. The matrix of the closed loop has its eigenvalues on the left.
-A, B = gs.jacfwd(rates, 0)(gs.asarray(GOAL), 0.0), gs.jacfwd(rates, 1)(gs.asarray(GOAL), 0.0)[:, None]
+A, B = (
+    gs.jacfwd(rates, 0)(gs.asarray(GOAL), 0.0),
+    gs.jacfwd(rates, 1)(gs.asarray(GOAL), 0.0)[:, None],
+)
 X = gs.scipy.linalg.solve_continuous_are(A, B, np.diag([10.0, 10.0, 1.0, 1.0]), np.eye(1))
 gain = (B.T @ X)[0]
 poles, closed = np.linalg.eigvals(A), np.linalg.eigvals(A - B @ gain[None])
@@ -97,7 +108,9 @@ assert abs(held[-1] - GOAL).max() < 0.05
 # %%
 # The cart and its pole, from dark to light in time. Below, the force; after the swing the pole is pushed by 0.15, and the feedback
 # takes over.
-figure, (top, below) = plt.subplots(2, 1, figsize=(10, 7), layout="constrained", height_ratios=[3, 1.3])
+figure, (top, below) = plt.subplots(
+    2, 1, figsize=(10, 7), layout="constrained", height_ratios=[3, 1.3]
+)
 colours = plt.get_cmap("viridis")(np.linspace(0, 0.95, STEPS + 1))
 tips = states[:, 0] + LENGTH * np.sin(states[:, 1]), -LENGTH * np.cos(states[:, 1])
 top.axhline(0, color="grey", linewidth=1)
@@ -111,5 +124,10 @@ top.set(aspect="equal", title="Swing up")
 times = DT * np.arange(STEPS + 200)
 below.step(times, np.concatenate([forces, kick]), where="post", color="tab:red")
 below.axvline(STEPS * DT, color="grey", linestyle=":", linewidth=1)
-below.set(xlabel="seconds", ylabel="newtons", title="The force: planned, then feedback", xlim=(0, times[-1]))
+below.set(
+    xlabel="seconds",
+    ylabel="newtons",
+    title="The force: planned, then feedback",
+    xlim=(0, times[-1]),
+)
 plt.show()

@@ -27,7 +27,9 @@ ORDER = [[0, 1, 2, 3, 4, 5, 6, 7], [1, 0, 7, 6, 5, 4, 3, 2], [2, 7, 0, 5, 6, 3, 
          [4, 5, 6, 7, 0, 1, 2, 3], [5, 4, 3, 2, 1, 0, 7, 6], [6, 3, 4, 1, 2, 7, 0, 5], [7, 2, 1, 4, 3, 6, 5, 0]]  # fmt: skip
 ELEMENT = k[np.array(ORDER)] / (1 - 0.3**2)
 
-column, row = (part.reshape(-1) for part in np.meshgrid(np.arange(WIDE), np.arange(HIGH), indexing="ij"))
+column, row = (
+    part.reshape(-1) for part in np.meshgrid(np.arange(WIDE), np.arange(HIGH), indexing="ij")
+)
 corner = (HIGH + 1) * column + row
 nodes = np.stack([corner + 1, corner + HIGH + 2, corner + HIGH + 1, corner], axis=1)
 places = np.stack([2 * nodes, 2 * nodes + 1], axis=2).reshape(-1, 8)
@@ -71,7 +73,9 @@ moved = np.zeros(size)
 moved[free] = np.asarray(displacements(density))
 own = np.einsum("ei,ij,ej->e", moved[places], ELEMENT, moved[places])
 textbook = -PENALTY * density ** (PENALTY - 1) * (1 - 1e-9) * own
-print(f"largest difference from the textbook's gradient: {abs(slope - textbook).max() / abs(slope).max():.1e}")
+print(
+    f"largest difference from the textbook's gradient: {abs(slope - textbook).max() / abs(slope).max():.1e}"
+)
 assert np.allclose(slope, textbook, rtol=1e-6, atol=1e-9 * abs(textbook).max())
 
 # %%
@@ -84,7 +88,9 @@ for _ in trange(60):
     low, high = 0.0, 1e5
     while high - low > 1e-6 * high:
         price = (low + high) / 2
-        trial = np.clip(np.clip(design * worth / np.sqrt(price), design - 0.2, design + 0.2), 0.0, 1.0)
+        trial = np.clip(
+            np.clip(design * worth / np.sqrt(price), design - 0.2, design + 0.2), 0.0, 1.0
+        )
         low, high = (price, high) if weight @ trial > VOLUME * len(design) else (low, price)
     design = trial
     history.append(float(value))
@@ -100,8 +106,21 @@ shown = [one.reshape(WIDE, HIGH).T for one in (early, density)]
 figure, axes = plt.subplots(3, 1, figsize=(9, 7.6), layout="constrained", height_ratios=[1, 1, 0.8])
 for axis, one, title in zip(axes, shown, ("After 5 steps", f"After {len(history)} steps")):
     axis.imshow(np.hstack([one[:, ::-1], one]), cmap="Greys", vmin=0, vmax=1)
-    axis.annotate("", (WIDE, 0), (WIDE, -7), arrowprops={"arrowstyle": "-|>", "color": "tab:red", "lw": 2}, annotation_clip=False)
-    axis.plot([0, 2 * WIDE - 1], [HIGH + 1.5, HIGH + 1.5], "^", color="tab:blue", markersize=10, clip_on=False)
+    axis.annotate(
+        "",
+        (WIDE, 0),
+        (WIDE, -7),
+        arrowprops={"arrowstyle": "-|>", "color": "tab:red", "lw": 2},
+        annotation_clip=False,
+    )
+    axis.plot(
+        [0, 2 * WIDE - 1],
+        [HIGH + 1.5, HIGH + 1.5],
+        "^",
+        color="tab:blue",
+        markersize=10,
+        clip_on=False,
+    )
     axis.set(xticks=[], yticks=[], ylim=(HIGH - 0.5, -0.5))
     axis.set_title(title, loc="left")
 axes[2].semilogy(history, color="tab:blue")
