@@ -100,7 +100,8 @@ print(
 assert distances[2] < distances[1] < distances[0]
 
 # %%
-# The ellipses hold the boat with a probability of 95 %, if the filter is right: and so they do.
+# The ellipses hold the boat with a probability of 95 %, if the filter is right. Errors at neighbouring times are alike, so that the
+# share in one run scatters around that.
 inside = (
     np.einsum("ti,tij,tj->t", smooth - states, np.linalg.inv(P_smooth), smooth - states) < 9.488
 )  # of chi-square with 4
