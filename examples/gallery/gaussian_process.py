@@ -31,7 +31,7 @@ def kernel(a, b, length, amplitude):
 
 
 # %%
-# The negative logarithm of the likelihood is :math:`\tfrac12 y^\top K^{-1} y + \log\det L + \tfrac n2\log 2\pi`, where
+# The negative logarithm of the likelihood is :math:`\tfrac{1}{2} y^\top K^{-1} y + \log\det L + \tfrac{n}{2}\log 2\pi`, where
 # :math:`K = LL^\top`. The parameters are logarithms, so that they stay positive.
 def negative_log_likelihood(theta):
     length, amplitude, noise = gs.exp(theta)
@@ -82,7 +82,7 @@ with gs.no_grad():
 
 # %%
 # Two checks: the gradient of the likelihood against the textbook's
-# :math:`\tfrac12\operatorname{tr}\left((K^{-1} - \alpha\alpha^\top)\,\partial K/\partial\theta\right)`, and the band, which holds the
+# :math:`\tfrac{1}{2}\operatorname{tr}\left((K^{-1} - \alpha\alpha^\top)\,\partial K/\partial\theta\right)`, and the band, which holds the
 # true function where there are data.
 start = np.log([1.0, 1.5, 0.3])
 a, b, c = np.exp(start)

@@ -30,9 +30,8 @@ def surface(z):
 
 
 def slope(z):
-    return gs.grad(lambda z: surface(z).sum())(
-        z
-    )  # rows do not meet: the gradient of the sum has that of each
+    """Rows do not meet: the gradient of the sum has the gradient of each."""
+    return gs.grad(lambda z: surface(z).sum())(z)
 
 
 # %%
