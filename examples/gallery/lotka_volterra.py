@@ -69,7 +69,7 @@ years = np.arange(21.0)
 
 # %%
 # Errors of such counts are relative, so that the fit compares logarithms. In the logarithms :math:`u` of the numbers the equations
-# read :math:`{\dot u}_1 = a - b\,e^{u_2}`, :math:`{\dot u}_2 = d\,e^{u_1} - c`. The unknowns are logarithms as well.
+# read :math:`du_1/dt = a - b\,e^{u_2}`, :math:`du_2/dt = d\,e^{u_1} - c`. The unknowns are logarithms as well.
 def rates_of_change(t, u, a, b, c, d):
     return gs.stack([a - b * gs.exp(u[1]), d * gs.exp(u[0]) - c])
 
