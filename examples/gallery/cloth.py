@@ -64,12 +64,10 @@ def friction(speeds):
 
 def forces(points, speeds, wind, air):
     """Of the cloth alone, or with the air and with friction."""
-    inner = -gs.grad(energy)(points)
-    return (
-        inner + 0.6 * pressure(points, speeds, wind) - 0.01 * gs.grad(friction)(speeds)
-        if air
-        else inner
-    )
+    force = -gs.grad(energy)(points)
+    if air:
+        force = force + 0.6 * pressure(points, speeds, wind) - 0.01 * gs.grad(friction)(speeds)
+    return force
 
 
 def step(points, speeds, wind, air=True):

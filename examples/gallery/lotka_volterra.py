@@ -17,53 +17,9 @@ import gradspec as gs
 from gradspec.scipy.integrate import solve_ivp
 from gradspec.scipy.optimize import least_squares
 
-HARE = [
-    30,
-    47.2,
-    70.2,
-    77.4,
-    36.3,
-    20.6,
-    18.1,
-    21.4,
-    22,
-    25.4,
-    27.1,
-    40.3,
-    57,
-    76.6,
-    52.3,
-    19.5,
-    11.2,
-    7.6,
-    14.6,
-    16.2,
-    24.7,
-]
-LYNX = [
-    4,
-    6.1,
-    9.8,
-    35.2,
-    59.4,
-    41.7,
-    19,
-    13,
-    8.3,
-    9.1,
-    7.4,
-    8,
-    12.3,
-    19.5,
-    45.7,
-    51.1,
-    29.7,
-    15.8,
-    9.7,
-    10.1,
-    8.6,
-]
-pelts = np.array([HARE, LYNX])
+hare = "30 47.2 70.2 77.4 36.3 20.6 18.1 21.4 22 25.4 27.1 40.3 57 76.6 52.3 19.5 11.2 7.6 14.6 16.2 24.7"
+lynx = "4 6.1 9.8 35.2 59.4 41.7 19 13 8.3 9.1 7.4 8 12.3 19.5 45.7 51.1 29.7 15.8 9.7 10.1 8.6"
+pelts = np.array([hare.split(), lynx.split()], float)
 years = np.arange(21.0)
 
 
@@ -101,7 +57,7 @@ jacobian = gs.jacfwd(residuals)(theta)
 noise = gs.sqrt((residuals(theta) ** 2).sum() / (42 - 6))
 covariance = noise**2 * gs.linalg.inv(jacobian.T @ jacobian)
 errors = gs.sqrt(gs.diagonal(covariance))
-# The posterior means and standard deviations that B. Carpenter's case study in Stan found for the same model and data.
+# Posterior means and deviations of B. Carpenter's case study in Stan: the same model and data.
 published = np.array([0.55, 0.028, 0.80, 0.024])
 spread = np.array([0.064, 0.0042, 0.092, 0.0036])
 for name, value, error, other in zip("abcd", gs.exp(theta[:4]), errors, published):
