@@ -1,7 +1,7 @@
 """Measure how time and memory grow with the size of the work: `python -m benchmarks growth`.
 
-For each kind of work the sizes, the processor time of each and the largest memory (tracemalloc's peak beyond the memory before),
-and the exponents: time and memory grow as the size to this power, by the last two sizes.  1 is linear.
+Prints a row for each kind of work: its sizes, the processor time of each, and the largest memory (tracemalloc's peak beyond the
+memory before).  Time and memory grow as the size to the printed exponent, by the last two sizes.  1 is linear.
 """
 
 from __future__ import annotations

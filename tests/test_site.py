@@ -189,6 +189,7 @@ def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     """A site of three pages, with the entries of its index of words."""
     pytest.importorskip("myst_parser")
     pytest.importorskip("pydata_sphinx_theme")
+    pytest.importorskip("sphinx_gallery")
     source, built = tmp_path / "pages", tmp_path / "html"
     source.mkdir()
     template = pages.templates().get_template("operator.md.j2")
@@ -199,11 +200,26 @@ def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     )
     (source / "index.md").write_text("# index\n\n```{toctree}\nclip\natan2\nfunc\n```\n")
     subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-E", "-c", ROOT / "docs/site", "-b", "html", source, built], check=True
+        [sys.executable, "-m", "sphinx", "-q", "-E", "-D", "plot_gallery=0", "-c", ROOT / "docs/site", "-b", "html", source, built],
+        check=True,
     )
     index = json.loads((built / "searchindex.js").read_text().removeprefix("Search.setIndex(").removesuffix(")"))
     places = {name: {index["docnames"][page] for page, *_ in entries} for name, entries in index["indexentries"].items()}
     assert places["torch.clamp"] == {"clip"} and places["np.arctan2"] == {"atan2"} and places["jax.lax.scan"] == {"func"}
+
+
+def test_formulas_of_latex_are_mathml():
+    pytest.importorskip("sphinx")
+    import formulas
+    from docutils import nodes
+
+    for kind, formula, typeset in [(nodes.math, r"\dot q = x^2", "q˙=x2"), (nodes.math_block, r"\frac{a}{b} < c", "ab<c")]:
+        page = type("Page", (), {"body": []})()
+        with pytest.raises(nodes.SkipNode):
+            (formulas.inline if kind is nodes.math else formulas.displayed)(page, kind("", formula))
+        tree = ElementTree.fromstring("".join(page.body))
+        assert "".join("".join(tree.itertext()).split()) == typeset
+        assert (tree.tag == "div") == (kind is nodes.math_block)
 
 
 @pytest.mark.slow

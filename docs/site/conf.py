@@ -1,15 +1,33 @@
 """Sphinx's configuration of the site; `make docs` calls it."""
 
+import os
+import sys
+from pathlib import Path
+
 import gradspec
+
+sys.path.insert(0, str(Path(__file__).parent))
+os.environ["TQDM_DISABLE"] = "1"  # a page shows what an example prints, and no bars
 
 project, author = "gradspec", "the gradspec developers"
 release = version = gradspec.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_gallery.gen_gallery", "formulas"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header", "toc.not_included"]
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
+sphinx_gallery_conf = {
+    "examples_dirs": [str(Path(__file__).resolve().parents[2] / "examples/gallery")],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": "/",  # every script is run
+    "copyfile_regex": "",
+    "image_srcset": ["2x"],
+    "download_all_examples": False,
+    "first_notebook_cell": "%matplotlib inline",
+    "show_signature": False,
+}
 root_doc = "index"
 html_theme = "pydata_sphinx_theme"
 html_title = "gradspec"

@@ -95,6 +95,12 @@ class CompiledFunction(GuardedCalls):
     def __repr__(self) -> str:
         return f"<compiled {self.function!r}>"
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        program = self.program
+        return f"<div><code>{escape(repr(self))}</code>{program._repr_html_() if program else ' without a recording'}</div>"
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self

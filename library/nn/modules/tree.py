@@ -277,6 +277,20 @@ class Tree:
             inside = "".join(f"\n  {line}" for line in lines[0].split("\n")) + "\n" if "\n" in "".join(lines) else "".join(lines)
         return f"{self._get_name()}({inside}){counted(self)}"
 
+    def _repr_html_(self) -> str:
+        """The tree for a notebook, where a module with children opens and closes."""
+        from html import escape  # not imported with gradspec
+
+        def shown(name: str, module: Tree) -> str:
+            if type(module).__repr__ is not Tree.__repr__:
+                return f"<pre>{escape(f'{name}{module!r}')}</pre>"
+            words = escape(f"{name}{module._get_name()}({module.extra_repr()}){counted(module)}")
+            children = "".join(shown(f"({key}): ", child) for key, child in module._modules.items() if child is not None)
+            inside = f'<div style="margin-left: 2em">{children}</div>'
+            return f'<details open="open"><summary>{words}</summary>{inside}</details>' if children else f"<div>{words}</div>"
+
+        return f'<div style="font-family: monospace; white-space: pre-wrap">{shown("", self)}</div>'
+
 
 def counted(module: Tree) -> str:
     """The number of elements of a module's parameters, as the end of a line."""

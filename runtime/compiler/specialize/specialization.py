@@ -90,6 +90,12 @@ class Program(Recorded):
         parts += [listing(one.lowered, "backward") for one in self.passes[:1]]
         return "\n\n".join(parts)
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        text = str(self)
+        return f"<details><summary>{escape(text.partition(chr(10))[0])}</summary><pre>{escape(text)}</pre></details>"
+
     def dot(self) -> str:
         """The program as DOT text, for graphviz."""
         return drawing(self.forward)

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -600,3 +601,20 @@ def test_a_program_may_pickle_a_module_into_memory():
     pickle.dump(nn.Sequential(nn.Linear(1, 1), nn.LeakyReLU(0.2)), file)
     file.seek(0)
     assert pickle.load(file)[1].negative_slope == 0.2
+
+
+def test_notebooks_show_the_tree_of_a_module():
+    class Odd(gs.nn.Module):
+        def extra_repr(self):
+            return "<a> & b"
+
+    class Spoken(gs.nn.Module):
+        def __repr__(self):
+            return "<its own words>"
+
+    net = gs.nn.Sequential(gs.nn.Linear(2, 3), gs.nn.Sequential(Odd(), gs.nn.ReLU()), Spoken(), gs.nn.ModuleList([gs.nn.Tanh()] * 3))
+    tree = ElementTree.fromstring(net._repr_html_())
+    assert [one.text for one in tree.iter("summary")] == ["Sequential()  # 9 parameters", "(1): Sequential()"]
+    lines = [one.text for one in tree.iter("div") if one.text]
+    assert lines == ["(0): Linear(in_features=2, out_features=3, bias=True)  # 9 parameters", "(0): Odd(<a> & b)", "(1): ReLU()"]
+    assert [one.text for one in tree.iter("pre")] == ["(2): <its own words>", "(3): ModuleList(\n  (0-2): 3 x Tanh()\n)"]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -112,3 +113,13 @@ def test_programs_are_printed():
     assert passes[:2] == ["record", "decompose"] and "fuse_loops" in passes
     first, second = done.stderr.split("after decompose:")
     assert "relu" in first and "relu" not in second and "maximum" in second and "return %" in first
+
+
+def test_notebooks_show_a_compiled_function_and_its_program():
+    compiled = gs.compile(lambda x: (x * 2).sum())
+    assert "&lt;compiled &lt;function" in compiled._repr_html_() and "without a recording" in compiled._repr_html_()
+    x = gs.ones(3)
+    compiled(x), compiled(x)
+    tree = ElementTree.fromstring(compiled._repr_html_())
+    assert tree.find("details/pre").text == str(compiled.program)
+    assert tree.find("details/summary").text == "program(x0: float64[3])"

@@ -5,6 +5,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -156,6 +157,24 @@ def test_notebooks_show_values_shape_and_dtype():
     html = (gs.tensor(X, requires_grad=True) < 1)._repr_html_()
     assert "2&times;3 bool" in html and "True,  True" in html
     assert "grad_fn=&lt;MultiplyBackward&gt;" in (gs.tensor(X, requires_grad=True) * 2)._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "tensor, shown",
+    [
+        (gs.tensor(1.5), "Tensor number float64</small><pre>tensor(1.5)"),
+        (gs.zeros((0, 3)), "Tensor 0&times;3 float64</small><pre>tensor([], shape=(0, 3))"),
+        (gs.zeros((2000, 2000)), "2000&times;2000 float64</small><pre>tensor([[0., 0., 0., ..., 0., 0., 0.],"),
+        (gs.tensor([1 + 2j]), "Tensor 1 complex128</small><pre>tensor([1.+2.j], dtype=complex128)"),
+        (gs.tensor([1.0], requires_grad=True), "tensor([1.], requires_grad=True)"),
+        (gs.nn.Parameter(gs.ones(2)), "Parameter containing:\ntensor([1., 1.], requires_grad=True)"),
+    ],
+)
+def test_notebooks_show_any_tensor(tensor, shown):
+    html = tensor._repr_html_()
+    assert shown in html and len(html) < 1000
+    ElementTree.fromstring(html.replace("&times;", " by "))
+
 
 
 SEVERAL = [op for op in OPS if len([name for name, *_ in op.outputs if not name.startswith("_")]) > 1 and not op.name.startswith("_")]
