@@ -11,6 +11,7 @@
     python -m benchmarks accuracy                 errors of elementary functions beside JAX's
     python -m benchmarks elementary               our loops of elementary functions beside NumPy's
     python -m benchmarks capture                  the cost of a recording
+    python -m benchmarks native [CASE ...]        machine code, `backend="c"`, beside replays and JAX
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` creates them.
@@ -26,7 +27,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import accuracy, capture, elementary, kernels, memory, sweep, table, threads
+from . import accuracy, capture, elementary, kernels, memory, native, sweep, table, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -34,7 +35,7 @@ from .rounds import Worker, WorkerFailed, run_case
 # Measurements with arguments of their own.
 OTHERS: dict[str, Callable[[list[str]], int]] = {
     "accuracy": lambda words: accuracy.main(), "capture": lambda words: capture.main(), "elementary": lambda words: elementary.main(),
-    "kernels": kernels.main, "memory": memory.main, "sweep": sweep.main, "threads": threads.main,
+    "kernels": kernels.main, "memory": memory.main, "native": native.main, "sweep": sweep.main, "threads": threads.main,
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.native.function import Function
+from gradspec.compiler.native.function import exported
 from gradspec.compiler.tracing.traced import same_bits
 from gradspec.compiler.tracing.values import held
 from gradspec.generated.op_info import OPS
@@ -85,7 +85,7 @@ def wrong_numbers(module, name, compiled, arrays):
 @pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 def test_every_sample_of_every_operator(tmp_path):
     """No exported call returns another number, and each refusal names the operator and says why."""
-    wrong, exported, refused = [], 0, []
+    wrong, count, refused = [], 0, []
     for op in OPS:
         if not questions.is_asked(op.name):
             continue
@@ -97,7 +97,7 @@ def test_every_sample_of_every_operator(tmp_path):
                     call = None if make is inside and not case.places else recorded(make, case)
                     try:
                         if call is not None:
-                            Function("f", call[0])
+                            exported("f", call[0])
                             calls[f"f{len(calls)}"] = *call, f"{op.name} {case.source} {make.__name__}"
                     except (TypeError, RuntimeError) as error:
                         refused.append(str(error))
@@ -108,10 +108,10 @@ def test_every_sample_of_every_operator(tmp_path):
             module = Module(tmp_path, stem, calls, flags=["-O0"])
             for name, (compiled, arrays, what) in calls.items():
                 wrong += [f"{what} at {text}" for text in wrong_numbers(module, name, compiled, arrays)]
-            exported += len(calls)
+            count += len(calls)
     assert wrong == []
     assert [
         text for text in refused if not re.match(r"c: .*(cannot be written as C: .|has no type|random|Python reads|writes)", text)
     ] == []
-    print(f"{exported} exported, {len(refused)} refused")
-    assert questions.chosen or exported > day.least(4000) and len(refused) < day.share(0.5, 0.9) * exported
+    print(f"{count} exported, {len(refused)} refused")
+    assert questions.chosen or count > day.least(4000) and len(refused) < day.share(0.5, 0.9) * count

@@ -39,3 +39,14 @@ static T TYPED(sum)(const T *x, long n, long step) {
     for (; i < n; i++) sum += x[i * step];
     return sum;
 }
+
+/* The sum of products, in eight parts. */
+static T TYPED(dot)(const T *x, const T *y, long n) {
+    T part[8] = {0, 0, 0, 0, 0, 0, 0, 0}, sum;
+    long i, k;
+    for (i = 0; i + 8 <= n; i += 8)
+        for (k = 0; k < 8; k++) part[k] += x[i + k] * y[i + k];
+    sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    for (; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}

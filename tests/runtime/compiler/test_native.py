@@ -360,14 +360,16 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def page():
+def page(tmp_path_factory):
     """The example of docs/native.md: what its Python leaves, and its main.c, in the folder that it writes to."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     text, space = (ROOT / "docs/native.md").read_text(), {}
-    (python,), (declared, main) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
-    exec(python, space)
+    python, (declared, main) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
+    exec("\n".join(python), space)
     folder = Path(space["folder"])
     (folder / "main.c").write_text(main)
     yield space, folder, declared
+    del os.environ["XDG_CACHE_HOME"]
     shutil.rmtree(folder)
 
 
