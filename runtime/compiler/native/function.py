@@ -28,10 +28,10 @@ from ..tracing.instructions import GUARD, Instruction, layouts_of, renamed
 from ..tracing.literals import literal
 from ..tracing.numpy_program import Writer, naming
 from ..tracing.values import Value, mapped, values_in
-from . import reductions  # noqa: F401 - registers NumPy's reductions
+from . import matrices, reductions  # noqa: F401 - which register NumPy's functions
 from .arrays import Array, fresh, lift, store
 from .functions import NumPy
-from .loops import Buffer, Code, Unwritten
+from .loops import Block, Buffer, Code, Unwritten
 from .names import Names
 from .spelling import TYPES
 
@@ -80,6 +80,7 @@ class Function:
         self.anchors: dict[Value, list[tuple[int, int, Buffer]]] = {}  # memory -> bounds, and the buffer that holds it
         self.bound: set[Buffer] = set()
         arguments, returned = [value for _, value, _ in inputs], list(dict.fromkeys(value for _, value, _ in results))
+        self.code.failure = Buffer("failed", np.dtype(np.int32), 1, "result") if strided else None
         with naming():
             self.measure([*arguments, *values_in([[line.read, line.made] for line in lines]), *returned])
             self.enter({line.target.memory: line for line in lines if line.target is not None}, held or {})
@@ -92,6 +93,8 @@ class Function:
                     raise CallTypeError(f"c: {described(line)} cannot be written as C: {reason}") from error
         self.code.note = ""
         self.give_back()
+        if strided:
+            self.compare_failure()
         self.sizes = self.code.settle()
         if strided:
             self.compare_with_replay()
@@ -174,6 +177,13 @@ class Function:
                 self.own[found.buffer] = word
             else:
                 store(Array(self.code, Buffer(word, value.dtype, found.size, "result"), whole), found)
+
+    def compare_failure(self) -> None:
+        """Let a singular matrix be a guard that fails: the call runs eagerly, and raises."""
+        failed = self.code.failure
+        if any(failed in part.written() for part in self.code.parts):
+            self.code.parts.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
+            self.guards.append((failed.name, np.zeros((), np.int32), bytes(4)))
 
     def compare_with_replay(self) -> None:
         """Refuse work that a replay does as fast.  The answer does not depend on the time that something takes."""

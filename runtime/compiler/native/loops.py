@@ -241,13 +241,29 @@ class Room:
 
 
 class Code:
-    """The statements of a function."""
+    """The statements of a function.
+
+    Attributes
+    ----------
+    products : int
+        Multiplications of the largest product or factorisation.
+    factorises : bool
+        Whether it factorises a matrix.
+    failure : Buffer or None
+        An integer that is not 0 if a matrix was singular.
+    """
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
         self.functions: set[tuple[str, np.dtype]] = set()
         self.constants: dict[tuple, Buffer] = {}
         self.count, self.note, self.products = 0, "", 0
+        self.factorises = False
+        self.failure: Buffer | None = None
+
+    def failed(self) -> str:
+        """The start of a statement that notes a failure: NumPy would raise."""
+        return f"{self.failure.name}[0] |= " if self.failure is not None else "(void) "
 
     def name(self, letter: str = "t") -> str:
         self.count += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from math import prod
 from threading import Lock, Thread
 from typing import Any
 
@@ -76,7 +77,7 @@ class Plan:
         self.guards = [self.planned(np.empty(value.shape, value.dtype)) for _, value, _ in self.function.guards]
         compared = []
         for place, (_, value, wanted) in zip(self.guards, self.function.guards):
-            self.slots[place].object = value.layout.count != 1
+            self.slots[place].object = prod(value.shape) != 1
             compared.append(Step("guard", (place, wanted), GUARD, None, (place,)))
         self.before, self.behind = before, compared + behind
 

@@ -13,7 +13,7 @@ from ..record.captured_state import Unfit
 from .function import Function, exported
 from .loops import Buffer
 from .names import check_name
-from .spelling import TYPES, definition, number
+from .spelling import TYPES, number, written_out
 
 AXES = 32
 PIECE = 1000  # lines of a function before a next one is begun
@@ -168,8 +168,7 @@ def tables_of(one: Function) -> str:
 
 def source(stem: str, includes: str, made: list[Function], texts: list[str]) -> str:
     """The text of a file."""
-    needed = sorted({pair for one in made for pair in one.code.functions_used()}, key=str)
-    definitions = "\n".join(definition(*pair) for pair in needed)
+    definitions = written_out({pair for one in made for pair in one.code.functions_used()})
     return SOURCE.format(stem=stem, includes=includes, definitions=definitions, functions="\n".join(texts))
 
 

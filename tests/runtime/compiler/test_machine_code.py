@@ -271,6 +271,27 @@ def test_warnings_and_errors_of_numbers():
     assert compiled.native == "ready"
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_singular_matrix_raises_before_anything_is_written(quiet):
+    total = gs.zeros(3)
+
+    def function(a):
+        total.add_(1)
+        return gs.linalg.solve(a, gs.ones(3)) * total, gs.linalg.cholesky(a)
+
+    compiled = in_c(function)
+    with np.errstate(all="ignore" if quiet else "warn"):
+        compiled(np.eye(3))
+        for wrong in (np.ones((3, 3)), -np.eye(3)):
+            before = total.numpy().copy()
+            with pytest.raises(np.linalg.LinAlgError):
+                compiled(wrong)
+            assert same(total.numpy(), before + 1)  # as the function leaves it, which runs eagerly
+            total.copy_(gs.asarray(before))
+            close(leaves(compiled(2 * np.eye(3))), [total.numpy() / 2, np.sqrt(2) * np.eye(3)])
+    assert compiled.native == "ready"
+
+
 def test_threads_have_memory_of_their_own():
     compiled = in_c(lambda x: gs.tanh(x * 2).cumsum(0) + x)
     inputs = [rng(n).normal(size=50) for n in range(40)]

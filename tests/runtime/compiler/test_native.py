@@ -354,6 +354,54 @@ def test_programs_at_the_edges_of_numpy(tmp_path, function, x):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
+# Matrices.
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("batch, n", [((), 1), ((), 2), ((), 7), ((2, 3), 4), ((), 20)])
+def test_factors_and_solutions_of_matrices(tmp_path, batch, n, dtype):
+    """Each satisfies its equation as well as LAPACK's does, with LAPACK's signs; matrices in a batch, and of one row, too."""
+
+    def function(a, b, tall):
+        spd, la = a @ a.mT + gs.eye(a.shape[-1], dtype=a.dtype), gs.linalg
+        lower, (q, r), (sign, logarithm) = la.cholesky(spd), la.qr(tall), la.slogdet(a)
+        return [lower, q, r, sign, logarithm, la.det(a), la.inv(a), la.solve(a, b), la.solve_triangular(lower, b, upper=False),
+                la.solve_triangular(lower.mT, b, upper=True), gs.cholesky_solve(b, lower)]  # fmt: skip
+
+    shapes = (*batch, n, n), (*batch, n, 3), (*batch, n + 2, n)
+    native, replayed = exported(tmp_path, function, *[rng(k).normal(size=shape).astype(dtype) for k, shape in enumerate(shapes)])
+    for seed in range(3):
+        given = [rng(10 * seed + n + k).normal(size=shape).astype(dtype) for k, shape in enumerate(shapes)]
+        condition = np.linalg.cond(given[0].astype(float)).max() ** 2
+        for a, b in zip(native(*given), leaves(replayed(*given)), strict=True):
+            assert a.dtype == b.dtype and a.shape == b.shape
+            assert np.abs(a - b).max() <= 30 * n * condition * np.finfo(dtype).eps * max(np.abs(b).max(), 1)
+
+
+def test_gradients_of_matrices(tmp_path):
+    def function(a, b):
+        spd = a @ a.mT + gs.eye(4)
+        return (gs.linalg.cholesky(spd) @ gs.linalg.solve(spd, b)).sum() + gs.linalg.slogdet(spd)[1]
+
+    a, b = rng().normal(size=(4, 4)), rng(1).normal(size=4)
+    native, replayed = exported(tmp_path, gs.grad(function, argnums=(0, 1)), a, b)
+    for seed in range(2, 6):
+        a, b = rng(seed).normal(size=(4, 4)), rng(seed + 9).normal(size=4)
+        for x, y in zip(native(a, b), leaves(replayed(a, b)), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("function, wrong", [
+    (gs.linalg.cholesky, -np.eye(3)), (gs.linalg.inv, np.ones((3, 3))),
+    (lambda a: gs.linalg.solve(a, gs.ones(3)), np.zeros((3, 3))),
+])  # fmt: skip
+def test_a_singular_matrix_is_nan(tmp_path, function, wrong):
+    native, replayed = exported(tmp_path, function, np.eye(3))
+    assert np.isnan(native(wrong)[0]).all() and np.isfinite(native(2 * np.eye(3))[0]).all()
+    with pytest.raises(np.linalg.LinAlgError):
+        replayed(wrong)
+
+
 # A controller.
 
 ROOT = Path(__file__).parents[3]
@@ -422,7 +470,7 @@ def refusal(tmp_path, function, *args, error=TypeError, **options):
 def test_refusals_name_the_operator_and_the_line(tmp_path):
     x = np.eye(2) + 1
     line = r" at test_native.py:\d+"
-    assert re.search("cholesky" + line + ".*LAPACK", refusal(tmp_path, lambda x: gs.linalg.cholesky(x), x))
+    assert re.search("svdvals" + line + ".*LAPACK", refusal(tmp_path, lambda x: gs.linalg.svdvals(x), x))
     assert re.search(line + ": Python reads numbers, for a branch", refusal(tmp_path, lambda x: x * 2 if x.sum() > 0 else x, x))
     assert re.search("random", refusal(tmp_path, lambda x: x + gs.random.randn(2, 2), x))
     assert re.search("complex", refusal(tmp_path, lambda x: gs.real(x * 1j), x))
