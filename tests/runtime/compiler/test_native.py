@@ -354,6 +354,66 @@ def test_programs_at_the_edges_of_numpy(tmp_path, function, x):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
+# Robots.
+
+
+def quadcopter(state, thrusts):
+    """The change of position, speed, angles and rates of a quadcopter after a step of 0.01 s."""
+    position, speed, angles, rates = (state[3 * k : 3 * k + 3] for k in range(4))
+    (sa, sb, sc), (ca, cb, cc) = gs.sin(angles), gs.cos(angles)
+    up = gs.stack([ca * sb * cc + sa * sc, ca * sb * sc - sa * cc, ca * cb])
+    turn = gs.stack([thrusts[1] - thrusts[3], thrusts[2] - thrusts[0], 0.1 * (thrusts[0] - thrusts[1] + thrusts[2] - thrusts[3])])
+    tilt = gs.stack([rates[0] + sa * sb / cb * rates[1] + ca * sb / cb * rates[2], ca * rates[1] - sa * rates[2],
+                     (sa * rates[1] + ca * rates[2]) / cb])  # fmt: skip
+    gravity = np.array([0.0, 0.0, -9.81])
+    return state + 0.01 * gs.concat([speed, up * thrusts.sum() + gravity, tilt, turn * 20])
+
+
+def kalman(state, covariance, thrusts, seen):
+    """A step of the extended Kalman filter, which sees the position and the angles."""
+    f = gs.jacobian(quadcopter)(state, thrusts)
+    state, covariance = quadcopter(state, thrusts), f @ covariance @ f.T + 1e-4 * np.eye(12)
+    h = np.eye(12)[[0, 1, 2, 6, 7, 8]]
+    gain = gs.linalg.solve(h @ covariance @ h.T + 1e-2 * np.eye(6), h @ covariance).T
+    return state + gain @ (seen - h @ state), (np.eye(12) - gain @ h) @ covariance
+
+
+def arm(angles):
+    """The place of an arm's hand, with links that turn about z, y, y, x, y and x in turn."""
+    place, turned = gs.zeros(3), gs.eye(3)
+    for angle, (about, length) in zip(angles, [(2, 0.4), (1, 0.5), (1, 0.4), (0, 0.1), (1, 0.1), (0, 0.05)]):
+        s, c, one = gs.sin(angle), gs.cos(angle), gs.ones(())
+        zero = one * 0
+        rows = {0: [one, zero, zero, zero, c, -s, zero, s, c], 1: [c, zero, s, zero, one, zero, -s, zero, c],
+                2: [c, -s, zero, s, c, zero, zero, zero, one]}[about]  # fmt: skip
+        turned = turned @ gs.stack(rows).reshape(3, 3)
+        place = place + turned @ np.array([0.0, 0.0, length])
+    return place
+
+
+def test_a_kalman_filter_and_the_jacobian_of_an_arm(tmp_path):
+    """Along a flight of 50 steps: the covariance stays symmetric, and each step is the replay's."""
+    r = rng()
+    state, covariance = np.zeros(12), np.eye(12) / 10
+    native, replayed = exported(tmp_path, kalman, state, covariance, np.full(4, 2.5), np.zeros(6))
+    for _ in range(50):
+        thrusts, seen = 2.45 + r.normal(size=4) / 20, r.normal(size=6) / 20
+        wanted = leaves(replayed(state, covariance, thrusts, seen))
+        for a, b in zip(native(state, covariance, thrusts, seen), wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+        state, covariance = wanted
+        assert np.abs(covariance - covariance.T).max() < 1e-12 and np.linalg.eigvalsh(covariance).min() > 0
+    folder = tmp_path / "arm"
+    folder.mkdir()
+    native, _ = exported(folder, lambda q: (arm(q), gs.jacobian(arm)(q)), np.ones(6))
+    for seed in range(4):
+        q, step = rng(seed).normal(size=6), 1e-6
+        place, jacobian = native(q)
+        differences = [(arm(q + step * e).numpy() - arm(q - step * e).numpy()) / (2 * step) for e in np.eye(6)]
+        np.testing.assert_allclose(jacobian, np.stack(differences, 1), atol=1e-9)
+        np.testing.assert_allclose(place, arm(q).numpy(), atol=1e-14)
+
+
 # Matrices.
 
 
