@@ -12,6 +12,8 @@
     python -m benchmarks elementary               our loops of elementary functions beside NumPy's
     python -m benchmarks capture                  the cost of a recording
     python -m benchmarks growth                   how time and memory grow with size, to which power
+    python -m benchmarks native [CASE ...]        machine code, `backend="c"`, beside replays and JAX
+    python -m benchmarks native_problems --casadi PYTHON   exported C beside CasADi's, on four problems of control
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` creates them.
@@ -27,7 +29,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import accuracy, capture, elementary, growth, kernels, memory, sweep, table, threads
+from . import accuracy, capture, elementary, growth, kernels, memory, native, native_problems, sweep, table, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -36,7 +38,8 @@ from .rounds import Worker, WorkerFailed, run_case
 OTHERS: dict[str, Callable[[list[str]], int]] = {
     "accuracy": lambda words: accuracy.main(), "capture": lambda words: capture.main(), "elementary": lambda words: elementary.main(),
     "growth": lambda words: growth.main(),
-    "kernels": kernels.main, "memory": memory.main, "sweep": sweep.main, "threads": threads.main,
+    "kernels": kernels.main, "memory": memory.main, "native": native.main,
+    "native_problems": native_problems.main, "sweep": sweep.main, "threads": threads.main,
 }  # fmt: skip
 
 

@@ -115,6 +115,7 @@ def faults(path: Path) -> list[tuple[int, str, str]]:
 def files() -> list[Path]:
     """All files with prose that people write."""
     found = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".py", ".pyx", ".pxd", ".md")]
+    found = [path for path in found if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)]  # environments of benchmarks
     found = [*found, *(ROOT / page for page in PAGES)]
     return [path for path in found if "__pycache__" not in path.parts and path.relative_to(ROOT).as_posix() not in GENERATED]
 

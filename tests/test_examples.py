@@ -36,6 +36,11 @@ def test_modules():
     assert ")  # " in text and number(r"learning rate 0\.0000\n", text) > 0.97
 
 
+def test_controller():
+    angles = re.findall(r"the angle is (-?[\d.]+) pi, the speed (\S+)", run("controller.py"))
+    assert 1 <= len(angles) <= 2 and all(float(a) == 1 and abs(float(speed)) < 1e-9 for a, speed in angles)
+
+
 def test_poisson():
     assert number("largest error:", run("poisson.py")) < 0.02
 

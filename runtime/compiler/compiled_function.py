@@ -51,10 +51,13 @@ class CompiledFunction(GuardedCalls):
         out: str | None = None,
         static: Any = (),
         recheck: bool | None = None,
+        backend: str | None = None,
     ) -> None:
+        if backend not in (None, "c"):
+            raise ValueError(f'compile: backend is {backend!r}; it is "c", or None for replays without a compiler')
         update_wrapper(self, function)
         self.function = function if out is None else into(function, out)
-        self.options = {"strict": strict, "dynamic": dynamic, "out": out, "static": static, "recheck": recheck}
+        self.options = dict(strict=strict, dynamic=dynamic, out=out, static=static, recheck=recheck, backend=backend)
         self.dynamic = None if dynamic is None or dynamic is False else Places(function, dynamic)
         self.clear()
 
@@ -67,6 +70,11 @@ class CompiledFunction(GuardedCalls):
     def program(self) -> Program | None:
         """The latest recording that calls replay, or None.  `print(f.program)` lists its instructions."""
         return next((program for signature in self.signatures for program in signature.programs), None)
+
+    @property
+    def native(self) -> str | None:
+        """Whether calls of the latest recording run in C: "ready", "building", or why they stay replays (`backend="c"`)."""
+        return self.program and self.program.native
 
     def exported(self, what: str) -> Program:
         """The recording that an export writes: the latest one, of the present captured state."""
@@ -172,6 +180,10 @@ class CompiledFunction(GuardedCalls):
         outcome, self.useless = recording.taken.outcome, self.useless + 1
         try:
             verdict = recorder.admit(recording, state, signature, due, self.useless)
+            if verdict is Verdict.KEPT and self.options["backend"] == "c":
+                from .native.machine_code import start
+
+                start(signature.programs[0], self.options["strict"])
         except Unfit as error:
             signature.reason, signature.programs[:] = str(error), []
             self.shut = self.shut or isinstance(error, Hopeless)
@@ -274,6 +286,7 @@ def compile(
     out: str | None = None,
     static: Any = (),
     recheck: bool | None = None,
+    backend: str | None = None,
 ) -> Any:
     """Run calls of a function again from a recording, without Python, graph and allocation.
 
@@ -300,6 +313,12 @@ def compile(
     recheck : bool, optional
         Run calls 2, 4, 8, 16, ... of a recording eagerly, and compare their operators with it.  A difference is an error.
         The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
+    backend : {"c"}, optional
+        Compile the recordings in the background with the machine's C compiler (`CC` of the environment, or `cc`).  When one is
+        ready, calls run it in place of the replay.  Without a compiler, or for operators without C, calls stay replays, and
+        `f.native` says why.  With `strict=True` the first call waits for the compiler, and a missing one is an error.
+        Arithmetic has the bits of the eager call; elementary functions and products of matrices have their own rounding errors
+        (docs/native.md).
 
     Returns
     -------
@@ -311,8 +330,8 @@ def compile(
         Calls of a kind run eagerly; the message says why.
     """
     if function is None:
-        return lambda function: CompiledFunction(function, strict, dynamic, out, static, recheck)
-    return CompiledFunction(function, strict, dynamic, out, static, recheck)
+        return lambda function: CompiledFunction(function, strict, dynamic, out, static, recheck, backend)
+    return CompiledFunction(function, strict, dynamic, out, static, recheck, backend)
 
 
 def jit(

@@ -29,6 +29,7 @@ cdef enum Kind:
     FORWARD             # an operator's forward, on arrays
     ROWS                # an inner loop over the rows of its operands
     SUM                 # a sum over rows; behind loops, of their blocks
+    NATIVE              # a function in machine code, on the addresses of all slots
 
 cdef enum Place:
     EXTERNAL            # given with each call
@@ -63,7 +64,7 @@ cdef struct Step:
     PyUFuncGenericFunction function
     void* data
     Into into           # for INTO
-    void* forward       # for FORWARD: the function
+    void* forward       # for FORWARD and NATIVE: the function
     PyObject** arguments  # its arguments, NULL in place of arrays
     int* places         # the slots of its arrays
     bint over           # whether the result may overwrite one of them
@@ -102,6 +103,7 @@ cdef class Executable:
     cdef list frames            # frames that are not in use
     cdef tuple externals, results  # slots
     cdef bint careful           # whether forwards may no longer overwrite operands, because one had to give up
+    cdef readonly Executable otherwise  # runs in place of a NATIVE step that raised a floating-point flag
 
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1
     cdef int add_forward(self, Step* step, object capsule, tuple arguments, tuple filled, object outputs) except -1

@@ -7,6 +7,7 @@ loop of an operator for given dtypes is NumPy's choice, found through the operat
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from cpython.ref cimport PyObject
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
@@ -24,7 +25,7 @@ from .low_level_ir cimport Step as PlannedStep
 cnp.import_array()
 
 _KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY,
-          "move": MOVE, "rows": ROWS, "into": INTO, "forward": FORWARD, "sum": SUM}
+          "move": MOVE, "rows": ROWS, "into": INTO, "forward": FORWARD, "sum": SUM, "native": NATIVE}
 _PLACES = {
     "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "view": VIEW,
     "scratch": SCRATCH, "offered": OFFERED,
@@ -74,6 +75,12 @@ def loop_of(str name, tuple dtypes):
     return slot, _TYPES[slot_or_bool(ufunc.out_types[slot])], exact
 
 
+def costly_loop(str name, int slot):
+    """The addresses of a loop and of its data, if an element takes longer than its memory access; else None."""
+    cdef Ufunc ufunc = offered(name)
+    return None if ufunc.cost == 1 else (<uintptr_t> ufunc.loops[slot], <uintptr_t> ufunc.loop_data[slot])
+
+
 cdef class Executable:
     """A program that is ready to run.
 
@@ -85,14 +92,19 @@ cdef class Executable:
         Bytes of planned memory.
     externals, results : tuple of int
         The slots of the inputs, in order, and the slots of the results.
+    otherwise : Executable, optional
+        The same program without native steps.
     """
 
-    def __init__(self, list slots, list steps, npy_intp memory, tuple externals, tuple results):
+    def __init__(
+        self, list slots, list steps, npy_intp memory, tuple externals, tuple results, Executable otherwise=None
+    ):
         cdef int i, j, places = 0
         cdef Slot* slot
         cdef PlannedSlot each
         cdef PlannedStep step
         self.memory, self.externals, self.results, self.frames = memory, externals, results, []
+        self.otherwise = otherwise
         self.dtypes = [each.dtype for each in slots]
         self.data = [each.data for each in slots]
         self.parts, self.planned = [None] * len(steps), steps
@@ -146,6 +158,7 @@ cdef class Executable:
         - allocation or release: (slot,)
         - guard: (slot, bytes)
         - copy: (to, from, bytes)
+        - native: (address,)
         """
         cdef Ufunc ufunc
         cdef Loop loop
@@ -185,6 +198,8 @@ cdef class Executable:
             self.parts[place] = given
         elif kind == "blocks":
             step.count, step.size, step.room = given
+        elif kind == "native":
+            step.forward = <void*> <uintptr_t> given[0]
         elif kind == "copy":
             step.slots[0], step.slots[1], step.size = given
         else:

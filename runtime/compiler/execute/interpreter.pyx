@@ -9,6 +9,8 @@ from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsul
 from cpython.ref cimport PyObject
 from libc.string cimport memcmp, memcpy, memset
 
+import numpy as np
+
 from ...core.events cimport call_wrapper
 from ...core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
 from ...core.tensor cimport TensorBase, is_tensor
@@ -23,8 +25,8 @@ from ..tracing.instructions import CALLBACK
 from .blocked_loops cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, return_offered, is_as_planned, laid_out, new_frame, put, taken
 from .executable cimport (
-    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Executable, Piece, Save, Slot,
-    Step, gradspec_run_short,
+    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, NATIVE, OFFERED, OPERANDS, ROWS, SUM, Executable, Piece, Save,
+    Slot, Step, gradspec_run_short,
 )
 
 cnp.import_array()
@@ -36,8 +38,14 @@ cdef enum:
     ARGUMENTS = 10          # of a forward
 
 
+ctypedef void (*Native)(char** base) noexcept nogil
+
 class GuardFailed(Exception):
     """A guard did not hold: the call needs a different recording."""
+
+
+class Flagged(Exception):
+    """A native step raised a floating-point flag that is not ignored: the loops say which, and warn or raise."""
 
 
 cdef list run(Executable executable, list given):
@@ -66,6 +74,11 @@ cdef list run(Executable executable, list given):
         except Overwritten:  # the plan ensures that nothing else has changed
             executable.careful = True
             return run(executable, given)
+        except Flagged:  # only the frame has changed
+            for place in executable.passing:
+                drop(executable, frame, place)
+            executable.frames.append(frame)
+            return run(executable.otherwise, given)
         results = [taken(executable, frame, slot) for slot in executable.results]
         for place in executable.passing:
             drop(executable, frame, place)
@@ -124,6 +137,12 @@ cdef int interpret(Executable executable, Frame frame) except -1:
                 drop(executable, frame, step.slots[0])
             elif step.kind == COPY:
                 memcpy(base[step.slots[0]], base[step.slots[1]], step.size)
+            elif step.kind == NATIVE:
+                (<Native> step.forward)(base)
+                if fp_raised():
+                    fp_clear()
+                    if set(np.geterr().values()) != {"ignore"}:
+                        raise Flagged
             elif step.kind == GUARD:
                 if not holds(executable, frame, i):
                     raise GuardFailed(i)
@@ -131,7 +150,7 @@ cdef int interpret(Executable executable, Frame frame) except -1:
                 run_blocks(executable, frame, i)
                 i += step.count
             i += 1
-    except (GuardFailed, Overwritten):
+    except (GuardFailed, Overwritten, Flagged):
         raise
     except Exception as error:
         name, line = executable.planned[i].name, executable.planned[i].line

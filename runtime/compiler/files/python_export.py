@@ -17,6 +17,7 @@ from ..specialize.specialization import Program
 from ..tracing.inputs import name_of, parameters_of
 from ..tracing.instructions import GUARD, renamed
 from ..tracing.literals import literal
+from ..tracing.numpy_program import naming
 from ..tracing.passes.dead_code import eliminate_dead_code
 from ..tracing.traced import Trace
 from ..tracing.values import Value, copied, mapped, values_in
@@ -51,20 +52,21 @@ def text_of(program: Program, numpy: bool) -> str:
             raise Unfit("python: the call draws random numbers; gs.trace(f, ...).python() has a parameter for the generator")
         if line.name == GUARD and not numpy:
             raise Unfit("python: the call looks at values, which a program over gradspec does not; write it with numpy=True")
-    parameters, keywords, unpacked, fixed = arguments_of(program)
-    given = len(again.arrays)
-    held = {value: held_value(item) for value, (_, item) in zip(taken.inputs[given:], program.state.captured_state.tensors)}
-    returned = values_in(taken.results)
-    check_apart("python", unpacked, held)
-    lines = renamed(eliminate_dead_code(taken.lines, returned), held)
-    results = mapped(taken.results, lambda item: held.get(item, item) if type(item) is Value else item)
-    check(lines, values_in(results), [value for value, _ in unpacked])
-    trace = Trace(again.function, lines, {
-        "inputs": [value for value, _ in unpacked], "parameters": parameters, "unpacked": unpacked, "fixed": fixed,
-        "results": results, "sources": [], "notes": [], "arguments": (), "keywords": dict.fromkeys(keywords),
-    })  # fmt: skip
-    trace.lasting = set(held.values())
-    return trace.python(numpy)
+    with naming():
+        parameters, keywords, unpacked, fixed = arguments_of(program)
+        given = len(again.arrays)
+        held = {value: held_value(item) for value, (_, item) in zip(taken.inputs[given:], program.state.captured_state.tensors)}
+        returned = values_in(taken.results)
+        check_apart("python", unpacked, held)
+        lines = renamed(eliminate_dead_code(taken.lines, returned), held)
+        results = mapped(taken.results, lambda item: held.get(item, item) if type(item) is Value else item)
+        check(lines, values_in(results), [value for value, _ in unpacked])
+        trace = Trace(again.function, lines, {
+            "inputs": [value for value, _ in unpacked], "parameters": parameters, "unpacked": unpacked, "fixed": fixed,
+            "results": results, "sources": [], "notes": [], "arguments": (), "keywords": dict.fromkeys(keywords),
+        })  # fmt: skip
+        trace.lasting = set(held.values())
+        return trace.python(numpy)
 
 
 def arguments_of(

@@ -42,9 +42,12 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
         The position of each element in the buffer.
     general : bool or None
         The branch that a condition takes; None for an array without one.
+    triangle : str or None
+        "tril" or "triu", which made the array.
     """
 
     general: bool | None = None
+    triangle: str | None = None
 
     def __init__(self, code: Code, buffer: Buffer, index: np.ndarray) -> None:
         self.code, self.buffer, self.index = code, buffer, index

@@ -16,22 +16,29 @@ import numpy as np
 
 from ...support.errors import CallTypeError
 from ...support.pytree import flatten, places, rebuild
+from ..execute.executable import costly_loop
 from ..files.python_export import arguments_of, check, check_apart, held_value
 from ..lowering.call_conventions import CAST, generators_in
 from ..lowering.data_movement import pieces_of
+from ..lowering.inner_loops import loop_from
 from ..passes.pipeline import PASSES
 from ..record.captured_state import Unfit
 from ..record.side_effects import CALLBACK, KEPT
-from ..tracing.instructions import GUARD, Instruction, renamed
+from ..tracing.instructions import GUARD, Instruction, layouts_of, renamed
 from ..tracing.literals import literal
-from ..tracing.numpy_program import Writer
+from ..tracing.numpy_program import Writer, naming
 from ..tracing.values import Value, mapped, values_in
-from . import reductions  # noqa: F401 - registers NumPy's reductions
-from .arrays import Array, fresh, store
+from . import matrices, reductions  # noqa: F401 - which register NumPy's functions
+from .arrays import Array, fresh, lift, store
 from .functions import NumPy
-from .loops import Buffer, Code, Unwritten
+from .loops import Block, Buffer, Code, Unwritten
 from .names import Names
 from .spelling import TYPES
+
+FEW = 64  # numbers of a constant that a text for this machine contains
+LOOPED = 8  # fewest elements for a call of a replay's loop
+LONGEST = 1 << 13  # elements of a loop: the replay of longer ones costs their memory access and no more
+LARGEST = 1 << 17  # multiplications in a product: BLAS is faster at larger ones
 
 
 class Function:
@@ -41,48 +48,57 @@ class Function:
     ----------
     name : str
         Of the function, in C.
-    compiled : CompiledFunction
+    lines : list of Instruction
+    inputs, results : list of (str, Value, str)
+        The name of a pointer, its value, and its path in Python.
+    held : dict of Value to Value
+        The constants in place of captured arrays.
+    fixed : list of (str, str)
+        The other arguments, as path and text.
+    strided : bool
+        Whether arrays have the strides of the recording, and not C order.
 
     Attributes
     ----------
-    inputs, results : list of (str, Value, str)
-        The name of a pointer, its value, and its path in Python.
-    fixed : list of (str, str)
-        The other arguments, as path and text.
+    guards : list of (str, Value, bytes)
+        Numbers that Python has read, which are further results, and the bytes that they had.
+    passed : list of Buffer
+        Constants that are further arguments.
+    loops : dict of (int, int) to int
+        Loops of the replay that it calls, by the addresses of the loop and of its data.
     own : dict of Buffer to str
         Buffers that are the memory of a result, with its name.
     """
 
-    def __init__(self, name: str, compiled: Any) -> None:
-        program, held = recording(compiled)
-        taken = program.taken
-        self.name, self.code, self.own = name, Code(), {}
+    def __init__(
+        self, name: str, lines: list[Instruction], inputs: list[Any], results: list[Any], held: dict[Value, Value] | None = None,
+        fixed: tuple | list = (), strided: bool = False,
+    ) -> None:  # fmt: skip
+        self.name, self.inputs, self.results, self.fixed, self.strided = name, inputs, results, fixed, strided
+        self.code, self.guards, self.passed, self.own = Code(), [], [], {}
+        self.loops: dict[tuple[int, int], int] = {}
         self.anchors: dict[Value, list[tuple[int, int, Buffer]]] = {}  # memory -> bounds, and the buffer that holds it
         self.bound: set[Buffer] = set()
-        _, _, unpacked, self.fixed = arguments_of(program, described_argument)
-        check_apart("c", unpacked, held)
-        leaves, form = results_of(taken, held)
-        names = Names(name)
-        self.inputs = [(names.free(value.name), value, path) for value, path in unpacked]
-        self.results = [(names.free("_".join(["result", *re.findall(r"\w+", path)])), leaf, path)
-                        for leaf, path in zip(leaves, places(form)) if type(leaf) is Value]  # fmt: skip
-        arguments, returned = [value for _, value, _ in self.inputs], list(dict.fromkeys(value for _, value, _ in self.results))
-        lines = renamed([line for line in taken.lines if line.name != GUARD], held)  # the guards of captured arrays hold
-        for one in PASSES.values():
-            lines = one(lines, {value.memory for value in arguments}, returned)
-        check(lines, returned, arguments)
-        self.measure([*arguments, *values_in([[line.read, line.made] for line in lines]), *returned])
-        self.enter({line.target.memory: line for line in lines if line.target is not None}, held)
-        for line in lines:
-            self.code.note = comment(line)
-            try:
-                self.instruction(line)
-            except Exception as error:
-                reason = str(error) or type(error).__name__
-                raise CallTypeError(f"c: {described(line)} cannot be written as C: {reason}") from error
+        arguments, returned = [value for _, value, _ in inputs], list(dict.fromkeys(value for _, value, _ in results))
+        self.code.failure = Buffer("failed", np.dtype(np.int32), 1, "result") if strided else None
+        with naming():
+            self.measure([*arguments, *values_in([[line.read, line.made] for line in lines]), *returned])
+            self.enter({line.target.memory: line for line in lines if line.target is not None}, held or {})
+            for line in lines:
+                self.code.note = "" if strided else comment(line)
+                try:
+                    self.instruction(line)
+                except Exception as error:
+                    reason = str(error) or type(error).__name__
+                    raise CallTypeError(f"c: {described(line)} cannot be written as C: {reason}") from error
         self.code.note = ""
         self.give_back()
+        if strided:
+            self.compare_failure()
         self.sizes = self.code.settle()
+        if strided:
+            self.compare_with_replay()
+            self.pass_constants()
 
     # Memory.
 
@@ -98,11 +114,7 @@ class Function:
 
     def enter(self, written: dict[Value, Instruction], held: dict[Value, Value]) -> None:
         """Give the arguments, the captured arrays and the constants their memory."""
-        for word, value, path in self.inputs:
-            if value.layout.count and not value.layout.c_contiguous:
-                raise Unfit(f"c: {path} is not in C order; call the function with np.ascontiguousarray({path})")
-            if value.layout.count and (value.memory in self.anchors or any(value.memory is one.memory for one in held)):
-                raise Unfit(f"c: {path} shares memory with another argument or a captured array; call the function with a copy")
+        for word, value, _ in self.inputs:
             self.anchor(value, typed(word, value), bounds(value))
         for value, constant in held.items():
             for memory in {value.memory, constant} & written.keys():
@@ -159,18 +171,44 @@ class Function:
         """Copy the results to their places; a buffer that is a whole result has its memory there."""
         for word, value, _ in self.results:
             found = self.array(value)
-            whole = np.arange(found.size)
-            if found.buffer.place == "work" and found.buffer.size == found.size and np.array_equal(found.index.ravel(), whole):
+            whole = positions(value, bounds(value)[0]) if self.strided else np.arange(found.size).reshape(found.shape)
+            if found.buffer.place == "work" and found.buffer.size == found.size and np.array_equal(found.index, whole):
                 found.buffer.place = "result"
                 self.own[found.buffer] = word
             else:
-                target = Buffer(word, value.dtype, found.size, "result")
-                store(Array(self.code, target, whole.reshape(found.shape)), found)
+                store(Array(self.code, Buffer(word, value.dtype, found.size, "result"), whole), found)
+
+    def compare_failure(self) -> None:
+        """Let a singular matrix be a guard that fails: the call runs eagerly, and raises."""
+        failed = self.code.failure
+        if any(failed in part.written() for part in self.code.parts):
+            self.code.parts.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
+            self.guards.append((failed.name, np.zeros((), np.int32), bytes(4)))
+
+    def compare_with_replay(self) -> None:
+        """Refuse work that a replay does as fast.  The answer does not depend on the time that something takes."""
+        longest = max((part.work() for part in self.code.parts), default=0)
+        if longest > LONGEST:
+            raise Unfit(f"c: a loop over {longest} elements is as fast in the replay")
+        if self.code.products > LARGEST:
+            raise Unfit(f"c: a product of matrices of {self.code.products} multiplications is faster in BLAS")
+
+    def pass_constants(self) -> None:
+        """Let the caller pass the constants of many numbers, which compilers read slowly."""
+        self.passed = [one for one in self.code.used if one.place == "constant" and one.size > FEW]
+        for one in self.passed:
+            one.place = "given"
 
     # Instructions.
 
     def instruction(self, line: Instruction) -> None:
-        if (
+        if line.name == GUARD:
+            value, wanted = line.arguments
+            found, word = self.array(value), f"g{len(self.guards)}"
+            target = Buffer(word, value.dtype, found.size, "result")
+            store(Array(self.code, target, np.arange(found.size).reshape(found.shape)), found)
+            self.guards.append((word, value, wanted))
+        elif (
             line.target is None
             and line.made
             and all(value.memory in self.anchors or not value.layout.count for value in line.made)
@@ -181,8 +219,29 @@ class Function:
             self.move(line, pieces)
         elif line.entry is None and line.name in (CAST, "copy"):
             self.bind(line.outputs, self.array(line.read[0]).astype(line.outputs.dtype).copy())
-        else:
+        elif not self.strided or not self.call_loop(line):
             self.run(line)
+
+    def call_loop(self, line: Instruction) -> bool:
+        """Call the loop of a replay, if it is faster than libm's function for each element."""
+        key, out = layouts_of(line), line.outputs
+        fits = key is not None and line.target is None and type(out) is Value and out.memory not in self.anchors
+        loop = loop_from(line, key) if fits else None
+        if loop is None or loop.size < LOOPED or (found := costly_loop(loop.base, loop.kind)) is None:
+            return False
+        arrays = [self.array(line.arguments[one]) if type(one) is int else lift(self.code, one) for one in loop.operands]
+        low, high = self.spans[out.memory]
+        buffer = self.code.buffer(out.dtype, (high - low) // out.dtype.itemsize)
+        target = Array(self.code, buffer, positions(out, low))
+        number = self.loops.setdefault(found, len(self.loops))
+        places = ", ".join(f"(char *) ({one.buffer.name} + {one.index.flat[0]})" for one in (*arrays, target))
+        strides = ", ".join(map(str, loop.strides))
+        self.code.block(["{", f"    char *places[] = {{{places}}};",
+                         f"    const intptr_t size[] = {{{loop.size}}}, strides[] = {{{strides}}};",
+                         f"    ((gs_loop) loops[{2 * number}])(places, size, strides, (void *) loops[{2 * number + 1}]);", "}"],
+                        [one.buffer for one in arrays], [buffer])  # fmt: skip
+        self.anchor(out, buffer, (low, high))
+        return True
 
     def run(self, line: Instruction) -> None:
         """Run the NumPy text of an instruction."""
@@ -219,6 +278,32 @@ class Function:
                 store(target, Array(self.code, source.buffer, first + rows * (along // size) + across))
             number = end
         self.anchor(out, buffer, (low, high))
+
+
+def exported(name: str, compiled: Any) -> Function:
+    """The latest recording of a compiled function as a C function whose captured arrays are constants."""
+    program, held = recording(compiled)
+    with naming():
+        _, _, unpacked, fixed = arguments_of(program, described_argument)
+        check_apart("c", unpacked, held)
+        leaves, form = results_of(program.taken, held)
+        names = Names(name)
+        inputs = [(names.free(value.name), value, path) for value, path in unpacked]
+        results = [(names.free("_".join(["result", *re.findall(r"\w+", path)])), leaf, path)
+                   for leaf, path in zip(leaves, places(form)) if type(leaf) is Value]  # fmt: skip
+        known = {value.memory for value in held}
+        for _, value, path in inputs:
+            if value.layout.count and not value.layout.c_contiguous:
+                raise Unfit(f"c: {path} is not in C order; call the function with np.ascontiguousarray({path})")
+            if value.layout.count and value.memory in known:
+                raise Unfit(f"c: {path} shares memory with another argument or a captured array; call the function with a copy")
+            known.add(value.memory)
+        arguments, returned = [value for _, value, _ in inputs], list(dict.fromkeys(value for _, value, _ in results))
+        lines = renamed([line for line in program.taken.lines if line.name != GUARD], held)  # the guards of captured arrays hold
+        for one in PASSES.values():
+            lines = one(lines, {value.memory for value in arguments}, returned)
+        check(lines, returned, arguments)
+        return Function(name, lines, inputs, results, held, fixed)
 
 
 def recording(compiled: Any) -> tuple[Any, dict[Value, Value]]:

@@ -6,7 +6,10 @@ write to its last read; buffers that do not meet share places of the workspace. 
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,6 +128,10 @@ class Loop:
         wanted.update(one.load.buffer for one in kept if one.load is not None)
         return bool(kept)
 
+    def work(self) -> int:
+        """The elements that it visits, about."""
+        return prod(self.shape)
+
     def buffers(self) -> list[Buffer]:
         return [one.buffer for one in self.accesses()]
 
@@ -161,6 +168,9 @@ class Block:
             return False
         wanted.update(self.reads)
         return True
+
+    def work(self) -> int:
+        return max(buffer.size for buffer in self.buffers())
 
     def buffers(self) -> list[Buffer]:
         return [*self.reads, *self.writes]
@@ -202,14 +212,58 @@ def position(first: int, terms: list[tuple[str, int]]) -> str:
     return text
 
 
+class Room:
+    """Places of a workspace: its size, and the gaps in it as first place -> length, in order."""
+
+    def __init__(self) -> None:
+        self.size, self.gaps = 0, []
+
+    def take(self, size: int) -> int:
+        """The first gap of a size, or the end."""
+        for number, (first, length) in enumerate(self.gaps):
+            if length >= size:
+                self.gaps[number : number + 1] = [(first + size, length - size)] if length > size else []
+                return first
+        first = self.size
+        if self.gaps and sum(self.gaps[-1]) == self.size:
+            first = self.gaps.pop()[0]
+        self.size = first + size
+        return first
+
+    def give_back(self, first: int, length: int) -> None:
+        number = bisect(self.gaps, (first, length))
+        if number < len(self.gaps) and self.gaps[number][0] == first + length:
+            length += self.gaps.pop(number)[1]
+        if number and sum(self.gaps[number - 1]) == first:
+            number -= 1
+            first, length = self.gaps[number][0], self.gaps.pop(number)[1] + length
+        self.gaps.insert(number, (first, length))
+
+
 class Code:
-    """The statements of a function."""
+    """The statements of a function.
+
+    Attributes
+    ----------
+    products : int
+        Multiplications of the largest product or factorisation.
+    factorises : bool
+        Whether it factorises a matrix.
+    failure : Buffer or None
+        An integer that is not 0 if a matrix was singular.
+    """
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
         self.functions: set[tuple[str, np.dtype]] = set()
         self.constants: dict[tuple, Buffer] = {}
-        self.count, self.note = 0, ""
+        self.count, self.note, self.products = 0, "", 0
+        self.factorises = False
+        self.failure: Buffer | None = None
+
+    def failed(self) -> str:
+        """The start of a statement that notes a failure: NumPy would raise."""
+        return f"{self.failure.name}[0] |= " if self.failure is not None else "(void) "
 
     def name(self, letter: str = "t") -> str:
         self.count += 1
@@ -265,24 +319,18 @@ class Code:
             for buffer in part.buffers():
                 spans.setdefault(buffer, [place, place])[1] = place
         self.used = list(spans)
-        sizes: dict[np.dtype, int] = {}
-        alive: list[tuple[Buffer, int]] = []
-        for buffer, (first, last) in spans.items():  # in the order of their first use
+        self.written = {buffer.name for part in self.parts for buffer in part.written()}
+        rooms: dict[np.dtype, Room] = {}
+        ends: list[tuple[int, int, Buffer]] = []
+        for number, (buffer, (first, last)) in enumerate(spans.items()):  # in the order of their first use
             if buffer.place != "work":
                 continue
-            alive = [one for one in alive if one[1] >= first]
-            buffer.offset = 0
-            for other in sorted((one for one, _ in alive if one.dtype == buffer.dtype), key=lambda one: one.offset):
-                if buffer.offset + buffer.size <= other.offset:
-                    break
-                buffer.offset = max(buffer.offset, other.offset + other.size)
-            alive.append((buffer, last))
-            sizes[buffer.dtype] = max(sizes.get(buffer.dtype, 1), buffer.offset + buffer.size)
-        return sizes
-
-    def written(self) -> set[str]:
-        """The names of the buffers that are written."""
-        return {buffer.name for part in self.parts for buffer in part.written()}
+            while ends and ends[0][0] < first:
+                dead = heappop(ends)[2]
+                rooms[dead.dtype].give_back(dead.offset, dead.size)
+            buffer.offset = rooms.setdefault(buffer.dtype, Room()).take(buffer.size)
+            heappush(ends, (last, number, buffer))
+        return {dtype: max(room.size, 1) for dtype, room in rooms.items()}
 
     def functions_used(self) -> set[tuple[str, np.dtype]]:
         """The functions of functions_template.h that the text calls."""

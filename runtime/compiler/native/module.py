@@ -10,10 +10,10 @@ import numpy as np
 
 from ...support.errors import CallTypeError
 from ..record.captured_state import Unfit
-from .function import Function
+from .function import Function, exported
 from .loops import Buffer
 from .names import check_name
-from .spelling import TYPES, definition, number
+from .spelling import TYPES, number, written_out
 
 AXES = 32
 PIECE = 1000  # lines of a function before a next one is begun
@@ -43,9 +43,7 @@ extern "C" {{
 #endif
 """
 DECLARATION = """
-typedef struct {{
-{fields}
-}} {name}_workspace;
+{workspace}
 
 extern const gradspec_array {name}_arguments[{inputs}], {name}_results[{results}];
 
@@ -56,7 +54,7 @@ void {name}({parameters});
 """
 SOURCE = """/* {stem}.c: written by gradspec in C99.
  * gcc needs -std=c99 or -ffp-contract=off, so that a product is rounded before it is added. */
-#include "{stem}.h"
+{includes}
 #include <math.h>
 
 #if !defined(__GNUC__) || defined(__clang__)
@@ -74,20 +72,33 @@ def field(dtype: np.dtype) -> str:
 
 
 def parameters(one: Function) -> str:
-    written = one.code.written()
+    written = one.code.written
     texts = [f"{'' if word in written else 'const '}{TYPES[value.dtype]} *{word}" for word, value, _ in one.inputs]
-    texts += [f"{TYPES[value.dtype]} *{word}" for word, value, _ in one.results]
+    texts += [f"{TYPES[value.dtype]} *{word}" for word, value, _ in (*one.results, *one.guards)]
+    texts += [f"const {TYPES[buffer.dtype]} *{buffer.name}" for buffer in one.passed]
+    texts += ["const uintptr_t *loops"] if one.loops else []
     return ", ".join([*texts, f"{one.name}_workspace *work"])
+
+
+def words(one: Function) -> list[str]:
+    """The names of the parameters."""
+    passed = [*(buffer.name for buffer in one.passed), *(["loops"] if one.loops else [])]
+    return [*(row[0] for row in (*one.inputs, *one.results, *one.guards)), *passed, "work"]
+
+
+def workspace(one: Function) -> str:
+    """The type of a workspace."""
+    fields = [f"    {TYPES[dtype]} {field(dtype)}[{size}];" for dtype, size in sorted(one.sizes.items(), key=str)]
+    return "\n".join(["typedef struct {", *(fields or ["    char unused;"]), f"}} {one.name}_workspace;"])
 
 
 def declaration(one: Function) -> str:
     """The part of a function in the header."""
-    fields = [f"    {TYPES[dtype]} {field(dtype)}[{size}];" for dtype, size in sorted(one.sizes.items(), key=str)]
     notes = [f" * {word}: {path or 'the result'}, {TYPES[value.dtype]}{list(value.shape)}"
              for word, value, path in (*one.inputs, *one.results)]  # fmt: skip
     notes += [f" * {path} is {text}, as in the recorded call" for path, text in one.fixed]
     return DECLARATION.format(
-        name=one.name, fields="\n".join(fields or ["    char unused;"]), inputs=len(one.inputs) + 1, results=len(one.results) + 1,
+        name=one.name, workspace=workspace(one), inputs=len(one.inputs) + 1, results=len(one.results) + 1,
         notes="\n".join(map(safe, notes)), parameters=parameters(one),
     )  # fmt: skip
 
@@ -129,16 +140,15 @@ def bodies(one: Function) -> list[list[str]]:
                 known.add(place.partition("->")[0])
             known.add(buffer.name)
         lines += [*(f"/* {safe(note)} */" for note in notes), *part.lines()]
-    names = [*(word for word, _, _ in (*one.inputs, *one.results)), "work"]
     return [
-        [*head, *lines, *(f"(void) {word};" for word in names if word not in known)]
+        [*head, *lines, *(f"(void) {word};" for word in words(one) if word not in known)]
         for known, head, lines in pieces or [(set(), [], [])]
     ]
 
 
 def definition_of(one: Function) -> str:
-    """A function, with its tables."""
-    lines = table(f"{one.name}_arguments", one.inputs) + table(f"{one.name}_results", one.results)
+    """A function, with its constants."""
+    lines: list[str] = []
     for buffer in one.code.used:
         lines += constant(one.name, buffer) if buffer.place == "constant" else []
     found, calls = bodies(one), []
@@ -146,10 +156,20 @@ def definition_of(one: Function) -> str:
         several = len(found) > 1
         name = f"{one.name}_part{i}" if several else one.name
         lines += [f"{'static ' if several else ''}void {name}({parameters(one)}) {{", *(f"    {line}" for line in body), "}", ""]
-        calls.append(f"    {name}({', '.join([*(word for word, _, _ in (*one.inputs, *one.results)), 'work'])});")
+        calls.append(f"    {name}({', '.join(words(one))});")
     if len(found) > 1:
         lines += [f"void {one.name}({parameters(one)}) {{", *calls, "}", ""]
     return "\n".join(lines)
+
+
+def tables_of(one: Function) -> str:
+    return "\n".join(table(f"{one.name}_arguments", one.inputs) + table(f"{one.name}_results", one.results))
+
+
+def source(stem: str, includes: str, made: list[Function], texts: list[str]) -> str:
+    """The text of a file."""
+    definitions = written_out({pair for one in made for pair in one.code.functions_used()})
+    return SOURCE.format(stem=stem, includes=includes, definitions=definitions, functions="\n".join(texts))
 
 
 def safe(line: str) -> str:
@@ -186,16 +206,14 @@ def export_c(path: str | os.PathLike, functions: dict[str, Any]) -> None:
         check_name(name, functions, True)
     if not os.path.isdir(folder or "."):
         raise FileNotFoundError(f"c: there is no folder {folder!r}")
-    made = [Function(name, compiled) for name, compiled in functions.items()]
+    made = [exported(name, compiled) for name, compiled in functions.items()]
     if any(len(value.shape) > AXES for one in made for _, value, _ in (*one.inputs, *one.results)):
         raise Unfit(f"c: an array has more than {AXES} axes")
-    needed = sorted({pair for one in made for pair in one.code.functions_used()}, key=str)
     texts = {
         f"{stem}.h": HEADER.format(
             stem=stem, guard=f"{stem.upper()}_H", axes=AXES, functions="".join(map(declaration, made))),
-        f"{stem}.c": SOURCE.format(
-            stem=stem, definitions="\n".join(definition(*pair) for pair in needed),
-            functions="\n".join(map(definition_of, made))),
+        f"{stem}.c": source(
+            stem, f'#include "{stem}.h"', made, [text(one) for one in made for text in (tables_of, definition_of)]),
     }  # fmt: skip
     with tempfile.TemporaryDirectory(dir=folder or ".", prefix=".") as whole:  # so that no file is left in parts
         for name, text in texts.items():

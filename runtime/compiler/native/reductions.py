@@ -142,13 +142,35 @@ def product(code: Code, a: Any, b: Any, **others: Any) -> Array:
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = *batch, a.shape[-2], a.shape[-1], b.shape[-1]
     y = fresh(code, (*batch, shape[-3], shape[-1]), dtype)
-    store(y, 0)
-    if prod(shape):
-        parts = a.astype(dtype)[..., :, :, None], b.astype(dtype)[..., None, :, :], y[..., :, None, :]
-        p, q, sums = (one.access(shape) for one in parts)
-        lines = nested(tuple(size for size in shape if size > 1), [p, q, sums], lambda at: [f"{at[sums]} += {at[p]} * {at[q]};"])
-        code.block(lines, [p.buffer, q.buffer, sums.buffer], [y.buffer])
+    code.products = max(code.products, prod(shape))
+    if not prod(shape):
+        store(y, 0)
+    else:
+        add_products(code, a.astype(dtype), b.astype(dtype), y, shape)
     return y[(..., *([0] if row else [slice(None)]), *([0] if column else [slice(None)]))]
+
+
+def add_products(code: Code, a: Array, b: Array, y: Array, shape: tuple[int, ...]) -> None:
+    """The loops of a product of matrices; the innermost one goes along memory."""
+    given = a[..., :, :, None], b[..., None, :, :], y[..., :, None, :]
+    p, q, sums = (one.access(shape) for one in given)
+    steps = [dict(zip(long_axes(range(len(shape)), shape), one.strides)) for one in (p, q)]
+    rows, terms, columns = range(len(shape) - 3, len(shape))
+    if steps[0].get(terms) == steps[1].get(terms) == 1 and steps[1].get(columns) != 1:
+        code.functions.add(("dot", y.dtype))
+        first, second, target = (one[..., 0, :].access(shape[:-2] + shape[-1:]) for one in given)
+
+        def body(at: dict[Access, str]) -> list[str]:
+            return [f"{at[target]} = gs_dot{suffix(y.dtype)}(&{at[first]}, &{at[second]}, {shape[terms]});"]
+
+        lines = nested(tuple(size for size in shape[:-2] + shape[-1:] if size > 1), [first, second, target], body)
+    else:
+        store(y, 0)
+        if shape[-1] == 1 and steps[0].get(rows) == 1:  # terms, and then rows
+            shape = *shape[:-3], shape[terms], shape[rows], 1
+            p, q, sums = (one.moved(np.swapaxes, -3, -2).access(shape) for one in given)
+        lines = nested(tuple(size for size in shape if size > 1), [p, q, sums], lambda at: [f"{at[sums]} += {at[p]} * {at[q]};"])
+    code.block(lines, [p.buffer, q.buffer, sums.buffer], [y.buffer])
 
 
 def inner(code: Code, a: Any, b: Any, axis: int = -1) -> Array:

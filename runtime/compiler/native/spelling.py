@@ -73,17 +73,24 @@ def suffix(dtype: np.dtype) -> str:
 
 @cache
 def definitions() -> dict[str, str]:
-    """The functions of functions_template.h, by name."""
+    """The functions of functions_template.h, by name, in order."""
     text = Path(__file__).with_name("functions_template.h").read_text(encoding="utf-8")
-    found = re.findall(r"^static T TYPED\((\w+)\)\([^)]*\) \{\n.*?^\}\n", text, re.M | re.S)
-    bodies = re.findall(r"^(?:static T TYPED.*?^\}\n)", text, re.M | re.S)
-    return dict(zip(found, bodies, strict=True))
+    return {
+        one[2]: one[1] for one in re.finditer(r"^(static (?:T|int|void) TYPED\((\w+)\)\([^{]*\{\n.*?^\}\n)", text, re.M | re.S)
+    }
 
 
-def definition(name: str, dtype: np.dtype) -> str:
-    """The text of a function for a dtype."""
-    text = re.sub(r"TYPED\((\w+)\)", rf"gs_\1{suffix(dtype)}", definitions()[name])
-    return re.sub(r"\bT\b", TYPES[dtype], re.sub(r"\bF\((\w+)\)", rf"\1{suffix(dtype)}", text))
+def written_out(wanted: set[tuple[str, np.dtype]]) -> str:
+    """The text of functions, and of the functions that they call."""
+    texts = []
+    for dtype in sorted({dtype for _, dtype in wanted}, key=str):
+        names = {name for name, other in wanted if other == dtype}
+        for name, text in reversed(definitions().items()):
+            names |= set(re.findall(r"TYPED\((\w+)\)", text)) if name in names else set()
+        for name in (name for name in definitions() if name in names):
+            text = re.sub(r"TYPED\((\w+)\)", rf"gs_\1{suffix(dtype)}", definitions()[name])
+            texts.append(re.sub(r"\bT\b", TYPES[dtype], re.sub(r"\bF\((\w+)\)", rf"\1{suffix(dtype)}", text)))
+    return "\n".join(texts)
 
 
 def number(value: object, dtype: np.dtype) -> str:

@@ -39,6 +39,7 @@ class Pass:
         self.targets = [value for _, value in targets]
         inputs = [*cotangents, *residuals]
         self.lowered = lowered(lines, inputs, [value for value in self.targets if value is not None])
+        self.executable = self.lowered.executable
         self.layouts = [inputs[number] for number in self.lowered.given]
         first = len(cotangents)
         self.cotangents = [number for number in self.lowered.given if number < first]  # they come before the others
@@ -48,7 +49,7 @@ class Pass:
     def run(self, cotangents: list[Any], saved: list[np.ndarray]) -> list[Any]:
         """The gradients of the targets."""
         arrays = [array_held(cotangents[number]) for number in self.cotangents] + saved
-        found = run_executable(self.lowered.executable, [in_order(array, value) for array, value in zip(arrays, self.layouts)])
+        found = run_executable(self.executable, [in_order(array, value) for array, value in zip(arrays, self.layouts)])
         return [None if value is None else found[self.index[value]] for value in self.targets]
 
 

@@ -44,7 +44,11 @@ class Program(Recorded):
     outs : list of int
         Their positions among the executable's results and the roots that follow them.
     residuals : list of Residual
+    native : str or None
+        "ready" if the executables are machine code, or why they are not; None without `backend="c"`.
     """
+
+    native: str | None = None
 
     def __init__(self, taken: Captured, again: Recomputation | None = None, state: Any = None, rechecked: bool = False) -> None:
         self.again, self.state, self.taken = again, state, taken

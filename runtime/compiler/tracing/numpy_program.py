@@ -7,6 +7,8 @@ In-place operators become assignments, and a NumPy scalar is converted back to a
 from __future__ import annotations
 
 import operator
+import os
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,15 @@ from .literals import array_literal, literal
 from .program import entrance, is_default, parameters_text, target_text
 from .sizes import Size
 from .values import Source, Value
+
+_locks = [RLock()]
+if hasattr(os, "register_at_fork"):  # another thread of the parent may hold the lock
+    os.register_at_fork(after_in_child=lambda: _locks.__setitem__(0, RLock()))
+
+
+def naming() -> RLock:
+    """The lock to hold while a recording is written: its values have the names of one text at a time."""
+    return _locks[0]
 
 
 class Writer:
