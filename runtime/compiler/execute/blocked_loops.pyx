@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """Blocked loops: run fused loops block by block, with the sums of their results.
 
-Decides how a group of loops is cut into blocks for the cache and for threads.  A sum adds the elements of a block as soon as the
+Decides how a group of loops is cut into blocks for the cache and for threads, and a loop over rows for threads.  A sum adds the elements of a block as soon as the
 loops have computed them, in NumPy's order.  Consecutive rows are added one after the other, and one long row by halves, as the sum
 of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
@@ -186,6 +186,45 @@ cdef int finish(Blocks* blocks, Executable executable, int first, int count) exc
     for i in range(count):
         if blocks.flags[i]:
             complain(executable, first + i, blocks.flags[i])
+    return 0
+
+
+# Rows.
+
+cdef struct Rows:
+    Step* step
+    char** base
+    int flags               # floating-point flags of all threads
+
+
+cdef void run_some_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Rows* rows = <Rows*> context
+    cdef Step* step = rows.step
+    cdef char* args[OPERANDS]
+    cdef npy_intp row, size
+    cdef int j
+    fp_clear()
+    for row in range(start, stop):
+        for j in range(step.count):
+            args[j] = rows.base[step.slots[j]] + row * step.jumps[j]
+        size = step.size
+        step.function(args, &size, step.strides, step.data)
+    if fp_raised():
+        gradspec_note(&rows.flags, fp_raised())
+        fp_clear()
+
+
+cdef int run_rows(Executable executable, Frame frame, int i) except -1:
+    """Run a loop on each row of its operands; threads share the rows of a large one."""
+    cdef Step* step = &executable.steps[i]
+    cdef Rows rows = Rows(step, frame.base, 0)
+    if step.rows * step.size < 2 * CHUNK:
+        run_some_rows(&rows, 0, step.rows)
+    else:
+        with nogil:
+            parallel(run_some_rows, &rows, step.rows, max(<npy_intp> 1, CHUNK // step.size))
+    if rows.flags:
+        complain(executable, i, rows.flags)
     return 0
 
 
