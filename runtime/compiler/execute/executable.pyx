@@ -184,7 +184,7 @@ cdef class Executable:
             self.add_forward(step, capsule, arguments, filled, outputs)
             self.parts[place] = given
         elif kind == "blocks":
-            step.count, step.size, step.room = given
+            step.count, step.size, step.room, step.rows = given
         elif kind == "copy":
             step.slots[0], step.slots[1], step.size = given
         else:
