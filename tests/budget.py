@@ -15,7 +15,7 @@ CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "r
 BOUNDS: dict[str, int] = {
     "the core of the runtime": 16444,
     "runtime/api": 2346,
-    "runtime/compiler": 15331,
+    "runtime/compiler": 15330,
     "runtime/core": 4442,
     "runtime/engine": 2830,
     "runtime/formulas": 1179,

@@ -92,8 +92,7 @@ def shapes_in(steps: list[Step]) -> dict[int, tuple[int, int]]:
     """Number of elements -> the first shape of rows with so many."""
     found: dict[int, tuple[int, int]] = {}
     for step in steps:
-        shape = shape_of(step)
-        if shape is not None:
+        if (step.kind == "rows" or step.kind == "sum") and (shape := shape_of(step)):
             found.setdefault(shape[0] * shape[1], shape)
     return found
 
