@@ -73,7 +73,7 @@ def least_of(lowered: Any) -> int:
 def programs_of(compiled: Any) -> list[Any]:
     """The executable of a compiled function, with the memory that it keeps from call to call."""
     programs = [program for signature in compiled.signatures for program in signature.programs]
-    return [lowered for program in programs for lowered in (program.forward, program.backward) if lowered is not None]
+    return [lowered for program in programs for lowered in (program.forward, *(one.lowered for one in program.passes))]
 
 
 def main(names: list[str]) -> int:

@@ -263,7 +263,7 @@ def test_the_page_of_traces_is_written(tmp_path):
     for operator, node in [("gs.matmul(x, w)", "MatmulBackward"), ("gs.tanh(", "TanhBackward"), ("gs.mean(", "MeanBackward")]:
         assert operator in text and f"| `{node}` |" in text and f"    node {node}" in text
     headings = re.findall("^### (\\w+)", text, re.MULTILINE)
-    assert headings == ["record", "fold_constants", "eliminate_dead_code", "share_subexpressions", "fuse_loops"]
+    assert headings == ["record", "fold_constants", "eliminate_dead_code", "share_subexpressions", "fuse_rows"]
     after = dict(zip(headings, text.split("\n### ")[1:]))
     assert "exp(" in after["record"] and "exp(" not in after["fold_constants"]
     assert "sin(" in after["fold_constants"] and "sin(" not in after["eliminate_dead_code"]

@@ -123,11 +123,13 @@ def about(name: str) -> str:
     """The first sentence of the docstring of a pass."""
     if name == "record":
         return "The operators that the first call ran, with the shapes and dtypes of their arrays."
-    if name == "fuse_loops":
+    if name == "fuse_rows":
         return (
             "Instructions become steps, which write to planned places in memory, numbered in brackets. If arrays are large, "
-            "elementwise steps that follow each other run as one loop, block by block."
+            "sums of rows run together with the loops around them, some rows at a time."
         )
+    if name == "fuse_loops":
+        return "If arrays are large, elementwise steps that follow each other run as one loop, block by block."
     from gradspec.compiler.passes import pipeline
 
     function = getattr(pipeline, name)

@@ -6,4 +6,5 @@ from .executable cimport Executable
 
 cdef int complain(Executable executable, int i, int flags) except -1
 cdef int run_blocks(Executable executable, Frame frame, int first) except -1
+cdef int run_rows(Executable executable, Frame frame, int i) except -1
 cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Blocked loops: run fused loops block by block, with the sums of their results.
+"""Blocked loops: run fused loops block by block, with the sums of their results; blocks of whole rows if sums feed loops.
 
-Decides how a group of loops is cut into blocks for the cache and for threads.  A sum adds the elements of a block as soon as the
+Decides how a group of loops is cut into blocks for the cache and for threads, and a loop over rows for threads.  A sum adds the elements of a block as soon as the
 loops have computed them, in NumPy's order.  Consecutive rows are added one after the other, and one long row by halves, as the sum
 of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
@@ -15,7 +15,7 @@ from ...kernels.fusion_engine.ufunc cimport Ufunc
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from .frames cimport Frame
-from .executable cimport OPERANDS, SCRATCH, SUM, Slot, Step, Executable
+from .executable cimport LOOP, OPERANDS, SCRATCH, SUM, Slot, Step, Executable
 
 cnp.import_array()
 
@@ -49,6 +49,7 @@ cdef enum:
     FEW = 256               # elements of an expensive loop between two prefetches
     FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
     CHUNK = 1 << 15         # elements of one task of a thread
+    BLOCK_OF_ROWS = 4096    # elements of a block of short rows, which also has loops over one number a row
 
 
 cdef int complain(Executable executable, int i, int flags) except -1:
@@ -68,6 +69,7 @@ cdef struct Blocks:
     Slot* slots
     char** base
     int count
+    npy_intp rows, length   # of a group of rows: their number, and the elements of one
     npy_intp room           # bytes of scratch memory for each element
     gradspec_streams streams  # other memory that the loops read and write, to be prefetched
     bint costly             # whether only expensive loops prefetch; without one, all do
@@ -143,12 +145,18 @@ cdef int run_blocks(Executable executable, Frame frame, int first) except -1:
     """Run the loops behind a step, block by block."""
     cdef Step* step = &executable.steps[first]
     cdef Blocks blocks
-    if step[step.count].kind == SUM:
+    if step.rows == 0 and step[step.count].kind == SUM:
         return run_sum(executable, frame, first + 1, step.count - 1, step.room)
     begin(&blocks, executable, frame, first + 1, step.count, step.room)
     try:
         with nogil:
-            if step.size < 2 * CHUNK // step.count:
+            if step.rows > 0:
+                blocks.rows, blocks.length = step.rows, step.size // step.rows
+                if step.size < 2 * CHUNK // step.count:
+                    run_whole_rows(&blocks, 0, step.rows)
+                else:
+                    parallel(run_whole_rows, &blocks, step.rows, max(rows_at_once(&blocks), CHUNK // step.count // blocks.length))
+            elif step.size < 2 * CHUNK // step.count:
                 run_part(&blocks, 0, step.size)
             else:
                 parallel(run_part, &blocks, step.size, max(<npy_intp> 4 * BLOCK, CHUNK // step.count & ~<npy_intp> (BLOCK - 1)))
@@ -156,6 +164,61 @@ cdef int run_blocks(Executable executable, Frame frame, int first) except -1:
     finally:
         free(blocks.flags)
     return 0
+
+
+# Groups of rows.
+
+cdef inline npy_intp rows_at_once(Blocks* blocks) noexcept nogil:
+    return max(<npy_intp> 1, BLOCK_OF_ROWS // blocks.length)
+
+
+cdef void run_whole_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Run the steps of a group of rows on some of the rows, block by block."""
+    cdef Blocks* blocks = <Blocks*> context
+    cdef char[NEAR] near
+    cdef npy_intp most = min(stop - start, rows_at_once(blocks)), room = (most * blocks.length + 15) & ~15, count
+    cdef char* scratch = scratch_of(blocks, room, near)
+    cdef int i
+    if scratch == NULL:
+        return
+    fp_clear()
+    while start < stop:
+        count = min(stop - start, most)
+        for i in range(blocks.count):
+            run_on_rows(blocks, &blocks.steps[i], start, count, scratch, room)
+            if fp_raised():
+                gradspec_note(&blocks.flags[i], fp_raised())
+                fp_clear()
+        start += count
+    free(NULL if scratch == near else scratch)
+
+
+cdef void run_on_rows(Blocks* blocks, Step* step, npy_intp start, npy_intp count, char* scratch, npy_intp room) noexcept nogil:
+    """Run one step on `count` rows."""
+    cdef char* args[OPERANDS]
+    cdef npy_intp row, size = count
+    cdef int j
+    cdef Sum sum
+    if step.kind == SUM:
+        sum.step, sum.item = step, sizeof(float) if blocks.slots[step.slots[0]].type_num == cnp.NPY_FLOAT32 else sizeof(double)
+        sum.y = blocks.base[step.slots[1]] + start * sum.item
+        args[0] = place_of(blocks, step.slots[0], start * blocks.length, sum.item, scratch, room)
+        for row in range(count):
+            put(&sum, row, added(&sum, args[0] + row * blocks.length * sum.item, blocks.length))
+        if step.mean:
+            divide(&sum, count)
+    elif step.kind == LOOP:
+        if step.size != blocks.rows:  # all elements of the rows
+            start, size = start * blocks.length, count * blocks.length
+        for j in range(step.count):
+            args[j] = place_of(blocks, step.slots[j], start, step.strides[j], scratch, room)
+        step.function(args, &size, step.strides, step.data)
+    else:
+        size = blocks.length
+        for row in range(count):
+            for j in range(step.count):
+                args[j] = place_of(blocks, step.slots[j], start, step.jumps[j], scratch, room) + row * step.jumps[j]
+            step.function(args, &size, step.strides, step.data)
 
 
 cdef int begin(Blocks* blocks, Executable executable, Frame frame, int first, int count, npy_intp room) except -1:
@@ -186,6 +249,45 @@ cdef int finish(Blocks* blocks, Executable executable, int first, int count) exc
     for i in range(count):
         if blocks.flags[i]:
             complain(executable, first + i, blocks.flags[i])
+    return 0
+
+
+# Rows.
+
+cdef struct Rows:
+    Step* step
+    char** base
+    int flags               # floating-point flags of all threads
+
+
+cdef void run_some_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Rows* rows = <Rows*> context
+    cdef Step* step = rows.step
+    cdef char* args[OPERANDS]
+    cdef npy_intp row, size
+    cdef int j
+    fp_clear()
+    for row in range(start, stop):
+        for j in range(step.count):
+            args[j] = rows.base[step.slots[j]] + row * step.jumps[j]
+        size = step.size
+        step.function(args, &size, step.strides, step.data)
+    if fp_raised():
+        gradspec_note(&rows.flags, fp_raised())
+        fp_clear()
+
+
+cdef int run_rows(Executable executable, Frame frame, int i) except -1:
+    """Run a loop on each row of its operands; threads share the rows of a large one."""
+    cdef Step* step = &executable.steps[i]
+    cdef Rows rows = Rows(step, frame.base, 0)
+    if step.rows * step.size < 2 * CHUNK:
+        run_some_rows(&rows, 0, step.rows)
+    else:
+        with nogil:
+            parallel(run_some_rows, &rows, step.rows, max(<npy_intp> 1, CHUNK // step.size))
+    if rows.flags:
+        complain(executable, i, rows.flags)
     return 0
 
 

@@ -197,7 +197,7 @@ cdef class Executable:
             self.add_forward(step, capsule, arguments, filled, outputs)
             self.parts[place] = given
         elif kind == "blocks":
-            step.count, step.size, step.room = given
+            step.count, step.size, step.room, step.rows = given
         elif kind == "native":
             step.forward = <void*> <uintptr_t> given[0]
         elif kind == "copy":

@@ -22,7 +22,7 @@ from ...kernels.fusion_engine.by_name cimport as_array
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, ndarray, npy_intp
 from ..tracing.instructions import CALLBACK
-from .blocked_loops cimport complain, run_blocks, run_sum
+from .blocked_loops cimport complain, run_blocks, run_rows, run_sum
 from .frames cimport Frame, drop, return_offered, is_as_planned, laid_out, new_frame, put, taken
 from .executable cimport (
     ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, NATIVE, OFFERED, OPERANDS, ROWS, SUM, Executable, Piece, Save,
@@ -115,9 +115,7 @@ cdef int interpret(Executable executable, Frame frame) except -1:
                 if fp_raised():
                     complain(executable, i, fp_raised())
             elif step.kind == ROWS:
-                run_rows(base, step)
-                if fp_raised():
-                    complain(executable, i, fp_raised())
+                run_rows(executable, frame, i)
             elif step.kind == MOVE:
                 move(base, step)
             elif step.kind == SUM:
@@ -190,18 +188,6 @@ cdef bint run_together(Executable executable, Frame frame, int first) except -1:
         save = &executable.saves[i]
         memcpy(frame.base[save.slot], frame.saved + save.place, save.size)
     return False
-
-
-cdef inline void run_rows(char** base, Step* step) noexcept nogil:
-    """Run a loop on each row of its operands."""
-    cdef char* args[OPERANDS]
-    cdef npy_intp row, size
-    cdef int j
-    for row in range(step.rows):
-        for j in range(step.count):
-            args[j] = base[step.slots[j]] + row * step.jumps[j]
-        size = step.size
-        step.function(args, &size, step.strides, step.data)
 
 
 cdef inline void move(char** base, Step* step) noexcept nogil:

@@ -73,11 +73,15 @@ class Sum(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Header of loops that run block by block: the next `loops` steps, the last one possibly a sum of their results."""
+    """Header of loops that run block by block: the next `loops` steps, the last one possibly a sum of their results.
+
+    With `rows`, the blocks are whole rows, and the steps may also be loops over rows, loops over one number a row and sums of rows.
+    """
 
     loops: int
     size: int  # elements
     room: int  # bytes of scratch memory for each element
+    rows: int = 0
 
 
 cdef class Step:
@@ -126,6 +130,31 @@ def has_blocks(list steps):
         if step.kind == "blocks":
             return True
     return False
+
+
+def accesses(list slots, Step step, Py_ssize_t rows, Py_ssize_t length):
+    """How a step of a group of rows goes through memory.
+
+    Returns
+    -------
+    list of (int, int, int) or None
+        For each operand, then for each result: the slot, the stride in a row, and the stride from row to row.  None if the step does
+        not work on `rows` rows of `length` elements, or on one number for each of them.
+    """
+    cdef Loop loop
+    cdef Py_ssize_t item
+    if step.kind == "loop":
+        loop = step.given
+        if loop.size == rows * length:
+            return [(place, stride, stride * length) for place, stride in zip(loop.slots, loop.strides)]
+        return [(place, 0, stride) for place, stride in zip(loop.slots, loop.strides)] if loop.size == rows else None
+    if step.kind == "rows":
+        loop = step.given
+        return list(zip(loop.slots, loop.strides, loop.jumps)) if (loop.rows, loop.size) == (rows, length) else None
+    if step.kind == "sum" and step.given[1:4] == (rows, length, 1):
+        item = (<Slot> slots[step.reads[0]]).dtype.itemsize
+        return [(step.reads[0], item, item * length), (step.writes[0], 0, item)]
+    return None
 
 
 def root_of(list slots, Py_ssize_t place):

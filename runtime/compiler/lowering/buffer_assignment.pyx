@@ -318,6 +318,8 @@ cdef Py_ssize_t block_that_died(
     loop = step.given
     while first and lives.endings[first - 1] == lives.endings[number]:
         first -= 1
+    if (<Step> steps[first]).given.rows:  # its steps differ in their strides
+        return -1
     for other in dying:
         if lives.lasts[other] < number and (<Slot> slots[other]).bytes == (<Slot> slots[place]).bytes:
             if goes_along(steps, other, first, number, lives, loop.strides[len(loop.strides) - 1]):

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ..execute.low_level_ir import Blocks, Loop, Slot, Step, Sum
+from ..execute.low_level_ir import Blocks, Loop, Slot, Step, Sum, accesses
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, mapped
 from .call_conventions import CAST, OWN
@@ -137,13 +137,15 @@ def check_steps(name: str, slots: list[Slot], steps: list[Step]) -> None:
         if slot.place not in PLACES or slot.place == "view" and not 0 <= slot.root < len(slots):
             raise BrokenPass(f"the pass {name} left slot {place} in {slot.place!r}, which is not a place for slots")
     ready = {place for place, slot in enumerate(slots) if slot.place in ("external", "constant")}
-    inside = 0
+    inside = size = rows = 0
     for step in steps:
         given, writes = STEPS.get(step.kind, (None, 0))
         if given is None or not isinstance(step.given, given) or len(step.writes) < writes:
             raise BrokenPass(f"the pass {name} left an invalid step {step.kind!r} ({step.name})")
-        if inside and step.kind not in ("loop", "sum"):
+        if inside and (accesses(slots, step, rows, size // rows) is None if rows else step.kind not in ("loop", "sum")):
             raise BrokenPass(f"the pass {name} left {step.kind!r} ({step.name}) among loops that run block by block")
+        if step.kind == "blocks":
+            size, rows = step.given.size, step.given.rows
         inside = step.given.loops if step.kind == "blocks" else max(inside - 1, 0)
         for place in step.reads:
             if not 0 <= place < len(slots) or _root(slots, place) not in ready:

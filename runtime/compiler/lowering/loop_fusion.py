@@ -7,6 +7,9 @@ memory is minimised, a loop is not fused if its result would be alive together w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import prod
+
 from ..execute.low_level_ir import Blocks, Slot, Step, has_blocks, largest_loop, root_of
 
 LARGE = 4096  # fewest elements of a loop that runs block by block, and fewest bytes that count as large
@@ -70,7 +73,11 @@ class Run:
         return target not in self.coming | self.waited_for | self.read.keys() | self.written.keys()
 
     def add(self, step: Step) -> None:
-        *operands, out = zip(step.given.slots, step.given.strides)
+        self.join(step, zip(step.given.slots, step.given.strides))
+
+    def join(self, step: Step, accesses: Iterable[tuple[int, ...]]) -> None:
+        """Add a step whose operands and result, in this order, are slots with their strides."""
+        *operands, out = accesses
         for operand in operands:
             self.read.setdefault(self.root(operand[0]), set()).add(operand)
         self.written[self.root(out[0])] = out
@@ -93,13 +100,19 @@ class Run:
 
 
 def fuse_loops(slots: list[Slot], steps: list[Step], sparing: bool = False) -> list[Step]:
-    """The steps, with large loops of one size grouped behind a "blocks" step."""
+    """The steps, with large loops of one size grouped behind a "blocks" step; existing groups stay."""
     if largest_loop(steps) < LARGE:
         return steps
     found: list[Step] = []
     run = Run(slots, steps, sparing)
+    end = -1  # of a group that exists already
     for number, step in enumerate(steps):
-        if step.kind == "loop" and step.given.size >= LARGE:
+        if step.kind == "blocks":
+            found += run.closed()
+            end = number + step.given.loops
+        if number <= end:
+            found.append(step)
+        elif step.kind == "loop" and step.given.size >= LARGE:
             if not run.takes(step, number):
                 found += run.closed()
             run.add(step)
@@ -134,26 +147,26 @@ def assign_blocks(slots: list[Slot], steps: list[Step]) -> list[Step]:
     for number, step in enumerate(steps):
         if step.kind == "blocks":
             loops = steps[number + 1 : number + 1 + step.given.loops]
-            room = place_blocks(slots, loops, users, number)
+            room = place_blocks(slots, loops, users, number, step.given.size)
             found[number] = Step("blocks", step.given._replace(room=room), "blocks", None)
     return found
 
 
-def place_blocks(slots: list[Slot], loops: list[Step], users: dict[int, set[int]], group: int) -> int:
-    """Assign blocks to values used only in this group; returns bytes for each element of all blocks together."""
+def place_blocks(slots: list[Slot], loops: list[Step], users: dict[int, set[int]], group: int, size: int) -> int:
+    """Assign blocks to values of `size` elements used only in this group; returns bytes for each element of all blocks together."""
     last = {place: number for number, loop in enumerate(loops) for place in loop.reads}
     free: dict[int, list[int]] = {}
     room = 0
     for number, loop in enumerate(loops):
         for out in loop.writes:
             slot = slots[out]
-            if slot.place == "planned" and not slot.object and users[out] == {group} and out in last:
+            if slot.place == "planned" and not slot.object and users[out] == {group} and out in last and prod(slot.shape) == size:
                 slot.place = "scratch"
-                size = slot.dtype.itemsize
-                if free.get(size):
-                    slot.offset = free[size].pop()
+                item = slot.dtype.itemsize
+                if free.get(item):
+                    slot.offset = free[item].pop()
                 else:
-                    slot.offset, room = room, room + size
+                    slot.offset, room = room, room + item
         for place in set(loop.reads):
             if slots[place].place == "scratch" and last[place] == number:
                 free.setdefault(slots[place].dtype.itemsize, []).append(slots[place].offset)

@@ -15,6 +15,7 @@ from ..record.side_effects import CALLBACK, does_something
 from .kernel_calls import forward_from
 from .inspection import after_steps
 from .loop_fusion import assign_blocks, fuse_loops
+from .row_fusion import fuse_rows
 from .failures import is_call, is_steady, last_call
 from .result_aliasing import alias_results
 from .inner_loops import loop_from, plain, rows_from, sum_from
@@ -92,7 +93,8 @@ cdef class Lowered:
         """Fuse loops in one of the two ways; returns the pieces of memory that it needs."""
         for slot, place in zip(self.slots, places):
             slot.place = place
-        self.steps = after_steps("fuse_loops", self.slots, fuse_loops(self.slots, steps, sparing))
+        self.steps = after_steps("fuse_rows", self.slots, fuse_rows(self.slots, steps, sparing))
+        self.steps = after_steps("fuse_loops", self.slots, fuse_loops(self.slots, self.steps, sparing))
         self.steps = after_steps("fuse_siblings", self.slots, fuse_siblings(self.slots, self.steps))
         self.steps = after_steps("assign_blocks", self.slots, assign_blocks(self.slots, self.steps))
         self.lives = Lifetimes(self.slots, self.steps)

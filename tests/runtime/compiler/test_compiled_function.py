@@ -325,7 +325,7 @@ def test_programs_that_once_failed(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*orders.PASSES, "memory_schedules", "fuse_loops", "assign_blocks", "insert_frees", "pieces_of",
-                                  "rows_from", "loop_from", "is_kernel", "sum_from", "alias_results", "fuse_siblings"])  # fmt: skip
+                                  "rows_from", "loop_from", "is_kernel", "sum_from", "alias_results", "fuse_siblings", "fuse_rows"])  # fmt: skip
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
     without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,

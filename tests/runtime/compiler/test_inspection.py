@@ -52,7 +52,7 @@ def test_a_broken_pass_is_an_error_with_its_name(name, fault, monkeypatch):
         compiled()
 
 
-@pytest.mark.parametrize("name", ["fuse_loops", "fuse_siblings", "assign_blocks", "insert_frees"])
+@pytest.mark.parametrize("name", ["fuse_rows", "fuse_loops", "fuse_siblings", "assign_blocks", "insert_frees"])
 def test_broken_steps_are_an_error_with_the_name_of_the_pass(name, monkeypatch):
     monkeypatch.setattr(lowering, name, lambda slots, steps, *_: steps[1:])
     with pytest.raises(BrokenPass, match=name):
@@ -110,7 +110,7 @@ def test_programs_are_printed():
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "GRADSPEC_PASSES": "show"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     passes = [line[6:-1] for line in done.stderr.splitlines() if line.startswith("after ")]
-    assert passes[:2] == ["record", "decompose"] and "fuse_loops" in passes
+    assert passes[:2] == ["record", "decompose"] and "fuse_rows" in passes
     first, second = done.stderr.split("after decompose:")
     assert "relu" in first and "relu" not in second and "maximum" in second and "return %" in first
 
