@@ -11,7 +11,7 @@
     python -m benchmarks accuracy                 errors of elementary functions beside JAX's
     python -m benchmarks elementary               our loops of elementary functions beside NumPy's
     python -m benchmarks capture                  the cost of a recording
-    python -m benchmarks growth                   how time and memory grow with size, to which power
+    python -m benchmarks growth                   time and memory of larger and larger work
     python -m benchmarks native [CASE ...]        machine code, `backend="c"`, beside replays and JAX
     python -m benchmarks native_problems --casadi PYTHON   exported C beside CasADi's, on four problems of control
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes

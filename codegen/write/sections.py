@@ -82,7 +82,8 @@ def _names(op: OpText) -> tuple[list[str], list[str]]:
 
 def returns(op: Bindings) -> list[str]:
     """The lines of the results."""
-    return [f"{o.name} : {'list of Tensor' if o.type.is_list else 'Tensor'}" for o in op.visible]
+    kinds = {True: "tuple of Tensor", False: "list of Tensor"}
+    return [f"{o.name} : {kinds[o.type.is_tuple] if o.type.is_list else 'Tensor'}" for o in op.visible]
 
 
 def words(type_: Type) -> str:

@@ -1283,7 +1283,7 @@ describe({
         examples='>>> gs.narrow([[1.0, 2.0], [3.0, 4.0]], 0, 1, 1)\n' 'tensor([[3., 4.]])'),
     "nonzero": docstring('Indices of the nonzero elements along each axis, in C order.', 'x : array_like',
         'nonzero(x) -> Index[] ys\n' 'not differentiable', examples='>>> gs.nonzero([0.0, 2.0, 3.0])\n' '(tensor([1, 2]),)',
-        returns='ys : list of Tensor'),
+        returns='ys : tuple of Tensor'),
     "put": docstring('A copy of `x` with elements of `source` written or added at the given positions in C order.',
         'x : array_like\n' 'indices : index\n' '    Positions, one for each element of `source`.\n' 'source : array_like\n'
         '    Values to write.\n' 'accumulate : bool, default False\n' '    Whether to add instead of replace.',
@@ -1364,7 +1364,7 @@ describe({
     "unravel_index": docstring('Positions in C order as indices along each axis of an array of the given shape.',
         'indices : index\n' '    Integers; negative integers count from the end.\n' 'shape : int or sequence of int\n'
         '    Length of each axis.', 'unravel_index(Index indices, int[] shape) -> Index[] ys\n' 'not differentiable',
-        examples='>>> gs.unravel_index([5, 1], (2, 3))\n' '(tensor([1, 0]), tensor([2, 1]))', returns='ys : list of Tensor'),
+        examples='>>> gs.unravel_index([5, 1], (2, 3))\n' '(tensor([1, 0]), tensor([2, 1]))', returns='ys : tuple of Tensor'),
     "append": docstring('The elements of `values` after `x` along `axis`; both are flattened when it is None.', 'x : array_like\n'
         'values : array_like\n' '    Array to append.\n' 'axis : int or None, default None\n'
         '    Axis of the parts; the arrays are flattened when it is None.', 'append(x, values, int? axis=None) -> y\n'

@@ -127,12 +127,12 @@ def call_torch(op, arguments, tensors):
     """The reference with our arguments: by position as far as they are arrays, by PyTorch's keyword after."""
     positional, keywords = [], {}
     spelled = ARGUMENTS | (ARGUMENTS_OF_FFT if op.namespace == "fft" else {}) | ({"q": "other"} if op.name == "zeta" else {})
-    for name, type_, default, _ in op.arguments:
+    for name, type_, default, keyword_only in op.arguments:
         value = arguments[name]
         if is_default(value, default) and not torch_wants(op, name):
             continue
         value = tensors[name] if name in tensors else as_torch(value, type_)
-        if default is None and not keywords:
+        if default is None and not keywords and not keyword_only:
             positional.append(value)
         else:
             keywords[spelled.get(name, name)] = value

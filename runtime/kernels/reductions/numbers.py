@@ -15,7 +15,8 @@ def number_as_row(kernel):
     def called(x, *arguments):
         if np.ndim(x):
             return kernel(x, *arguments)
-        found = kernel(*(np.reshape(item, 1) if isinstance(item, (np.ndarray, np.generic)) else item for item in (x, *arguments)))
+        rows = (np.reshape(item, 1) if isinstance(item, (np.ndarray, np.generic)) else item for item in arguments)
+        found = kernel(np.reshape(x, 1), *rows)
         return tuple(map(_number, found)) if isinstance(found, tuple) else _number(found)
 
     return called

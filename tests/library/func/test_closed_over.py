@@ -291,6 +291,7 @@ OTHERS = {
     **dict.fromkeys(["scipy.integrate.dblquad", "scipy.integrate.tplquad"], "nquad of two variables, and of three"),
     "scipy.linalg.leslie": "f is an array",
     **dict.fromkeys(["nn.Transformer", "nn.TransformerDecoderLayer", "nn.TransformerEncoderLayer"], "calls the activation as it is"),
+    "nn.TripletMarginWithDistanceLoss": "calls the distance as it is",
     **dict.fromkeys(["optim.lr_scheduler.CyclicLR", "optim.lr_scheduler.LambdaLR", "optim.lr_scheduler.MultiplicativeLR"], "of numbers of steps"),
     **dict.fromkeys(["profiler.profile", "autograd.profiler.profile"], "takes no function of tensors"),
     "optim.swa_utils.AveragedModel": "averages numbers",
