@@ -79,7 +79,8 @@ def test_a_function_has_every_section_and_its_parameters(module, node):
     described = re.findall(r"^(\w+(?:, \w+)*) : \S", sections.get("Parameters", ""), re.MULTILINE)
     assert [name for names in described for name in names.split(", ")] == [p.arg for p in parameters]
     returned = [line.partition(" : ")[2] for line in sections["Returns"].split("\n")]
-    assert returned == ["list of Tensor" if "list" in ast.unparse(node.returns) else "Tensor"] * len(returned)
+    kinds = {"list[Tensor]": "list of Tensor", "tuple[Tensor, ...]": "tuple of Tensor"}
+    assert returned == [kinds.get(ast.unparse(node.returns), "Tensor")] * len(returned)
     assert (len(returned) > 1) == ("_results." in ast.unparse(node.returns))
 
 
