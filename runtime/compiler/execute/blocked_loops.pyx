@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
 """Blocked loops: run fused loops block by block, with the sums of their results; blocks of whole rows if sums feed loops.
 
-Decides how a group of loops is cut into blocks for the cache and for threads, and a loop over rows for threads.  A sum adds the elements of a block as soon as the
-loops have computed them, in NumPy's order.  Consecutive rows are added one after the other, and one long row by halves, as the sum
-of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
+Decides how a group of loops is cut into blocks for the cache and for threads, and a loop over rows for threads.  A sum adds the
+elements of a block as soon as the loops have computed them, in NumPy's order.  Consecutive rows are added one after the other, and
+one long row by halves, as the sum of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
 
 from libc.stdlib cimport calloc, free, malloc

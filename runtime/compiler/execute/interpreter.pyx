@@ -40,6 +40,7 @@ cdef enum:
 
 ctypedef void (*Native)(char** base) noexcept nogil
 
+
 class GuardFailed(Exception):
     """A guard did not hold: the call needs a different recording."""
 
