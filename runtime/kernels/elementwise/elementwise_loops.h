@@ -21,7 +21,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_pi_times(double x) {
     return (gradspec_twofold){p, gradspec_fused(x, 0x1.921fb54442d18p+1, -p) + x * 0x1.1a62633145c07p-53};
 }
 
-/* sin(pi x) or cos(pi x), exactly 0 at zeros, for numbers below 2**51. */
+/* sin(pi x) or cos(pi x), exactly 0 at zeros, for numbers below 2**50. */
 GRADSPEC_INLINE gradspec_twofold gradspec_wave_of_pi(double x, int cosine) {
     double shifted = 2.0 * x + 0x1.8p52, r = x - 0.5 * (shifted - 0x1.8p52); /* exact */
     gradspec_twofold a = gradspec_pi_times(r), s, c;
@@ -33,7 +33,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_wave_of_pi(double x, int cosine) {
     return (gradspec_twofold){quarter & 2 ? -s.high : s.high, quarter & 2 ? -s.low : s.low};
 }
 
-/* For numbers between 2**-300 and 2**51; the caller handles all others. */
+/* For numbers between 2**-300 and 2**50; the caller handles all others. */
 GRADSPEC_INLINE gradspec_twofold gradspec_twofold_sinc(double x) {
     return gradspec_ratio(gradspec_wave_of_pi(x, 0), gradspec_pi_times(x));
 }

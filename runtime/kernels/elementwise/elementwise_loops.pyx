@@ -5,7 +5,7 @@ rounded once, float64 is within 1 ulp.  The expressions of `elementwise` handle 
 that need NumPy's warnings.  The loops are bound by the multiplications.
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, M_PI, cos, fabs, floor, sin
 
 import numpy as np
 
@@ -56,27 +56,32 @@ cdef void fill_logit(real* x, real* y, npy_intp n) noexcept nogil:
 
 
 cdef void fill_sinc(real* x, real* y, npy_intp n, bint slope) noexcept nogil:
-    """Run the loop, then fix numbers that are 0, tiny, NaN or infinite, or so large that they are integers."""
+    """Run the loop, then fix numbers that are 0, tiny, NaN or infinite, or so large that they are multiples of a quarter."""
     cdef npy_intp i
+    cdef double part, sine, cosine
     if real is float:
         (gradspec_sinc_slope_float if slope else gradspec_sinc_float)(x, y, n)
     else:
         (gradspec_sinc_slope_double if slope else gradspec_sinc_double)(x, y, n)
     for i in range(n):
-        if not (1e-60 < x[i] < 2e15 or -2e15 < x[i] < -1e-60):
+        if not (1e-60 < x[i] < 1e15 or -1e15 < x[i] < -1e-60):
             if x[i] != x[i]:
                 y[i] = x[i]
             elif -1 < x[i] < 1:
                 y[i] = <real> (-3.289868133696453 * x[i]) if slope else 1
-            elif x[i] == INFINITY or x[i] == -INFINITY or not slope:
+            elif x[i] == INFINITY or x[i] == -INFINITY:
                 y[i] = 0
-            else:  # the cosine of an even or odd number of half turns
-                y[i] = <real> ((1 - 2 * odd(<double> x[i])) / <double> x[i])
+            else:
+                part = fabs(<double> x[i]) - floor(fabs(<double> x[i]))
+                sine, cosine = sin(M_PI * part), 0 if part == 0.5 else cos(M_PI * part)
+                sine = (1 - 2 * odd(<double> x[i])) * sine / (M_PI * fabs(<double> x[i]))
+                cosine = (1 - 2 * odd(<double> x[i])) * cosine
+                y[i] = <real> ((cosine - sine) / <double> x[i] if slope else sine)
     fp_clear()
 
 
 cdef inline int odd(double x) noexcept nogil:
-    """Whether an integer from 2e15 on is odd."""
+    """Whether the integer before a number, towards 0, is odd."""
     return 0 if x >= 9007199254740992.0 or x <= -9007199254740992.0 else (<long long> x) & 1
 
 

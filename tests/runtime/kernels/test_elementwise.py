@@ -190,3 +190,14 @@ def test_the_sum_of_exponentials_is_within_two_units_of_the_last_digit():
     far = np.abs(np.array(exact, float)) > 0.5  # nearer to 0 the two parts cancel
     assert ulps.errors(np.asarray(kernels.logaddexp(a, b))[far], [y for y, is_far in zip(exact, far) if is_far]).max() < 2
     assert ulps.errors(np.asarray(kernels.logaddexp(np.zeros_like(b), b)), beside).max() < 1.5
+
+
+def test_sinc_of_numbers_whose_last_digit_is_a_quarter():
+    """From 2**50 on numbers are multiples of a quarter, from 2**52 on integers: there is no half turn to round to."""
+    mpmath = pytest.importorskip("mpmath")
+    x = np.concatenate([np.floor(2.0 ** np.linspace(45, 53, 160)) + np.tile([0, 0.25, 0.5, 0.75], 40), [-(2.0**51) - 0.5, -3801283483538925.5]])
+    with mpmath.workdps(50):
+        values = [mpmath.sinpi(mpmath.mpf(point)) / (mpmath.pi * mpmath.mpf(point)) for point in x]
+        slopes = [(mpmath.cospi(mpmath.mpf(point)) - value) / mpmath.mpf(point) for point, value in zip(x, values)]
+    np.testing.assert_allclose(kernels.sinc(x, 0), np.array(values, float), rtol=1e-15)
+    np.testing.assert_allclose(kernels.sinc(x, 1), np.array(slopes, float), rtol=1e-15)
