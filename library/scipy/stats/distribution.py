@@ -79,8 +79,8 @@ class Distribution:
                  domain: Formula | None = None, stats: Formula | None = None, entropy: Formula | None = None,
                  **formulas: Formula) -> None:  # fmt: skip
         self._names = tuple(shapes.split())
-        names = ", ".join([*self._names, "loc", *["scale"] * self._has_scale])
-        said = f"{names}: by position or by name; loc is 0{' and scale 1' * self._has_scale} by default."
+        names = ", ".join(f"`{name}`" for name in (*self._names, "loc", *["scale"] * self._has_scale))
+        said = f"{names}: by position or by name; `loc` is 0{' and `scale` 1' * self._has_scale} by default."
         self.name, self.__doc__ = name, f"{doc}\n\nParameters\n----------\n*args, **kwds : array_like\n    {said}\n\n{RESULT}"
         self.shapes = ", ".join(self._names) or None
         self.numargs = len(self._names)

@@ -100,8 +100,8 @@ def found(line: Instruction, by_rows: bool) -> InnerLoop | None:
         if type(item) is not Value:
             with np.errstate(all="ignore"):
                 data = np.array(item, DTYPES[kind])
-            if not np.isfinite(data) and np.isfinite(item):
-                return None
+            if not np.isfinite(data) and np.isfinite(item) or data.dtype.kind in "bi" and data != item:
+                return None  # the loop's dtype has no such number
             places.append(data)
             steps.insert(number, (0, 0) if by_rows else 0)
         else:

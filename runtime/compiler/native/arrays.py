@@ -267,7 +267,8 @@ def called(
         raise Unwritten(f"np.{name} of {', '.join(getattr(one, '__name__', str(one)) for one in kinds)} has no C here")
     text, exponent = expression(name, wanted[0]), inputs[-1]
     if name == "power" and isinstance(exponent, (int, float)) and exponent in (-1, 0, 1, 2):
-        text = {-1: "1 / {0}", 0: "1", 1: "{0}", 2: "{0} * {0}"}[exponent]
+        square = str(expression("multiply", wanted[0])).replace("{1}", "{0}")
+        text = {-1: "1 / {0}", 0: "1", 1: "{0}", 2: square}[exponent]
     if text is None:
         raise Unwritten(f"np.{name} of {wanted[0]} has no C here")
     if wanted[0].kind == "i":

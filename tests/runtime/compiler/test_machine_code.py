@@ -445,3 +445,13 @@ def test_a_fork_while_something_is_built():
         os._exit(0 if waited(later) == "ready" else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert waited(compiled) == "ready"
+
+
+@pytest.mark.parametrize("function", [lambda x: x**2 < 0, lambda x: gs.where(x**2 >= 0, 1, 0), lambda x: (x**2 - x**2 * 2) <= 0])
+def test_integers_wrap_around_in_comparisons_too(function):
+    """The square of a signed integer that is too large is undefined in C, and a compiler may believe that it is positive."""
+    for x in (np.array([3037000500, 3, -(2**32)]), np.array([46341, 3, -(2**16)], np.int32)):
+        compiled = gs.compile(function, backend="c", strict=True)
+        expected = function(gs.asarray(x)).numpy()
+        for _ in range(3):
+            np.testing.assert_array_equal(compiled(x).numpy(), expected)

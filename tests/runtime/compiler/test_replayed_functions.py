@@ -1,5 +1,6 @@
 """Compiled functions with hooks, custom Functions, numbers that change, and derivatives of their derivatives."""
 
+import operator
 import warnings
 
 import numpy as np
@@ -362,3 +363,15 @@ def test_methods_with_options():
     for rate in (1.0, 2.0, 3.0):
         model.step(np.ones(2), rate, into=buffer)
         assert buffer.tolist() == [rate, rate]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge])
+def test_numbers_that_the_dtype_lacks_are_compared_as_they_are(compare, dtype):
+    """A loop over booleans took 0.5 and 2 for True."""
+    x = np.array([0, 1, 1, 0]).astype(dtype)
+    for number in (0.5, 2, -1, 1, 0, True, 100, 1e30, np.inf, np.nan):
+        for function in (lambda x, number=number: compare(x, number), lambda x, number=number: compare(number, x)):
+            compiled, expected = gs.compile(function, recheck=False), function(gs.asarray(x)).numpy()
+            for _ in range(3):
+                np.testing.assert_array_equal(compiled(x).numpy(), expected, err_msg=f"{number}")
