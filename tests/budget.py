@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4441,
     "runtime/engine": 2830,
     "runtime/formulas": 1179,
-    "runtime/kernels": 18814,
+    "runtime/kernels": 18821,
     "runtime/methods": 2245,
     "runtime/saved": 1675,
     "runtime/support": 2652,

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec import kernels
 from gradspec.array_api import special as by_standard
 from gradspec.generated.numpy_table import SPECIAL
 from gradspec.generated.op_info import OPS
@@ -169,3 +170,11 @@ def test_bessel_functions_of_any_order_near_0(name, v):
     with mpmath.workdps(60):
         exact = np.array([float(BESSEL[name](v, mpmath.mpf(point))) for point in x])
     np.testing.assert_allclose(getattr(gs.special, name)(v, gs.tensor(x)), exact, rtol=3e-13, atol=1e-307)
+
+
+@each("n", [1, 2, 3, 4, 6, 8])
+def test_derivatives_of_erfcx_where_neither_recurrence_nor_series_is_exact(n):
+    x = np.linspace(-2, 14, 97)
+    with mpmath.workdps(60):
+        exact = [(-2) ** n * 2 / mp.sqrt(mp.pi) * mp.quad(lambda t, p=p: t**n * mp.exp(-t * t - 2 * mp.mpf(p) * t), [0, 1, 3, 8]) for p in x.tolist()]
+    np.testing.assert_allclose(kernels.erfcx(x, n), np.array(exact, float), rtol=1e-13)

@@ -8,6 +8,7 @@ import numpy as np
 from ..elementwise import error_function
 from ..fusion_engine.program import Program
 from ..loops.scipy_fallback import one_by_one, scipy_function
+from .quadrature import rule
 
 __all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "modified_bessel", "rgamma", "special", "zeta"]
 
@@ -55,7 +56,7 @@ def erfcx(x, n):
     dtype = np.result_type(np.result_type(x), np.float16)
     x = np.asarray(x, np.result_type(dtype, np.float64))  # the series has terms outside the range of float32
     if dtype.kind == "f":
-        return _erfcx_derivative(x, n, x > 6.5).astype(dtype)
+        return _erfcx_derivative(x, n, x > (5.5 + min(n, 6) if n <= 8 else 6.5)).astype(dtype)
     # erfcx(x) = 2 exp(x**2) - erfcx(-x): the series is for the right half plane.
     left = x.real < 0
     right = np.where(left, -x, x)
@@ -254,10 +255,16 @@ def _kve(v, x):
 
 
 def _erfcx_derivative(x, n, far):
-    """Derivative `n` of erfcx, by its series if `far`."""
+    """Derivative `n` of erfcx, by its series if `far`; by the integral of positive terms where the recurrence cancels."""
     near = np.where(far, 0, x)
     value = scipy_function("erfcx")(near)
     y = _by_recurrence(near, n, value, 2 * near * value - 2 / math.sqrt(math.pi))  # which cancels far from 0
+    between = ~far & (x.real > 1) if x.dtype.kind == "f" else False
+    if 1 < n <= 8 and np.any(between):
+        nodes, weights = rule(64)
+        weights = 12 / math.sqrt(math.pi) * weights * np.exp(-np.square(6 * nodes)) * (-12 * nodes) ** n
+        y = np.asarray(y)
+        y[between] = np.exp(np.multiply.outer(x[between], -12 * nodes)) @ weights
     return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y)
 
 
