@@ -100,7 +100,7 @@ class Side:
 
     def __init__(self, name, setup):
         pytest.importorskip(name)
-        self.name, self.scope = name, {}
+        self.name, self.scope = name, {"__name__": __name__}
         exec(setup, self.scope)
 
     def array(self, array, requires_grad=False):
