@@ -234,7 +234,16 @@ def _layouts_agree() -> bool:
     return all(np.array_equal(slope, slopes[0]) for slope in slopes)
 
 
+def _products_are_sums() -> bool:
+    """NumPy's matrix products, which its BLAS computes, are the sums of NumPy's own loops."""
+    generator = np.random.default_rng(0)
+    a, b = generator.normal(size=(64, 200)), generator.normal(size=(200, 8))
+    return all(np.allclose(p.astype(t) @ q.astype(t), (p.astype(t)[:, :, None] * q.astype(t)).sum(axis=1), atol=1e-3)
+               for t in (np.float32, np.float64) for p, q in ((a, b), (a.T, a), (a[:, :64], a[:, :64].T)))
+
+
 PROGRAMS: dict[str, Callable[[], bool]] = {
+    "NumPy's own matrix products are right: else its BLAS does not suit this processor": _products_are_sums,
     "a pendulum's slope is that of finite differences": lambda: gs.autograd.gradcheck(
         _pendulum, gs.tensor(1.0, requires_grad=True), raise_exception=False),
     "a Gaussian process's slope is that of finite differences": lambda: gs.autograd.gradcheck(

@@ -49,7 +49,7 @@ class System:
             "HOME": "/root",
             "LC_ALL": "C.UTF-8",
             "PIP_CERT": CERTIFICATES,
-        } | environment
+        } | self.said.get("environment", {}) | environment
         if self.foreign:
             known |= {
                 "PIP_NO_INDEX": "1",
