@@ -34,6 +34,9 @@ from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
 
+#: Environment variables that choose instructions of the libraries.
+SWITCHES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "XLA_FLAGS")
+
 # Measurements with arguments of their own.
 OTHERS: dict[str, Callable[[list[str]], int]] = {
     "accuracy": lambda words: accuracy.main(), "capture": lambda words: capture.main(), "elementary": lambda words: elementary.main(),
@@ -142,7 +145,10 @@ def main() -> int:
         text += f"\n{further}"
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     text += f"\n{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, {named}. "
-    text += f"Medians of {options.rounds} interleaved rounds; ratios to PyTorch's better time of 1 and 2 threads.\n"
+    text += f"Medians of {options.rounds} interleaved rounds; ratios to PyTorch's better time of 1 and 2 threads. "
+    text += "Compiled calls replay; the calls that are recorded anew to check them are not counted.\n"
+    if switches := [f"`{name}={os.environ[name]}`" for name in SWITCHES if name in os.environ]:
+        text += f"With {', '.join(switches)}.\n"
     print(text)
 
     options.output.mkdir(parents=True, exist_ok=True)
