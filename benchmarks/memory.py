@@ -2,6 +2,7 @@
 
     python -m benchmarks memory                   every measurement that a replay can run
     python -m benchmarks memory attention         one of them
+    python -m benchmarks memory --torch           the largest resident memory of training steps, beside PyTorch's
 
 `eager` is tracemalloc's peak during a step, without the memory before the step and the results of the step.  The step starts with
 empty caches, so that small arrays are counted; the Python objects around arrays, and the nodes of the graph, are included.
@@ -9,18 +10,27 @@ empty caches, so that small arrays are counted; the Python objects around arrays
 its planned memory, which is kept from call to call, and the memory that operators allocate while it runs.  `least` is the largest
 sum of the values that are alive at one time in the program's order, a lower bound for every plan.  Results are left out on both
 sides.  The ratio is planned and allocated memory divided by `eager`.
+
+`--torch` trains the models of `benchmarks/modules.py`, with larger batches, in a process for each library.  It prints the megabytes
+that the system counts: before the first step, at the most after ten, and the difference.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import resource
+import subprocess
 import sys
 import tracemalloc
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from . import modules
 from .cases import CASES
+from .environments import HERE, PEERS
 
 LEFT_OUT = ("multiply", "profiled", "backward_node", "deep_chain")  # cases that measure something else, or do not fit into memory
 
@@ -76,9 +86,47 @@ def programs_of(compiled: Any) -> list[Any]:
     return [lowered for program in programs for lowered in (program.forward, *(one.lowered for one in program.passes))]
 
 
+#: Models, the shape of a batch, and the number of rows of their logits.
+TRAINED = {
+    "mlp": (modules.mlp, (16384, 64), 16384),
+    "cnn": (modules.cnn, (512, 1, 28, 28), 512),
+    "gpt_block": (modules.gpt_block, (64, 256, 64), 64 * 256),
+    "lstm": (modules.lstm, (256, 128, 16), 256),
+}
+
+
+def resident(library: str, name: str) -> tuple[int, int]:
+    """Kilobytes of this process before the first training step, and the most after ten."""
+    model, shape, rows = TRAINED[name]
+    step = modules.training(importlib.import_module(library), model, *modules.inputs(shape, 10, rows))
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    before = pages * os.sysconf("SC_PAGE_SIZE") // 1024
+    for _ in range(10):
+        step()
+    return before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def beside_torch() -> int:
+    print("| model, batch | library | before, MB | at most, MB | of the steps, MB | ratio |\n|:--|:--|--:|--:|--:|--:|")
+    peers = {peer.library: peer for peer in PEERS if peer.name in ("gradspec", "torch-2")}
+    for name, (_, shape, _) in TRAINED.items():
+        found = {}
+        for library in ("torch", "gradspec"):
+            code = f"from benchmarks.memory import resident; print(*resident({library!r}, {name!r}))"
+            ran = subprocess.run([peers[library].interpreter, "-c", code], cwd=HERE.parent, capture_output=True, text=True, check=True)
+            found[library] = [int(word) / 1024 for word in ran.stdout.split()]
+        steps = {library: most - before for library, (before, most) in found.items()}
+        for library, (before, most) in found.items():
+            ratio = f"{steps['gradspec'] / steps['torch']:.2f}" if library == "gradspec" else ""
+            print(f"| {name}, {' x '.join(map(str, shape))} | {library} | {before:.0f} | {most:.0f} | {steps[library]:.0f} | {ratio} |", flush=True)
+    return 0
+
+
 def main(names: list[str]) -> int:
     import gradspec as gs
 
+    if names == ["--torch"]:
+        return beside_torch()
     if unknown := set(names) - set(CASES):
         print(f"no measurement named {', '.join(sorted(unknown))}", file=sys.stderr)
         return 1
@@ -86,7 +134,7 @@ def main(names: list[str]) -> int:
     for name in names or [case for case in CASES if case not in LEFT_OUT]:
         case = importlib.import_module(f"benchmarks.cases.{name}")
         arrays, eager = (peak_of(case.with_gradspec(*case.inputs()), cold) for cold in (False, True))
-        compiled = gs.compile(case.with_gradspec(*case.inputs()))
+        compiled = gs.compile(case.with_gradspec(*case.inputs()), recheck=False)  # which would record within the measured call
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             allocated = peak_of(compiled)
