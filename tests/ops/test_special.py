@@ -113,6 +113,13 @@ def test_digamma_beside_its_poles(pole):
     np.testing.assert_array_equal(edges.numpy(), [np.nan, np.nan, -np.inf, np.inf, np.nan, np.inf, np.nan])
 
 
+def test_digamma_around_its_root_below_0():
+    x = np.concatenate([np.random.default_rng(0).uniform(-1, -0.2, 300), [-0.5040830082644554, -0.504083, -0.65408, -0.35408, -0.804083]])
+    with mp.workdps(30):
+        exact = [float(mp.digamma(mp.mpf(float(v)))) for v in x]
+    np.testing.assert_allclose(gs.digamma(x), exact, 1e-15, 0)
+
+
 @pytest.mark.parametrize("name, exact, ends", [
     ("rgamma", mp.rgamma, {np.float64: (165, 181), np.float32: (33, 44)}),
     ("i0", lambda x: mp.besseli(0, x), {np.float64: (700, 720), np.float32: (85, 95)}),

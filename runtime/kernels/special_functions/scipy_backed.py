@@ -31,19 +31,38 @@ def bessel(name, v, x):
     return y
 
 
+#: The root of digamma between -1 and 0, rounded, and digamma there (mpmath).
+_ROOT, _AT_ROOT = -0.5040830082644554, 7.289763902976895e-17
+
+
+@functools.cache
+def _digamma_series():
+    """Coefficients of digamma's Taylor series at its root, the last one first; up to 0.15 what follows is below a rounding error."""
+    orders = np.arange(1, 33)
+    zetas = scipy_function("zeta")(orders + 1.0, _ROOT + 1) + _ROOT ** -(orders + 1.0)
+    return [*((-1.0) ** (orders + 1) * zetas)[::-1], _AT_ROOT]
+
+
 def digamma(x):
     """Derivative of the logarithm of the gamma function. Needs SciPy."""
-    y = scipy_function("digamma")(x)
-    left = np.less(x, -0.25)
-    if left.any():
-        with np.errstate(invalid="ignore"):
-            left = left & (np.abs(np.mod(x, 1) - 0.5) > 0.1) & np.not_equal(x, np.rint(x))
+    x, function = np.asarray(x), scipy_function("digamma")
+    left = np.less(x, -0.2)
     if not left.any():
-        return y
-    near = np.asarray(x, np.float64)[left]  # by reflection, from the distance to the pole, which is exact
-    at = np.pi * (near - np.rint(near))
-    y = np.array(y)
-    y[left] = scipy_function("digamma")(1 - near) - np.pi / np.tan(at)
+        return function(x)
+    near = np.asarray(x, np.float64)[left]
+    with np.errstate(invalid="ignore"):
+        at = near - np.rint(near)  # the distance to the pole, which is exact
+        off = near - _ROOT
+        # SciPy's function takes a hundred times as long within 0.3 of the root.
+        reflects = (np.abs(np.abs(at) - 0.5) > 0.1) & (at != 0) & (near < -0.25) & (np.abs(off) > 0.3)
+    rooted, shifted = np.abs(off) < 0.15, (np.abs(off) >= 0.15) & (np.abs(off) <= 0.3)
+    safe = np.where(rooted | shifted | reflects, 1, near)
+    found = function(safe)
+    found[rooted] = np.polyval(_digamma_series(), off[rooted])
+    found[shifted] = function(near[shifted] + 1) - 1 / near[shifted]
+    found[reflects] = function(1 - near[reflects]) - np.pi / np.tan(np.pi * at[reflects])
+    y = np.array(function(np.where(left, x.dtype.type(1), x)))
+    y[left] = found
     return y[()]
 
 
