@@ -14,6 +14,7 @@ from ..autograd.flat_derivatives import filled, gradients, has_history, recordin
 from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import grad as batched_grad
+from ..support.compressed_columns import CompressedColumns
 from ..support.dispatch import ops
 from ..support.error_hints import answering
 from ..support.errors import CallValueError, NotBatched
@@ -22,7 +23,7 @@ from ..support.pytree import flatten
 from .call_context import Point, chosen
 from .colouring import acyclic, both_ways, lone, star
 from .products import pushed
-from .sparsity_patterns import PatternError, is_number, pattern_of, refuse_closed, taken_apart
+from .sparsity_patterns import PatternError, is_number, pattern_of, refuse_closed, refuse_differentiated, taken_apart
 from .sparsity_probing import scipy_sparse
 from .substitution import Substitution
 
@@ -82,6 +83,36 @@ class SparsePlan:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.matrix(args, kwargs, True)
+
+    def compressed(self, *args: Any, **kwargs: Any) -> CompressedColumns:
+        """The matrix in compressed columns, whose elements are a Tensor: for `gs.compile`, and for C (docs/native.md).
+
+        It is not compared with a product: it is correct as long as the pattern holds.
+
+        Raises
+        ------
+        ValueError
+            The elements are computed from each other: `substitution=True`.
+        """
+        if self.substitution:
+            raise CallValueError("compressed: SciPy solves for the elements of this plan; make it without substitution")
+        from scipy.sparse import csr_array
+
+        for leaf in flatten((args, kwargs))[0]:
+            refuse_differentiated("compressed", leaf)
+        point = Point("compressed", self.func, args, kwargs, self.argnums)
+        ways = [(self.columns, True, self._by_column, self._from_columns), (self.rows, False, ~self._by_column, self._from_rows)]
+        found, place, length = [], np.zeros(self.pattern.nnz, int), 0
+        for groups, forward, chosen_here, places in ways:
+            if places.size:
+                found.append(ops.reshape(self._several(point, self._seeds(groups), forward), (-1,)))
+                place[chosen_here] = places + length
+                length += found[-1].size
+        order = np.arange(self.pattern.nnz)
+        matrix = csr_array((order, self.pattern.indices, self.pattern.indptr), self.pattern.shape).tocsc()
+        data = ops.concat(found, 0)[place[matrix.data]] if found else ops.zeros(0, dtype=point.inputs[0].dtype)
+        rows, starts = tuple(matrix.indices.tolist()), tuple(matrix.indptr.tolist())
+        return CompressedColumns(data, rows, starts, self.pattern.shape)
 
     def check(self, *args: Any, **kwargs: Any) -> None:
         """Raise a ValueError if the pattern does not hold, as each call does."""
@@ -146,14 +177,20 @@ class SparsePlan:
 
     def _products(self, point, groups, forward, vector):
         """Products with the sum of the unit vectors of each group, and with `vector` if it is given."""
-        seeds = (groups == np.arange(groups.max(initial=-1) + 1)[:, None]).astype(float)
+        seeds = self._seeds(groups)
         if vector is None:
-            return self._several(point, seeds, forward), None
-        found = self._several(point, np.concatenate([seeds, vector[None]]), forward)
+            return self._several(point, seeds, forward).numpy(), None
+        found = self._several(point, np.concatenate([seeds, vector[None]]), forward).numpy()
         return found[:-1], found[-1]
 
+    def _seeds(self, groups):
+        """The sum of the unit vectors of each group."""
+        return (groups == np.arange(groups.max(initial=-1) + 1)[:, None]).astype(float)
+
     def _several(self, point, seeds, forward):
-        """Products with some vectors, one for each row of the result."""
+        """Products with some vectors, one for each row of the result, as a tensor."""
+        if not len(seeds):
+            return ops.zeros((0, self.pattern.shape[0 if forward else 1]), dtype=point.inputs[0].dtype)
         if self.hessian:
             found = _hvps(point, seeds)
         else:
@@ -347,7 +384,7 @@ def _form_key(form):
 
 
 def jvps(point, seeds):
-    """Products of the Jacobian with the rows of a matrix, by one pass in forward mode: ndarray of shape (rows, outputs)."""
+    """Products of the Jacobian with the rows of a matrix, by one pass in forward mode: a tensor of shape (rows, outputs)."""
     directions = split(seeds, point.inputs)
     try:
         _, found = pushed(point, directions, len(seeds))
@@ -400,6 +437,6 @@ def split(seeds, tensors):
 
 
 def joined(found, count):
-    """Batches as the rows of one matrix."""
-    parts = [value.detach().numpy().reshape(count, -1) for value in found]
-    return np.concatenate(parts, axis=1) if len(parts) != 1 else parts[0]
+    """Batches as the rows of one matrix, a tensor."""
+    parts = [ops.reshape(value.detach(), (count, -1)) for value in found]
+    return ops.concat(parts, 1) if len(parts) != 1 else parts[0]

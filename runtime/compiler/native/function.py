@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ...support.compressed_columns import CompressedColumns
 from ...support.errors import CallTypeError
-from ...support.pytree import flatten, places, rebuild
+from ...support.pytree import flatten, parts, places, rebuild
 from ..execute.executable import costly_loop
 from ..files.python_export import arguments_of, check, check_apart, held_value
 from ..lowering.call_conventions import CAST, generators_in
@@ -68,6 +69,8 @@ class Function:
         Loops of the replay that it calls, by the addresses of the loop and of its data.
     own : dict of Buffer to str
         Buffers that are the memory of a result, with its name.
+    matrices : dict of str to CompressedColumns
+        The results that are the elements of sparse matrices.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Function:
         fixed: tuple | list = (), strided: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.inputs, self.results, self.fixed, self.strided = name, inputs, results, fixed, strided
+        self.matrices: dict[str, Any] = {}
         self.code, self.guards, self.passed, self.own = Code(), [], [], {}
         self.loops: dict[tuple[int, int], int] = {}
         self.anchors: dict[Value, list[tuple[int, int, Buffer]]] = {}  # memory -> bounds, and the buffer that holds it
@@ -289,8 +293,10 @@ def exported(name: str, compiled: Any) -> Function:
         leaves, form = results_of(program.taken, held)
         names = Names(name)
         inputs = [(names.free(value.name), value, path) for value, path in unpacked]
-        results = [(names.free("_".join(["result", *re.findall(r"\w+", path)])), leaf, path)
-                   for leaf, path in zip(leaves, places(form)) if type(leaf) is Value]  # fmt: skip
+        sparse = matrices_of(rebuild(form, leaves))
+        words = [re.findall(r"\w+", path)[: -1 if leaf in sparse else None] for leaf, path in zip(leaves, places(form))]
+        results = [(names.free("_".join(["result", *word])), leaf, path)
+                   for leaf, path, word in zip(leaves, places(form), words) if type(leaf) is Value]  # fmt: skip
         known = {value.memory for value in held}
         for _, value, path in inputs:
             if value.layout.count and not value.layout.c_contiguous:
@@ -303,7 +309,9 @@ def exported(name: str, compiled: Any) -> Function:
         for one in PASSES.values():
             lines = one(lines, {value.memory for value in arguments}, returned)
         check(lines, returned, arguments)
-        return Function(name, lines, inputs, results, held, fixed)
+        made = Function(name, lines, inputs, results, held, fixed)
+        made.matrices = {word: sparse[value] for word, value, _ in results if value in sparse}
+        return made
 
 
 def recording(compiled: Any) -> tuple[Any, dict[Value, Value]]:
@@ -341,6 +349,14 @@ def results_of(taken: Any, held: dict[Value, Value]) -> tuple[list[Any], Any]:
     mapped(taken.results, leaves.append)
     leaves, form = flatten(taken.results if taken.form is None else rebuild(taken.form, leaves))
     return [held.get(leaf, leaf) if type(leaf) is Value else leaf for leaf in leaves], form
+
+
+def matrices_of(tree: Any) -> dict[Any, CompressedColumns]:
+    """The sparse matrices among the results, by their elements."""
+    if type(tree) is CompressedColumns:
+        return {tree.data: tree}
+    found = parts(tree)
+    return {} if found is None else {leaf: one for item in found[2] for leaf, one in matrices_of(item).items()}
 
 
 def typed(name: str, value: Value) -> Buffer:

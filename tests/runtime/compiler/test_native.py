@@ -515,6 +515,47 @@ def test_no_allocation_and_no_state(tmp_path):
     assert not {name for kind, name in found if kind in "BbDdC"}
 
 
+# Sparse matrices.
+
+
+def arrow(u):
+    """Chains, with a row and a column that are dense, and a row without elements."""
+    return gs.concat([u[1:] * u[:-1], u[:1] * gs.sin(u), (u * u).sum(keepdims=True), gs.ones(1)])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
+    """The Hessian is SciPy's, the Jacobian that of differences; the tables of columns and rows are in the module."""
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def rosen(u):
+        return (100 * (u[1:] - u[:-1] ** 2) ** 2 + (1 - u[:-1]) ** 2).sum()
+
+    u = rng().normal(size=12)
+    hessian, jacobian = gs.func.sparse_plan(rosen, u, hessian=True), gs.func.sparse_plan(arrow, u)
+    nothing = gs.func.sparse_plan(lambda u: gs.ones(2), u)
+    assert hessian.products == 3 and jacobian.products < 6
+    compiled = gs.compile(lambda u: {"h": hessian.compressed(u), "j": [jacobian.compressed(u), nothing.compressed(u)], "v": rosen(u)})
+    compiled(u)
+    gs.export_c(tmp_path / "model", {"f": compiled})
+    module = Module(tmp_path, "model", ["f"], compiler)
+    assert [row[0] for row in module.table("f_results")] == ["result_h", "result_j_0", "result_j_1", "result_v"]
+    for seed in range(1, 4):
+        u, step = rng(seed).normal(size=12), 1e-6
+        h, j, zeros, value = module.matrices("f", module("f", u))
+        np.testing.assert_allclose(h, optimize.rosen_hess(u), rtol=1e-13)
+        differences = [(arrow(u + step * e).numpy() - arrow(u - step * e).numpy()) / (2 * step) for e in np.eye(12)]
+        np.testing.assert_allclose(j, np.stack(differences, 1), atol=1e-8)
+        assert zeros.shape == (2, 12) and not zeros.any() and value == pytest.approx(optimize.rosen(u))
+        found = compiled(u)
+        for a, b in ((found["h"], h), (found["j"][0], j), (found["j"][1], zeros)):
+            np.testing.assert_allclose(a.to_scipy().toarray(), b, rtol=1e-14, atol=1e-15)
+    with pytest.raises(ValueError, match="substitution"):
+        gs.func.sparse_plan(rosen, u, hessian=True, substitution=True).compressed(u)
+    with pytest.raises(TypeError, match="being differentiated"):
+        hessian.compressed(gs.tensor(u, requires_grad=True))
+
+
 # What is refused.
 
 
