@@ -195,7 +195,7 @@ def compute(
         return scattered(target, compute(code, text, dtype, operands, fresh(code, shape, dtype), inputs))
     found = [operand(one, kind, shape) for one, kind in zip(operands, inputs or [dtype] * len(operands))]
     words = [cast.format(f"{{{i}}}") for i, (_, cast) in enumerate(found)]
-    code.statement(shape, text.format(*words), dtype, [one for one, _ in found], place)
+    code.statement(shape, text.format(*words), dtype, [one for one, _ in found], inputs or [dtype] * len(operands), place)
     return target
 
 
@@ -225,7 +225,12 @@ def gathered(x: Array) -> Array:
         return y
     places = positions_of(x.code, x.index)
     line = f"for (long i0 = 0; i0 < {x.size}; i0++) {y.buffer.name}[i0] = {x.buffer.name}[{places.name}[i0]];"
-    x.code.block([line], [x.buffer, places], [y.buffer])
+
+    def scalars(s: Any) -> None:
+        for k, at in enumerate(x.index.ravel().tolist()):
+            s.store(y.buffer, k, s.load(x.buffer, at))
+
+    x.code.block([line], [x.buffer, places], [y.buffer], scalars)
     return y
 
 
@@ -235,7 +240,13 @@ def scattered(target: Array, x: Array, sign: str = "=") -> Array:
         return target
     places = positions_of(x.code, target.index)
     line = f"for (long i0 = 0; i0 < {x.size}; i0++) {target.buffer.name}[{places.name}[i0]] {sign} {x.buffer.name}[i0];"
-    x.code.block([line], [x.buffer, places, target.buffer], [target.buffer])
+
+    def scalars(s: Any) -> None:
+        for k, at in enumerate(target.index.ravel().tolist()):
+            one = s.load(x.buffer, k)
+            s.store(target.buffer, at, one if sign == "=" else s.emit("{0} + {1}", x.dtype, [s.load(target.buffer, at), one]))
+
+    x.code.block([line], [x.buffer, places, target.buffer], [target.buffer], scalars)
     return target
 
 

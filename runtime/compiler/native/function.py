@@ -34,6 +34,7 @@ from .arrays import Array, fresh, lift, store
 from .functions import NumPy
 from .loops import Block, Buffer, Code, Unwritten
 from .names import Names
+from .scalars import written_out
 from .spelling import TYPES
 
 FEW = 64  # numbers of a constant that a text for this machine contains
@@ -58,6 +59,8 @@ class Function:
         The other arguments, as path and text.
     strided : bool
         Whether arrays have the strides of the recording, and not C order.
+    directions : set of Value
+        The captured arrays that are unit vectors of a sparse matrix.
 
     Attributes
     ----------
@@ -75,7 +78,7 @@ class Function:
 
     def __init__(
         self, name: str, lines: list[Instruction], inputs: list[Any], results: list[Any], held: dict[Value, Value] | None = None,
-        fixed: tuple | list = (), strided: bool = False,
+        fixed: tuple | list = (), strided: bool = False, directions: set[Value] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.inputs, self.results, self.fixed, self.strided = name, inputs, results, fixed, strided
         self.matrices: dict[str, Any] = {}
@@ -87,7 +90,7 @@ class Function:
         self.code.failure = Buffer("failed", np.dtype(np.int32), 1, "result") if strided else None
         with naming():
             self.measure([*arguments, *values_in([[line.read, line.made] for line in lines]), *returned])
-            self.enter({line.target.memory: line for line in lines if line.target is not None}, held or {})
+            self.enter({line.target.memory: line for line in lines if line.target is not None}, held or {}, directions or set())
             for line in lines:
                 self.code.note = "" if strided else comment(line)
                 try:
@@ -99,7 +102,7 @@ class Function:
         self.give_back()
         if strided:
             self.compare_failure()
-        self.sizes = self.code.settle()
+        self.sizes = self.code.settle(lambda parts: parts if strided else written_out(parts, self.code.name))
         if strided:
             self.compare_with_replay()
             self.pass_constants()
@@ -116,7 +119,7 @@ class Function:
             first, last = self.spans.get(value.memory, (low, high))
             self.spans[value.memory] = min(first, low), max(last, high)
 
-    def enter(self, written: dict[Value, Instruction], held: dict[Value, Value]) -> None:
+    def enter(self, written: dict[Value, Instruction], held: dict[Value, Value], directions: set[Value]) -> None:
         """Give the arguments, the captured arrays and the constants their memory."""
         for word, value, _ in self.inputs:
             self.anchor(value, typed(word, value), bounds(value))
@@ -124,18 +127,18 @@ class Function:
             for memory in {value.memory, constant} & written.keys():
                 line = described(written[memory])
                 raise CallTypeError(f"c: {line} writes to a captured array; C has no state: pass the array as an argument")
-            self.hold(value, constant.data, bounds(value))
-            self.hold(constant, constant.data, bounds(constant))
+            for one in (value, constant):
+                self.hold(one, constant.data, bounds(one), directions=value in directions)
         for memory in dict.fromkeys(value.memory for value in self.values):
             if memory.data is not None and memory not in self.anchors:
                 self.hold(memory, memory.data, self.spans[memory], memory in written)
 
-    def hold(self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False) -> None:
+    def hold(self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False, directions: bool = False) -> None:
         """Let a constant hold the memory of a value, or a copy if the function writes to it."""
         numbers = np.zeros((span[1] - span[0]) // data.dtype.itemsize, data.dtype)
         if data.size:
             numbers[positions(value, span[0])] = data
-        table = self.code.constant(numbers) if data.dtype in TYPES else typed("", value)
+        table = self.code.constant(numbers, directions) if data.dtype in TYPES else typed("", value)
         if written:
             table = Array(self.code, table, np.arange(numbers.size)).copy().buffer
         self.anchor(value, table, span)
@@ -309,7 +312,7 @@ def exported(name: str, compiled: Any) -> Function:
         for one in PASSES.values():
             lines = one(lines, {value.memory for value in arguments}, returned)
         check(lines, returned, arguments)
-        made = Function(name, lines, inputs, results, held, fixed)
+        made = Function(name, lines, inputs, results, held, fixed, False, directions_of(program, sparse))
         made.matrices = {word: sparse[value] for word, value, _ in results if value in sparse}
         return made
 
@@ -341,6 +344,13 @@ def held_arrays(program: Any) -> dict[Value, Value]:
     """The captured arrays, as constants."""
     captured = program.taken.inputs[len(program.again.arrays) :]
     return {value: held_value(item) for value, (_, item) in zip(captured, program.state.captured_state.tensors)}
+
+
+def directions_of(program: Any, sparse: dict[Any, CompressedColumns]) -> set[Value]:
+    """The captured arrays that are the directions of sparse results."""
+    known = {id(tensor) for one in sparse.values() for tensor in one.directions.tensors}
+    captured = program.taken.inputs[len(program.again.arrays) :]
+    return {value for value, (_, item) in zip(captured, program.state.captured_state.tensors) if id(item) in known}
 
 
 def results_of(taken: Any, held: dict[Value, Value]) -> tuple[list[Any], Any]:

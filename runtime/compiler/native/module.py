@@ -148,7 +148,7 @@ def bodies(one: Function) -> list[list[str]]:
     """The statements of a function, in pieces that compilers take quickly; each begins with the buffers that it uses."""
     pieces: list[tuple[set[str], list[str], list[str]]] = []
     for part, notes in one.code.parts_with_notes():
-        if not pieces or len(pieces[-1][2]) > PIECE:
+        if not pieces or len(pieces[-1][2]) > PIECE and not part.joined:
             pieces.append((set(), [], []))
         known, head, lines = pieces[-1]
         for buffer in part.buffers():

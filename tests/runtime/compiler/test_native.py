@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.native import scalars
 from tests.runtime.replayed_programs import MODES, function_of
 from tests.ulps import errors
 
@@ -104,7 +105,9 @@ def test_gradient_of_least_squares(tmp_path):
             np.testing.assert_allclose(a, b, rtol=1e-13)
 
 
-def test_a_large_program_is_written_in_pieces(tmp_path):
+def test_a_large_program_is_written_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(scalars, "LONGEST", 0)
+
     def path(state, torque):
         for _ in range(20):
             state = pendulum(state, torque)
@@ -179,6 +182,36 @@ def test_sums_have_the_bits_of_a_replay(tmp_path, dtype):
     native, replayed = exported(tmp_path, function, *[np.ones_like(x) for x in arrays])
     for a, b in zip(native(*arrays), leaves(replayed(*arrays)), strict=True):
         assert same(a, b)
+
+
+def of_numbers(x, i):
+    """Sums of several lengths, products, choices, copies and writes, around a factorisation."""
+    a = gs.asarray(np.array([[1.0, -1.0, 0.0], [-0.0, 0.5, 2.0]]))
+    y = gs.concat([x * 1.0 - 0.0, -(-x) + -0.0, 0.0 - x, 0.0 + x * x, x / -1.0, x + -x.flip(0)])
+    y[1:4] += x[:3] + 0.0
+    y[i] *= gs.where(x[0] > 0.5, y[:1], -y[1:2])
+    z = gs.stack([y[:9], y[-9:]]).reshape(2, 3, 3)
+    spd = gs.eye(3) * 2 + a[1:].T @ a[1:]
+    return [y, y.sum(), y[:7].sum(), y[:8].sum(), y.cumsum(0), z.sum((0, 2)), z.max(1), z.min(), a @ z, z @ y[:3], z.mT @ z[::-1],
+            gs.concat([y] * 4).sum(), gs.linalg.solve(spd, y[:3]) + y[3:6], y.astype(np.float32).sum(), (x > 0).any(), gs.argmax(x)]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_variable_for_each_number_has_the_bits_of_loops(tmp_path, monkeypatch, dtype):
+    with np.errstate(over="ignore"):
+        points = [np.array(HARD[k : k + 6]).astype(dtype) for k in range(len(HARD) - 6)] + [*rng().normal(size=(9, 6)).astype(dtype)]
+    found, i = [], np.array([7, 2, 7])
+    for most in (0, 10**6):
+        for name in ("LONGEST", "TIMES"):
+            monkeypatch.setattr(scalars, name, most)
+        folder = tmp_path / str(most)
+        folder.mkdir()
+        native, _ = exported(folder, lambda x: of_numbers(x, i), np.ones(6, dtype))
+        assert ((folder / "model.c").read_text().split("void model(")[1].count("for (") > 4) == (most == 0)
+        found.append([native(x) for x in points])
+    for loops, numbers in zip(*found, strict=True):
+        for k, (a, b) in enumerate(zip(loops, numbers, strict=True)):
+            assert same(a, b), k
 
 
 # Arrays.
