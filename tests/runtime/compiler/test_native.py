@@ -15,7 +15,7 @@ from gradspec.compiler.native import scalars
 from tests.runtime.replayed_programs import MODES, function_of
 from tests.ulps import errors
 
-from .c_modules import COMPILERS, STRICT, Module
+from .c_modules import COMPILERS, EACH, STRICT, Module
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 HARD = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e-310, -5e-324, 1e300, -1e300, 2.0**52 + 1, np.inf, -np.inf, np.nan]
@@ -74,7 +74,7 @@ def residual(w, a, b):
     return (r * r).sum() + gs.sigmoid(w).sum()
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", EACH)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gradients_of_a_network(tmp_path, compiler, dtype):
     native, replayed = exported(tmp_path, gs.grad(network), *network_inputs(0, dtype), compiler=compiler)
@@ -505,7 +505,7 @@ def page(tmp_path_factory):
     """The example of docs/native.md: what its Python leaves, and its main.c, in the folder that it writes to."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     text, space = (ROOT / "docs/native.md").read_text(), {}
-    python, (declared, main) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
+    python, (declared, main, *_) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
     exec("\n".join(python), space)
     folder = Path(space["folder"])
     (folder / "main.c").write_text(main)
@@ -521,10 +521,11 @@ def test_the_header_that_the_page_shows(page):
     assert len(shown) == 2 and all(line in header for line in shown)
 
 
-def test_a_closed_loop_under_sanitizers(page):
+@pytest.mark.parametrize("compiler", EACH)
+def test_a_closed_loop_under_sanitizers(page, compiler):
     space, folder, _ = page
     flags = [*STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = [COMPILERS[0], *flags, "-o", "controller", "main.c", "pendulum.c", "-lm"]
+    command = [compiler, *flags, "-o", "controller", "main.c", "pendulum.c", "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if "cannot find" in done.stderr:
         pytest.skip("the compiler has no sanitizers")
@@ -556,7 +557,7 @@ def arrow(u):
     return gs.concat([u[1:] * u[:-1], u[:1] * gs.sin(u), (u * u).sum(keepdims=True), gs.ones(1)])
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", EACH)
 def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
     """The Hessian is SciPy's, the Jacobian that of differences; the tables of columns and rows are in the module."""
     optimize = pytest.importorskip("scipy.optimize")
