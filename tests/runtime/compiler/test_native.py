@@ -148,6 +148,25 @@ def test_arithmetic_has_the_bits_of_a_replay_at_hard_points(tmp_path, dtype):
         assert same(x, y), number
 
 
+@pytest.mark.parametrize("compiler", EACH)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_integers_have_numpys_quotients_rests_and_shifts(tmp_path, dtype, compiler):
+    """A division by 0 is 0, as is its rest; the least integer divided by -1 is itself."""
+
+    def function(a, b):
+        return [a // b, a % b, gs.fmod(a, b), abs(a), gs.square(a), a & b, a | b, a ^ b, ~a, a << b, a >> b, a // 3, a % -3, a // -1, a % 0,
+                a // 0, 5 // b, 5 % b, a << 2, a >> 3]  # fmt: skip
+
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    points = np.array([0, 1, -1, 2, -2, 3, -3, 7, -7, 31, 32, 63, 64, low, low + 1, high], dtype)
+    a, b = (np.array(x) for x in np.meshgrid(points, points))
+    with np.errstate(all="ignore"):
+        native, _ = exported(tmp_path, function, a, b, compiler=compiler)
+        wanted = [np.asarray(y) for y in function(a, b)]
+    for number, (x, y) in enumerate(zip(native(a, b), wanted, strict=True)):
+        assert same(x, y), number
+
+
 ELEMENTARY = ("exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt rsqrt sigmoid softplus erf "
               "silu").split()  # fmt: skip
 
@@ -501,16 +520,14 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page():
     """The example of docs/native.md: what its Python leaves, and its main.c, in the folder that it writes to."""
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     text, space = (ROOT / "docs/native.md").read_text(), {}
     python, (declared, main, *_) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
     exec("\n".join(python), space)
     folder = Path(space["folder"])
     (folder / "main.c").write_text(main)
     yield space, folder, declared
-    del os.environ["XDG_CACHE_HOME"]
     shutil.rmtree(folder)
 
 
