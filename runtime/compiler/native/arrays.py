@@ -91,11 +91,15 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
         return self.moved(np.transpose, axes[0] if len(axes) == 1 else axes or None)
 
     def __getitem__(self, key: Any) -> Array:
+        found = FUNCTIONS["getitem"](self, key)
+        if found is not None:
+            return found
         key = tuple(map(known, key)) if isinstance(key, tuple) else known(key)
         return Array(self.code, self.buffer, np.asarray(self.index[key]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        store(self[key], value)
+        if not FUNCTIONS["setitem"](self, key, value):
+            store(self[key], value)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -111,7 +115,7 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
     def unwritten(self, *args: Any, **keywords: Any) -> Any:
         raise Unwritten("Python reads numbers that are computed")
 
-    __float__ = __int__ = __index__ = __complex__ = __array__ = item = tolist = unwritten
+    __float__ = __int__ = __index__ = __complex__ = __array__ = item = tolist = sort = unwritten
 
     def __getattr__(self, name: str) -> Any:
         if name not in FUNCTIONS:

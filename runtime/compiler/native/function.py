@@ -29,7 +29,7 @@ from ..tracing.instructions import GUARD, Instruction, layouts_of, renamed
 from ..tracing.literals import literal
 from ..tracing.numpy_program import Writer, naming
 from ..tracing.values import Value, mapped, values_in
-from . import matrices, reductions  # noqa: F401 - which register NumPy's functions
+from . import computed_positions, matrices, reductions  # noqa: F401 - which register NumPy's functions
 from .arrays import Array, fresh, lift, store
 from .functions import NumPy
 from .loops import Block, Buffer, Code, Unwritten
@@ -335,7 +335,7 @@ def recording(compiled: Any) -> tuple[Any, dict[Value, Value]]:
                 raise Unfit(f"c: a captured array that decides at {place(line)} has changed; call the function again")
         elif line.name == GUARD:
             raise CallTypeError(
-                f"c: the call at {place(line)}: Python reads numbers, for a branch or an index; use gs.where in their place"
+                f"c: the call at {place(line)}: Python reads numbers, for a branch or an index; write gs.where, or gs.take(x, i) for x[i]"
             )
     return program, held
 

@@ -12,7 +12,7 @@ from .loops import Code, Unwritten
 
 MOVERS = """
     reshape ravel transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis expand_dims squeeze broadcast_to flip flipud
-    fliplr roll rot90 diagonal repeat tile take take_along_axis
+    fliplr roll rot90 diagonal repeat tile
 """.split()
 
 TAPS = 64  # elements of the shorter array of a convolution

@@ -292,6 +292,19 @@ def test_a_singular_matrix_raises_before_anything_is_written(quiet):
     assert compiled.native == "ready"
 
 
+def test_a_position_outside_of_an_array_raises_before_anything_is_written():
+    def function(x, table, i):
+        x += 1
+        return gs.take(table, i) * x
+
+    compiled, x, table = in_c(function), np.zeros(2), np.arange(4.0)
+    assert compiled(x, table, np.array([3, -4])).numpy().tolist() == [3.0, 0.0]
+    assert compiled(x, table, np.array([2, -1])).numpy().tolist() == [4.0, 6.0] and compiled.native == "ready"
+    for wrong in ([0, 4], [-5, 0]):
+        with pytest.raises(IndexError):
+            compiled(x, table, np.array(wrong))
+
+
 def test_threads_have_memory_of_their_own():
     compiled = in_c(lambda x: gs.tanh(x * 2).cumsum(0) + x)
     inputs = [rng(n).normal(size=50) for n in range(40)]

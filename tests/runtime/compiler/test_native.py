@@ -406,6 +406,34 @@ def test_programs_at_the_edges_of_numpy(tmp_path, function, x):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
+@pytest.mark.parametrize("compiler", EACH)
+def test_elements_that_computed_integers_choose(tmp_path, compiler):
+    """Tables of one and two axes, with negative positions, gradients and writes; an element that is missing is NaN."""
+    places, values = np.array([0.0, 0.5, 1.0, 3.0, 4.5]), rng().normal(size=5)
+
+    def function(x, table, i, j):
+        y = gs.interp(x, places, values)
+        back = gs.grad(lambda table: (gs.take(table, j, 1) ** 2).sum() + (gs.take(table, i, 0) ** 3).sum())(table)
+        return [y, gs.grad(lambda x: gs.interp(x, places, values).sum())(x), gs.take(table, i, 0), gs.take(table, j, 1), back,
+                gs.take(table, gs.stack([i, j])), gs.take_along_axis(table, j[:, None], 1), gs.searchsorted(places, x),
+                gs.searchsorted(places, x, side="right")]  # fmt: skip
+
+    x, table, i, j = rng(1).normal(size=3) * 3, rng(2).normal(size=(3, 4)), np.array([0, -1, 1]), np.array([-4, 3, 0])
+    native, _ = exported(tmp_path, function, x, table, i, j, compiler=compiler)
+    for seed in range(4):
+        r = rng(seed)
+        x, i, j = r.normal(size=3) * 3, r.integers(-3, 3, 3), r.integers(-4, 4, 3)
+        x[0] = [0.5, np.nan, -np.inf, 4.5][seed]
+        found = native(x, table, i, j)
+        for a, b in zip(found, leaves(function(gs.asarray(x), table, gs.asarray(i), gs.asarray(j))), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-14)
+        np.testing.assert_allclose(found[0], np.interp(x, places, values), rtol=1e-14)
+        assert np.array_equal(found[2], table[i]) and np.array_equal(found[3], table[:, j])
+    found = native(x, table, np.array([0, 3, -4]), np.array([1, 1, 2**40]))
+    assert np.array_equal(np.isnan(found[2]).all(1), [False, True, True]) and np.array_equal(found[2][0], table[0])
+    assert np.array_equal(np.isnan(found[3]).all(0), [False, False, True])
+
+
 # Robots.
 
 
