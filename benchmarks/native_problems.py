@@ -1,10 +1,10 @@
-"""Compare exported C with CasADi's on four problems of control: size, time to generate, time of a call, accuracy.
+"""Compare exported C with CasADi's on five problems: size, time to generate, time of a call, accuracy.
 
     python -m benchmarks native_problems --casadi PYTHON
 
 PYTHON is an interpreter with CasADi; this module runs in it, too, as `native_problems.py FOLDER`, and writes the functions there.
 Both modules are compiled by the same compiler with the same flags, and called by one program.  The problems are written with the
-functions that NumPy, gradspec and CasADi share.
+functions that NumPy, gradspec and CasADi share.  Hessians are the elements of compressed columns in both libraries.
 """
 
 from __future__ import annotations
@@ -82,16 +82,24 @@ def pendulum(f: Any, u: Any) -> Any:
 
 
 def rosenbrock(f: Any, u: Any) -> Any:
-    """Rosenbrock's function of 12 unknowns, with a penalty for a circle."""
-    total, radius = 0.0, 0.0
+    """Rosenbrock's function of 12 unknowns, whose Hessian has 34 elements."""
+    total = 0.0
     for k in range(11):
         total = total + 100 * (u[k + 1] - u[k] * u[k]) * (u[k + 1] - u[k] * u[k]) + (1 - u[k]) * (1 - u[k])
+    return total
+
+
+def circle(f: Any, u: Any) -> Any:
+    """Rosenbrock's function with a penalty for a circle, whose Hessian has all 144 elements."""
+    radius = 0.0
     for k in range(12):
         radius = radius + u[k] * u[k]
-    return total + f.exp(0.1 * (radius - 4))
+    return rosenbrock(f, u) + f.exp(0.1 * (radius - 4))
 
 
-PROBLEMS = {"van_der_pol": (van_der_pol, 20), "rocket": (rocket, 30), "pendulum": (pendulum, 25), "rosenbrock": (rosenbrock, 12)}
+PROBLEMS = {"van_der_pol": (van_der_pol, 20), "rocket": (rocket, 30), "pendulum": (pendulum, 25), "rosenbrock": (rosenbrock, 12),
+            "circle": (circle, 12)}  # fmt: skip
+ELEMENTS = {"rosenbrock": 34, "circle": 144}  # of the Hessian
 
 
 def point(size: int) -> np.ndarray:
@@ -99,7 +107,7 @@ def point(size: int) -> np.ndarray:
 
 
 def with_casadi(folder: Path) -> None:
-    """Write the value and gradient of each problem, and the Hessian of the last, by CasADi."""
+    """Write the value and gradient of each problem, and some Hessians, by CasADi."""
     import casadi
 
     seconds = {}
@@ -107,9 +115,9 @@ def with_casadi(folder: Path) -> None:
         begun = time.perf_counter()
         u = casadi.SX.sym("u", size)
         value = problem(casadi, [u[k] for k in range(size)])
-        results = [value, casadi.gradient(value, u)] + ([casadi.hessian(value, u)[0]] if name == "rosenbrock" else [])
+        results = [value, casadi.gradient(value, u)] + ([casadi.hessian(value, u)[0]] if name in ELEMENTS else [])
         made = casadi.CodeGenerator(f"casadi_{name}.c", {"with_header": False})
-        made.add(casadi.Function("f", [u], [casadi.densify(one) for one in results]))
+        made.add(casadi.Function("f", [u], [casadi.densify(one) for one in results[:2]] + results[2:]))
         made.generate(f"{folder}/")
         seconds[name] = time.perf_counter() - begun
     (folder / "casadi.json").write_text(json.dumps(seconds))
@@ -126,10 +134,12 @@ def with_gradspec(folder: Path) -> dict[str, float]:
         def value(u: Any, problem: Any = problem, size: int = size) -> Any:
             return problem(gs, [u[k] for k in range(size)])
 
-        def with_hessian(u: Any, value: Any = value) -> Any:
-            return *gs.value_and_grad(value)(u), gs.hessian(value)(u)
+        plan = gs.func.sparse_plan(value, point(size), hessian=True) if name in ELEMENTS else None
 
-        function = gs.compile(with_hessian if name == "rosenbrock" else gs.value_and_grad(value), recheck=False)
+        def with_hessian(u: Any, value: Any = value, plan: Any = plan) -> Any:
+            return *gs.value_and_grad(value)(u), plan.compressed(u)
+
+        function = gs.compile(gs.value_and_grad(value) if plan is None else with_hessian, recheck=False)
         function(point(size))
         gs.export_c(folder / f"gradspec_{name}", {"f": function})
         seconds[name] = time.perf_counter() - begun
@@ -167,7 +177,7 @@ def main(words: list[str]) -> int:
         for problem, (_, size) in PROBLEMS.items():
             u, found = point(size), {}
             for library in ("gradspec", "casadi"):
-                results = [np.zeros(shape) for shape in [(), (size,), (size, size)][: 3 if problem == "rosenbrock" else 2]]
+                results = [np.zeros(shape) for shape in [(), size, *([ELEMENTS[problem]] if problem in ELEMENTS else [])]]
                 names = ", ".join(f"r[{k}]" for k in range(len(results)))
                 loop = LOOPS[library].format(problem=problem, results=names)
                 module, code, text = built(folder / f"{library}_{problem}.c", loop)

@@ -93,6 +93,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker("quick")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def caches_are_not_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds of `backend="c"`, which may end after their test, go to a temporary folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True, scope="module")
 def nothing_of_earlier_modules_is_collected() -> Iterator[None]:
     """A collection looks at what came since: with all that the other modules keep it takes a second, and tests collect often."""

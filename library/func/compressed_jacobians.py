@@ -14,6 +14,7 @@ from ..autograd.flat_derivatives import filled, gradients, has_history, recordin
 from ..core.conversion import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import grad as batched_grad
+from ..support.compressed_columns import CompressedColumns, Directions
 from ..support.dispatch import ops
 from ..support.error_hints import answering
 from ..support.errors import CallValueError, NotBatched
@@ -22,7 +23,7 @@ from ..support.pytree import flatten
 from .call_context import Point, chosen
 from .colouring import acyclic, both_ways, lone, star
 from .products import pushed
-from .sparsity_patterns import PatternError, is_number, pattern_of, refuse_closed, taken_apart
+from .sparsity_patterns import PatternError, is_number, pattern_of, refuse_closed, refuse_differentiated, taken_apart
 from .sparsity_probing import scipy_sparse
 from .substitution import Substitution
 
@@ -56,12 +57,14 @@ class SparsePlan:
         self.local, self._rounding = local, 0.0
         if substitution:
             self.columns, self.rows = acyclic(pattern), np.full(pattern.shape[0], -1)
+            self._directions = Directions(unit_sums(self.columns), unit_sums(self.rows))
             self._substituted = Substitution(pattern, self.columns)
             return
         if hessian:
             self.columns, self.rows = star(pattern), np.full(pattern.shape[0], -1)
         else:
             self.columns, self.rows = both_ways(pattern)
+        self._directions = Directions(unit_sums(self.columns), unit_sums(self.rows))
         at = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
         by_column = lone(pattern, self.columns)
         group, place, length = self.columns[pattern.indices], at, pattern.shape[0]
@@ -83,6 +86,36 @@ class SparsePlan:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.matrix(args, kwargs, True)
 
+    def compressed(self, *args: Any, **kwargs: Any) -> CompressedColumns:
+        """The matrix in compressed columns, whose elements are a Tensor: for `gs.compile`, and for C (docs/native.md).
+
+        It is not compared with a product: it is correct as long as the pattern holds.
+
+        Raises
+        ------
+        ValueError
+            The elements are computed from each other: `substitution=True`.
+        """
+        if self.substitution:
+            raise CallValueError("compressed: SciPy solves for the elements of this plan; make it without substitution")
+        from scipy.sparse import csr_array
+
+        for leaf in flatten((args, kwargs))[0]:
+            refuse_differentiated("compressed", leaf)
+        point = Point("compressed", self.func, args, kwargs, self.argnums)
+        ways = [(True, self._by_column, self._from_columns), (False, ~self._by_column, self._from_rows)]
+        found, place, length = [], np.zeros(self.pattern.nnz, int), 0
+        for forward, which, places in ways:
+            if places.size:
+                found.append(ops.reshape(self._several(point, self._seeds(forward), forward), (-1,)))
+                place[which] = places + length
+                length += found[-1].size
+        order = np.arange(self.pattern.nnz)
+        matrix = csr_array((order, self.pattern.indices, self.pattern.indptr), self.pattern.shape).tocsc()
+        data = ops.concat(found, 0)[place[matrix.data]] if found else ops.zeros(0, dtype=point.inputs[0].dtype)
+        rows, starts = tuple(matrix.indices.tolist()), tuple(matrix.indptr.tolist())
+        return CompressedColumns(data, rows, starts, self.pattern.shape, self._directions)
+
     def check(self, *args: Any, **kwargs: Any) -> None:
         """Raise a ValueError if the pattern does not hold, as each call does."""
         self.matrix(args, kwargs, True)
@@ -96,14 +129,14 @@ class SparsePlan:
         forward = self.substitution or self._by_column.any() or not self._from_rows.size
         vector, data, product = self._vector(point, forward) if compared else None, None, None
         if forward:
-            products, product = self._products(point, self.columns, True, vector)
+            products, product = self._products(point, True, vector)
             if self.substitution:
                 data = self._substituted(products)
             else:
                 data = np.zeros(self.pattern.nnz, products.dtype)
                 data[self._by_column] = products.reshape(-1)[self._from_columns]
         if not self.substitution and self._from_rows.size:
-            products, other = self._products(point, self.rows, False, None if forward else vector)
+            products, other = self._products(point, False, None if forward else vector)
             if data is None:
                 data, product = np.zeros(self.pattern.nnz, products.dtype), other
             data[~self._by_column] = products.reshape(-1)[self._from_rows]
@@ -144,16 +177,22 @@ class SparsePlan:
         raise PatternError(f"sparse plan: the pattern does not hold at these arguments: {place} has an element outside of "
                            "it. Make a new plan with these arguments, or a plan for all arguments (local=False)")  # fmt: skip
 
-    def _products(self, point, groups, forward, vector):
+    def _products(self, point, forward, vector):
         """Products with the sum of the unit vectors of each group, and with `vector` if it is given."""
-        seeds = (groups == np.arange(groups.max(initial=-1) + 1)[:, None]).astype(float)
+        seeds = self._seeds(forward)
         if vector is None:
-            return self._several(point, seeds, forward), None
-        found = self._several(point, np.concatenate([seeds, vector[None]]), forward)
+            return self._several(point, seeds, forward).numpy(), None
+        found = self._several(point, np.concatenate([seeds.numpy(), vector[None]]), forward).numpy()
         return found[:-1], found[-1]
 
+    def _seeds(self, forward):
+        """The sum of the unit vectors of each group."""
+        return self._directions.tensors[0 if forward else 1]
+
     def _several(self, point, seeds, forward):
-        """Products with some vectors, one for each row of the result."""
+        """Products with some vectors, one for each row of the result, as a tensor."""
+        if not len(seeds):
+            return ops.zeros((0, self.pattern.shape[0 if forward else 1]), dtype=point.inputs[0].dtype)
         if self.hessian:
             found = _hvps(point, seeds)
         else:
@@ -343,11 +382,16 @@ def _form_key(form):
     return keys if keys is None else tuple(keys), tuple(map(_form_key, forms))
 
 
+def unit_sums(groups):
+    """The sum of the unit vectors of each group, as rows."""
+    return asarray((groups == np.arange(groups.max(initial=-1) + 1)[:, None]).astype(float))
+
+
 # Products with each row of `seeds`.
 
 
 def jvps(point, seeds):
-    """Products of the Jacobian with the rows of a matrix, by one pass in forward mode: ndarray of shape (rows, outputs)."""
+    """Products of the Jacobian with the rows of a matrix, by one pass in forward mode: a tensor of shape (rows, outputs)."""
     directions = split(seeds, point.inputs)
     try:
         _, found = pushed(point, directions, len(seeds))
@@ -393,13 +437,14 @@ def pulled(roots, edges, cotangents, variables, retain_graph=False):
 def split(seeds, tensors):
     """The rows of a matrix as batches with the shapes and dtypes of some tensors."""
     parts, start = [], 0
+    seeds = asarray(seeds)
     for x in tensors:
-        parts.append(asarray(seeds[:, start : start + x.size].reshape(len(seeds), *x.shape).astype(x.dtype)))
+        parts.append(asarray(ops.reshape(seeds[:, start : start + x.size], (len(seeds), *x.shape)), dtype=x.dtype))
         start += x.size
     return parts
 
 
 def joined(found, count):
-    """Batches as the rows of one matrix."""
-    parts = [value.detach().numpy().reshape(count, -1) for value in found]
-    return np.concatenate(parts, axis=1) if len(parts) != 1 else parts[0]
+    """Batches as the rows of one matrix, a tensor."""
+    parts = [ops.reshape(value.detach(), (count, -1)) for value in found]
+    return ops.concat(parts, 1) if len(parts) != 1 else parts[0]

@@ -193,17 +193,17 @@ class _Recorded:
         """J^T v."""
         batch = np.reshape(v, (self.height, -1)).T
         found = pulled(self.roots, self.edges, split(batch, self.outputs), self.point.values, True)
-        return joined(found, len(batch)).T
+        return joined(found, len(batch)).numpy().T
 
     def forward(self, v):
         """J v."""
         batch = np.reshape(v, (self.width, -1)).T
         if len(batch) > 1:
-            return jvps(self.point, batch).T
+            return jvps(self.point, batch).numpy().T
         with recording():
             tangents = [part[0] for part in split(batch, self.point.values)]
             found = push_transposed(self.outputs, *self.transposed, tangents, False, True)
-        return joined([value[None] for value in found], 1).T
+        return joined([value[None] for value in found], 1).numpy().T
 
 
 def _operator(shape, dtype, forward, backward):

@@ -160,13 +160,16 @@ def is_number(leaf):
 
 
 def _array(caller, leaf):
-    """The numbers of a leaf; refused if it requires grad or has a tangent, because SciPy's matrices are not differentiable."""
-    if not isinstance(leaf, TensorBase):
-        return np.asarray(leaf)
-    if is_grad_enabled() and leaf.requires_grad or has_tangent(leaf):
+    """The numbers of a leaf."""
+    refuse_differentiated(caller, leaf)
+    return leaf.detach().numpy() if isinstance(leaf, TensorBase) else np.asarray(leaf)
+
+
+def refuse_differentiated(caller, leaf):
+    """Refuse an argument that requires grad or has a tangent, because SciPy's matrices are not differentiable."""
+    if isinstance(leaf, TensorBase) and (is_grad_enabled() and leaf.requires_grad or has_tangent(leaf)):
         raise CallTypeError(f"{caller}: an argument is being differentiated, but a SciPy matrix has no derivative; "
                             "pass x.detach(), or use jacobian, hessian or products with vectors")  # fmt: skip
-    return leaf.detach().numpy()
 
 
 def _real(caller, leaf):

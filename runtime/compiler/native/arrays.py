@@ -91,11 +91,15 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
         return self.moved(np.transpose, axes[0] if len(axes) == 1 else axes or None)
 
     def __getitem__(self, key: Any) -> Array:
+        found = FUNCTIONS["getitem"](self, key)
+        if found is not None:
+            return found
         key = tuple(map(known, key)) if isinstance(key, tuple) else known(key)
         return Array(self.code, self.buffer, np.asarray(self.index[key]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        store(self[key], value)
+        if not FUNCTIONS["setitem"](self, key, value):
+            store(self[key], value)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -111,7 +115,7 @@ class Array(NDArrayOperatorsMixin, metaclass=Like):
     def unwritten(self, *args: Any, **keywords: Any) -> Any:
         raise Unwritten("Python reads numbers that are computed")
 
-    __float__ = __int__ = __index__ = __complex__ = __array__ = item = tolist = unwritten
+    __float__ = __int__ = __index__ = __complex__ = __array__ = item = tolist = sort = unwritten
 
     def __getattr__(self, name: str) -> Any:
         if name not in FUNCTIONS:
@@ -195,7 +199,7 @@ def compute(
         return scattered(target, compute(code, text, dtype, operands, fresh(code, shape, dtype), inputs))
     found = [operand(one, kind, shape) for one, kind in zip(operands, inputs or [dtype] * len(operands))]
     words = [cast.format(f"{{{i}}}") for i, (_, cast) in enumerate(found)]
-    code.statement(shape, text.format(*words), dtype, [one for one, _ in found], place)
+    code.statement(shape, text.format(*words), dtype, [one for one, _ in found], inputs or [dtype] * len(operands), place)
     return target
 
 
@@ -225,7 +229,12 @@ def gathered(x: Array) -> Array:
         return y
     places = positions_of(x.code, x.index)
     line = f"for (long i0 = 0; i0 < {x.size}; i0++) {y.buffer.name}[i0] = {x.buffer.name}[{places.name}[i0]];"
-    x.code.block([line], [x.buffer, places], [y.buffer])
+
+    def scalars(s: Any) -> None:
+        for k, at in enumerate(x.index.ravel().tolist()):
+            s.store(y.buffer, k, s.load(x.buffer, at))
+
+    x.code.block([line], [x.buffer, places], [y.buffer], scalars)
     return y
 
 
@@ -235,7 +244,13 @@ def scattered(target: Array, x: Array, sign: str = "=") -> Array:
         return target
     places = positions_of(x.code, target.index)
     line = f"for (long i0 = 0; i0 < {x.size}; i0++) {target.buffer.name}[{places.name}[i0]] {sign} {x.buffer.name}[i0];"
-    x.code.block([line], [x.buffer, places, target.buffer], [target.buffer])
+
+    def scalars(s: Any) -> None:
+        for k, at in enumerate(target.index.ravel().tolist()):
+            one = s.load(x.buffer, k)
+            s.store(target.buffer, at, one if sign == "=" else s.emit("{0} + {1}", x.dtype, [s.load(target.buffer, at), one]))
+
+    x.code.block([line], [x.buffer, places, target.buffer], [target.buffer], scalars)
     return target
 
 

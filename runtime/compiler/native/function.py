@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ...support.compressed_columns import CompressedColumns
 from ...support.errors import CallTypeError
-from ...support.pytree import flatten, places, rebuild
+from ...support.pytree import flatten, parts, places, rebuild
 from ..execute.executable import costly_loop
 from ..files.python_export import arguments_of, check, check_apart, held_value
 from ..lowering.call_conventions import CAST, generators_in
@@ -28,11 +29,12 @@ from ..tracing.instructions import GUARD, Instruction, layouts_of, renamed
 from ..tracing.literals import literal
 from ..tracing.numpy_program import Writer, naming
 from ..tracing.values import Value, mapped, values_in
-from . import matrices, reductions  # noqa: F401 - which register NumPy's functions
+from . import computed_positions, matrices, reductions  # noqa: F401 - which register NumPy's functions
 from .arrays import Array, fresh, lift, store
 from .functions import NumPy
 from .loops import Block, Buffer, Code, Unwritten
 from .names import Names
+from .scalars import written_out
 from .spelling import TYPES
 
 FEW = 64  # numbers of a constant that a text for this machine contains
@@ -57,6 +59,8 @@ class Function:
         The other arguments, as path and text.
     strided : bool
         Whether arrays have the strides of the recording, and not C order.
+    directions : set of Value
+        The captured arrays that are unit vectors of a sparse matrix.
 
     Attributes
     ----------
@@ -68,13 +72,16 @@ class Function:
         Loops of the replay that it calls, by the addresses of the loop and of its data.
     own : dict of Buffer to str
         Buffers that are the memory of a result, with its name.
+    matrices : dict of str to CompressedColumns
+        The results that are the elements of sparse matrices.
     """
 
     def __init__(
         self, name: str, lines: list[Instruction], inputs: list[Any], results: list[Any], held: dict[Value, Value] | None = None,
-        fixed: tuple | list = (), strided: bool = False,
+        fixed: tuple | list = (), strided: bool = False, directions: set[Value] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.inputs, self.results, self.fixed, self.strided = name, inputs, results, fixed, strided
+        self.matrices: dict[str, Any] = {}
         self.code, self.guards, self.passed, self.own = Code(), [], [], {}
         self.loops: dict[tuple[int, int], int] = {}
         self.anchors: dict[Value, list[tuple[int, int, Buffer]]] = {}  # memory -> bounds, and the buffer that holds it
@@ -83,7 +90,7 @@ class Function:
         self.code.failure = Buffer("failed", np.dtype(np.int32), 1, "result") if strided else None
         with naming():
             self.measure([*arguments, *values_in([[line.read, line.made] for line in lines]), *returned])
-            self.enter({line.target.memory: line for line in lines if line.target is not None}, held or {})
+            self.enter({line.target.memory: line for line in lines if line.target is not None}, held or {}, directions or set())
             for line in lines:
                 self.code.note = "" if strided else comment(line)
                 try:
@@ -95,7 +102,7 @@ class Function:
         self.give_back()
         if strided:
             self.compare_failure()
-        self.sizes = self.code.settle()
+        self.sizes = self.code.settle(lambda parts: parts if strided else written_out(parts, self.code.name))
         if strided:
             self.compare_with_replay()
             self.pass_constants()
@@ -112,7 +119,7 @@ class Function:
             first, last = self.spans.get(value.memory, (low, high))
             self.spans[value.memory] = min(first, low), max(last, high)
 
-    def enter(self, written: dict[Value, Instruction], held: dict[Value, Value]) -> None:
+    def enter(self, written: dict[Value, Instruction], held: dict[Value, Value], directions: set[Value]) -> None:
         """Give the arguments, the captured arrays and the constants their memory."""
         for word, value, _ in self.inputs:
             self.anchor(value, typed(word, value), bounds(value))
@@ -120,18 +127,18 @@ class Function:
             for memory in {value.memory, constant} & written.keys():
                 line = described(written[memory])
                 raise CallTypeError(f"c: {line} writes to a captured array; C has no state: pass the array as an argument")
-            self.hold(value, constant.data, bounds(value))
-            self.hold(constant, constant.data, bounds(constant))
+            for one in (value, constant):
+                self.hold(one, constant.data, bounds(one), directions=value in directions)
         for memory in dict.fromkeys(value.memory for value in self.values):
             if memory.data is not None and memory not in self.anchors:
                 self.hold(memory, memory.data, self.spans[memory], memory in written)
 
-    def hold(self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False) -> None:
+    def hold(self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False, directions: bool = False) -> None:
         """Let a constant hold the memory of a value, or a copy if the function writes to it."""
         numbers = np.zeros((span[1] - span[0]) // data.dtype.itemsize, data.dtype)
         if data.size:
             numbers[positions(value, span[0])] = data
-        table = self.code.constant(numbers) if data.dtype in TYPES else typed("", value)
+        table = self.code.constant(numbers, directions) if data.dtype in TYPES else typed("", value)
         if written:
             table = Array(self.code, table, np.arange(numbers.size)).copy().buffer
         self.anchor(value, table, span)
@@ -289,8 +296,10 @@ def exported(name: str, compiled: Any) -> Function:
         leaves, form = results_of(program.taken, held)
         names = Names(name)
         inputs = [(names.free(value.name), value, path) for value, path in unpacked]
-        results = [(names.free("_".join(["result", *re.findall(r"\w+", path)])), leaf, path)
-                   for leaf, path in zip(leaves, places(form)) if type(leaf) is Value]  # fmt: skip
+        sparse = matrices_of(rebuild(form, leaves))
+        words = [re.findall(r"\w+", path)[: -1 if leaf in sparse else None] for leaf, path in zip(leaves, places(form))]
+        results = [(names.free("_".join(["result", *word])), leaf, path)
+                   for leaf, path, word in zip(leaves, places(form), words) if type(leaf) is Value]  # fmt: skip
         known = {value.memory for value in held}
         for _, value, path in inputs:
             if value.layout.count and not value.layout.c_contiguous:
@@ -303,7 +312,9 @@ def exported(name: str, compiled: Any) -> Function:
         for one in PASSES.values():
             lines = one(lines, {value.memory for value in arguments}, returned)
         check(lines, returned, arguments)
-        return Function(name, lines, inputs, results, held, fixed)
+        made = Function(name, lines, inputs, results, held, fixed, False, directions_of(program, sparse))
+        made.matrices = {word: sparse[value] for word, value, _ in results if value in sparse}
+        return made
 
 
 def recording(compiled: Any) -> tuple[Any, dict[Value, Value]]:
@@ -324,7 +335,7 @@ def recording(compiled: Any) -> tuple[Any, dict[Value, Value]]:
                 raise Unfit(f"c: a captured array that decides at {place(line)} has changed; call the function again")
         elif line.name == GUARD:
             raise CallTypeError(
-                f"c: the call at {place(line)}: Python reads numbers, for a branch or an index; use gs.where in their place"
+                f"c: the call at {place(line)}: Python reads numbers, for a branch or an index; write gs.where, or gs.take(x, i) for x[i]"
             )
     return program, held
 
@@ -335,12 +346,27 @@ def held_arrays(program: Any) -> dict[Value, Value]:
     return {value: held_value(item) for value, (_, item) in zip(captured, program.state.captured_state.tensors)}
 
 
+def directions_of(program: Any, sparse: dict[Any, CompressedColumns]) -> set[Value]:
+    """The captured arrays that are the directions of sparse results."""
+    known = {id(tensor) for one in sparse.values() for tensor in one.directions.tensors}
+    captured = program.taken.inputs[len(program.again.arrays) :]
+    return {value for value, (_, item) in zip(captured, program.state.captured_state.tensors) if id(item) in known}
+
+
 def results_of(taken: Any, held: dict[Value, Value]) -> tuple[list[Any], Any]:
     """The leaves of the results, and their pytree."""
     leaves: list[Any] = []
     mapped(taken.results, leaves.append)
     leaves, form = flatten(taken.results if taken.form is None else rebuild(taken.form, leaves))
     return [held.get(leaf, leaf) if type(leaf) is Value else leaf for leaf in leaves], form
+
+
+def matrices_of(tree: Any) -> dict[Any, CompressedColumns]:
+    """The sparse matrices among the results, by their elements."""
+    if type(tree) is CompressedColumns:
+        return {tree.data: tree}
+    found = parts(tree)
+    return {} if found is None else {leaf: one for item in found[2] for leaf, one in matrices_of(item).items()}
 
 
 def typed(name: str, value: Value) -> Buffer:

@@ -12,8 +12,10 @@ from .loops import Code, Unwritten
 
 MOVERS = """
     reshape ravel transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis expand_dims squeeze broadcast_to flip flipud
-    fliplr roll rot90 diagonal repeat tile take take_along_axis
+    fliplr roll rot90 diagonal repeat tile
 """.split()
+
+TAPS = 64  # elements of the shorter array of a convolution
 
 
 def mover(function: Any) -> Any:
@@ -101,6 +103,34 @@ def numbers(x: Array, copy: bool = True, nan: float = 0.0, posinf: Any = None, n
     return chosen(np.equal(x, -np.inf), x.dtype.type(limits.min if neginf is None else neginf), x)
 
 
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
+    near = np.logical_and(np.less_equal(np.abs(a - b), atol + rtol * np.abs(b)), np.isfinite(b))
+    near = np.logical_or(near, np.equal(a, b))
+    return np.logical_or(near, np.logical_and(np.isnan(a), np.isnan(b))) if equal_nan else near
+
+
+def correlate(a: Any, b: Any, mode: str = "valid") -> Array:
+    """np.correlate, one element of the shorter array after the other."""
+    code = code_of((a, b))
+    a, b = lift(code, a), lift(code, b)
+    if b.size > a.size:
+        return correlate(b, a, mode)[::-1]
+    if b.size > TAPS:
+        raise Unwritten(f"np.correlate with more than {TAPS} elements has no C here")
+    y = filled(code, [a.size + b.size - 1], 0, np.result_type(a.dtype, b.dtype))
+    for k in range(b.size):
+        here = slice(b.size - 1 - k, b.size - 1 - k + a.size)
+        y[here] = y[here] + a * b[k]
+    first = {"valid": b.size - 1, "same": b.size - 1 - b.size // 2, "full": 0}[mode]
+    return y[first : {"valid": a.size, "same": first + a.size, "full": y.size}[mode]]
+
+
+def convolve(a: Any, b: Any, mode: str = "full") -> Array:
+    """np.convolve."""
+    a, b = (b, a) if np.size(b) > np.size(a) else (a, b)
+    return correlate(a, b[::-1], mode)
+
+
 def triangle(function: Any) -> Any:
     return lambda x, k=0: chosen(function(np.ones(x.shape[-2:], bool), k), x, 0)
 
@@ -115,6 +145,7 @@ FUNCTIONS.update({name: splitter(getattr(np, name)) for name in ("split", "array
 FUNCTIONS.update({name: joiner(getattr(np, name)) for name in ("concatenate", "concat", "stack", "hstack", "vstack")})
 FUNCTIONS.update({
     "sliding_window_view": mover(np.lib.stride_tricks.sliding_window_view), "broadcast_arrays": broadcast, "pad": padded,
+    "isclose": isclose, "correlate": correlate, "convolve": convolve,
     "clip": clip, "round": rounded, "around": rounded, "nan_to_num": numbers,
     "tril": triangle(np.tril), "triu": triangle(np.triu),
     "zeros_like": like(0), "ones_like": like(1), "empty_like": like(0),

@@ -6,6 +6,12 @@ static T TYPED(logaddexp)(T a, T b) {
     return d > 0 ? a + F(log1p)(F(exp)(-d)) : d <= 0 ? b + F(log1p)(F(exp)(d)) : d;
 }
 
+static T TYPED(logaddexp2)(T a, T b) {
+    const T d = a - b, e = (T) 1.4426950408889634;
+    if (a == b) return a + 1;
+    return d > 0 ? a + e * F(log1p)(F(exp2)(-d)) : d <= 0 ? b + e * F(log1p)(F(exp2)(d)) : d;
+}
+
 static T TYPED(remainder)(T a, T b) {
     const T rest = F(fmod)(a, b);
     if (b == 0) return rest;

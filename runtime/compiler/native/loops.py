@@ -33,7 +33,11 @@ class Buffer:
         "given" (an argument), "result", "constant" or "work".
     data : ndarray or None
         The numbers of a constant.
+    directions : bool
+        Whether the zeros of a constant are those of unit vectors: nothing depends on what they are multiplied with.
     """
+
+    directions = False
 
     def __init__(self, name: str, dtype: np.dtype, size: int, place: str, data: np.ndarray | None = None) -> None:
         if dtype not in TYPES:
@@ -76,12 +80,13 @@ def access(buffer: Buffer, index: np.ndarray) -> Access | None:
 
 
 class Statement(NamedTuple):
-    """`name = text`, which reads the variables `read`; then stored at `target`, unless it is a load."""
+    """`name = text` of the variables and literals `read`; then stored at `target`, unless it is a load."""
 
     name: str
     dtype: np.dtype
     text: str
     read: tuple[str, ...]
+    inputs: tuple[np.dtype, ...]  # of the literals
     target: Access | None
     load: Access | None
 
@@ -91,6 +96,8 @@ Body = Callable[[dict[Access, str]], list[str]]
 
 class Loop:
     """Statements over one shape, one after the other for each element."""
+
+    joined = False
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape, self.statements = shape, []
@@ -145,7 +152,7 @@ class Loop:
         def body(places: dict[Access, str]) -> list[str]:
             found = []
             for one in self.statements:
-                text = places[one.load] if one.load is not None else one.text
+                text = places[one.load] if one.load is not None else one.text.format(*one.read)
                 used = one.target is None or any(one.name in other.read for other in self.statements)
                 if used:
                     found.append(f"const {TYPES[one.dtype]} {one.name} = {text};")
@@ -157,10 +164,18 @@ class Loop:
 
 
 class Block:
-    """Text of several loops, with the buffers that it reads and writes."""
+    """Text of several loops, with the buffers that it reads and writes, and how it is written number by number (`scalars`).
 
-    def __init__(self, lines: list[str], reads: list[Buffer], writes: list[Buffer]) -> None:
-        self.text, self.reads, self.writes = lines, reads, writes
+    Attributes
+    ----------
+    joined : bool
+        Whether it reads variables of the block before.
+    """
+
+    joined = False
+
+    def __init__(self, lines: list[str], reads: list[Buffer], writes: list[Buffer], scalars: Any = None) -> None:
+        self.text, self.reads, self.writes, self.scalars = lines, reads, writes, scalars
         self.notes: list[str] = []
 
     def live(self, wanted: set[Buffer]) -> bool:
@@ -272,11 +287,12 @@ class Code:
     def buffer(self, dtype: np.dtype, size: int) -> Buffer:
         return Buffer(self.name("w"), np.dtype(dtype), size, "work")
 
-    def constant(self, data: np.ndarray) -> Buffer:
+    def constant(self, data: np.ndarray, directions: bool = False) -> Buffer:
         """A table of numbers."""
-        key = data.dtype, data.tobytes()
+        key = data.dtype, data.tobytes(), directions
         if key not in self.constants:
             self.constants[key] = Buffer(self.name("c"), data.dtype, data.size, "constant", data)
+            self.constants[key].directions = directions
         return self.constants[key]
 
     def add(self, part: Any) -> None:
@@ -285,11 +301,13 @@ class Code:
         if not self.parts or self.parts[-1] is not part:
             self.parts.append(part)
 
-    def block(self, lines: list[str], reads: list[Buffer], writes: list[Buffer]) -> None:
-        self.add(Block(lines, reads, writes))
+    def block(self, lines: list[str], reads: list[Buffer], writes: list[Buffer], scalars: Any = None) -> None:
+        self.add(Block(lines, reads, writes, scalars))
 
-    def statement(self, shape: tuple[int, ...], text: str, dtype: np.dtype, reads: list[Access | str], target: Access) -> None:
-        """An elementwise statement; the text has `{0}`, `{1}`, ... for its operands."""
+    def statement(
+        self, shape: tuple[int, ...], text: str, dtype: np.dtype, reads: list[Access | str], inputs: Any, target: Access
+    ) -> None:
+        """An elementwise statement; the text has `{0}`, `{1}`, ... for its operands, and literals have the dtypes `inputs`."""
         shape = tuple(size for size in shape if size > 1)
         loop = self.parts[-1] if self.parts else None
         loads = [one for one in reads if isinstance(one, Access)]
@@ -306,14 +324,20 @@ class Code:
             found = one if isinstance(one, str) else loop.value(one)
             if found is None:
                 found = self.name()
-                loop.statements.append(Statement(found, one.buffer.dtype, "", (), None, one))
+                loop.statements.append(Statement(found, one.buffer.dtype, "", (), (), None, one))
             names.append(found)
-        loop.statements.append(Statement(self.name(), dtype, text.format(*names), tuple(names), target, None))
+        loop.statements.append(Statement(self.name(), dtype, text, tuple(names), tuple(inputs), target, None))
 
-    def settle(self) -> dict[np.dtype, int]:
-        """Drop what no result needs, and place the buffers in the workspace; the elements that each dtype needs."""
+    def settle(self, rewritten: Callable[..., Any]) -> dict[np.dtype, int]:
+        """Drop what no result needs, and place the buffers in the workspace; the elements that each dtype needs.
+
+        Parameters
+        ----------
+        rewritten : callable
+            Takes the parts, and returns others in their place.
+        """
         wanted: set[Buffer] = set()
-        self.parts = [part for part in reversed(self.parts) if part.live(wanted)][::-1]
+        self.parts = rewritten([part for part in reversed(self.parts) if part.live(wanted)][::-1])
         spans: dict[Buffer, list[int]] = {}
         for place, part in enumerate(self.parts):
             for buffer in part.buffers():

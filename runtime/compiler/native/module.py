@@ -30,6 +30,10 @@ typedef struct {{
     const char *name, *dtype; /* as NumPy names it */
     int ndim;
     long shape[{axes}];
+    /* Of a sparse matrix, whose elements the array has column after column; else 0. */
+    long rows, columns;
+    const int32_t *colind; /* for each column the place of its first element, and last the number of elements */
+    const int32_t *row;    /* of each element */
 }} gradspec_array; /* the last row of a table has no name */
 #endif
 
@@ -45,7 +49,7 @@ extern "C" {{
 DECLARATION = """
 {workspace}
 
-extern const gradspec_array {name}_arguments[{inputs}], {name}_results[{results}];
+{patterns}extern const gradspec_array {name}_arguments[{inputs}], {name}_results[{results}];
 
 /* Arrays in C order, which may not overlap:
 {notes}
@@ -96,37 +100,55 @@ def declaration(one: Function) -> str:
     """The part of a function in the header."""
     notes = [f" * {word}: {path or 'the result'}, {TYPES[value.dtype]}{list(value.shape)}"
              for word, value, path in (*one.inputs, *one.results)]  # fmt: skip
+    notes += [f" * {word}: elements of a matrix of {of.shape[0]} rows and {of.shape[1]} columns" for word, of in one.matrices.items()]
+    patterns = [f"extern const int32_t {name}[{len(items)}];\n" for name, items in patterns_of(one)]
     notes += [f" * {path} is {text}, as in the recorded call" for path, text in one.fixed]
     return DECLARATION.format(
         name=one.name, workspace=workspace(one), inputs=len(one.inputs) + 1, results=len(one.results) + 1,
-        notes="\n".join(map(safe, notes)), parameters=parameters(one),
+        patterns="".join(patterns), notes="\n".join(map(safe, notes)), parameters=parameters(one),
     )  # fmt: skip
 
 
-def table(name: str, rows: list[tuple[str, Any, str]]) -> list[str]:
+def patterns_of(one: Function) -> list[tuple[str, tuple[int, ...]]]:
+    """The tables of the sparse matrices among the results."""
+    return [(f"{one.name}_{word}_{end}", items) for word, of in one.matrices.items()
+            for end, items in (("colind", of.indptr), ("row", of.indices or (0,)))]  # fmt: skip
+
+
+def table(name: str, rows: list[tuple[str, Any, str]], of: Function) -> list[str]:
     """The table of the arguments or the results."""
-    lines = [f'    {{"{word}", "{value.dtype.name}", {len(value.shape)}, {{{", ".join(map(str, value.shape)) or 0}}}}},'
-             for word, value, _ in rows]  # fmt: skip
-    return [f"const gradspec_array {name}[{len(rows) + 1}] = {{", *lines, "    {0, 0, 0, {0}}", "};", ""]
+    lines = [f"const gradspec_array {name}[{len(rows) + 1}] = {{"]
+    for word, value, _ in rows:
+        matrix = of.matrices.get(word)
+        shape = ", ".join(map(str, value.shape)) or 0
+        places = f"{matrix.shape[0]}, {matrix.shape[1]}, {of.name}_{word}_colind, {of.name}_{word}_row" if matrix else "0, 0, 0, 0"
+        lines.append(f'    {{"{word}", "{value.dtype.name}", {len(value.shape)}, {{{shape}}}, {places}}},')
+    return [*lines, "    {0, 0, 0, {0}, 0, 0, 0, 0}", "};", ""]
 
 
-def constant(name: str, buffer: Buffer, width: int = 120) -> list[str]:
-    """The declaration of a constant."""
+def numbers(name: str, data: np.ndarray, width: int = 120) -> list[str]:
+    """The declaration of an array of numbers."""
     lines = [""]
-    for item in buffer.data.ravel():
-        text = number(item, buffer.dtype) + ", "
+    for item in data:
+        text = number(item, data.dtype) + ", "
         if len(lines[-1]) + len(text) > width:
             lines.append("")
         lines[-1] += text
     rows = [f"    {line.rstrip()}" for line in lines]
-    return [f"static const {TYPES[buffer.dtype]} {name}_{buffer.name}[{buffer.size}] = {{", *rows, "};", ""]
+    return [f"const {TYPES[data.dtype]} {name}[{data.size}] = {{", *rows, "};", ""]
+
+
+def constant(name: str, buffer: Buffer) -> list[str]:
+    """The declaration of a constant."""
+    first, *rest = numbers(f"{name}_{buffer.name}", buffer.data.ravel())
+    return [f"static {first}", *rest]
 
 
 def bodies(one: Function) -> list[list[str]]:
     """The statements of a function, in pieces that compilers take quickly; each begins with the buffers that it uses."""
     pieces: list[tuple[set[str], list[str], list[str]]] = []
     for part, notes in one.code.parts_with_notes():
-        if not pieces or len(pieces[-1][2]) > PIECE:
+        if not pieces or len(pieces[-1][2]) > PIECE and not part.joined:
             pieces.append((set(), [], []))
         known, head, lines = pieces[-1]
         for buffer in part.buffers():
@@ -163,7 +185,9 @@ def definition_of(one: Function) -> str:
 
 
 def tables_of(one: Function) -> str:
-    return "\n".join(table(f"{one.name}_arguments", one.inputs) + table(f"{one.name}_results", one.results))
+    patterns = [line for name, items in patterns_of(one) for line in numbers(name, np.array(items, np.int32))]
+    tables = [*table(f"{one.name}_arguments", one.inputs, one), *table(f"{one.name}_results", one.results, one)]
+    return "\n".join(patterns + tables)
 
 
 def source(stem: str, includes: str, made: list[Function], texts: list[str]) -> str:

@@ -48,7 +48,7 @@ TAKEN_BY_LIBRARY = {*words(LIBRARY), *(f"{word}{end}" for word in (*words(MATH),
 # Names of this module and of macros, and no name at all.
 OWN = re.compile(r"[twci]\d+|gs_\w*|\d\w*|_\w*|[A-Z]+_\w*|")
 # The ends that this module gives to the name of a function.
-PARTS = r"_(?:workspace|arguments|results|part\d+|c\d+)"
+PARTS = r"_(?:workspace|arguments|results|part\d+|c\d+|result\w*_(?:colind|row))"
 
 
 def check_name(name: object, functions: Iterable[object], of_function: bool) -> None:

@@ -93,7 +93,20 @@ def fold(code: Code, name: str, x: Array, axes: tuple, kept: tuple, y: Array, in
         return [f"{kind} sum = {begin};", *around, f"{places[target]} = sum;"]
 
     lines = nested(tuple(x.shape[one] for one in kept), [first, target], body)
-    code.block(lines if kept else ["{", *(f"    {line}" for line in lines), "}"], [source.buffer], [y.buffer])
+    block = lines if kept else ["{", *(f"    {line}" for line in lines), "}"]
+    order = (*kept, *rest, *pairs, *(one for one in range(x.ndim) if x.shape[one] == 1))
+    index = np.transpose(x.index, order).reshape(max(y.size, 1), -1, prod(x.shape[one] for one in pairs))
+    template = text.replace("sum", "{0}")
+
+    def scalars(s: Any) -> None:
+        for at, rows in zip(y.index.ravel().tolist(), index.tolist()):
+            items = [s.sum([s.load(x.buffer, one) for one in row]) if pairs else s.load(x.buffer, row[0]) for row in rows]
+            total = items[0] if start is None or pairs and not rest else s.literal(number(start, x.dtype), x.dtype)
+            for one in [] if pairs and not rest else items[start is None :]:
+                total = s.emit(template, x.dtype, [total, one])
+            s.store(y.buffer, at, total)
+
+    code.block(block, [source.buffer], [y.buffer], scalars)
 
 
 def accumulated(name: str, x: Array, axis: int = 0, dtype: Any = None) -> Array:
@@ -155,9 +168,12 @@ def add_products(code: Code, a: Array, b: Array, y: Array, shape: tuple[int, ...
     given = a[..., :, :, None], b[..., None, :, :], y[..., :, None, :]
     p, q, sums = (one.access(shape) for one in given)
     steps = [dict(zip(long_axes(range(len(shape)), shape), one.strides)) for one in (p, q)]
+    factors = [np.broadcast_to(np.swapaxes(one.index, -1, -2), (*shape[:-2], shape[-1], shape[-2])) for one in given[:2]]
+    eight = False
     rows, terms, columns = range(len(shape) - 3, len(shape))
     if steps[0].get(terms) == steps[1].get(terms) == 1 and steps[1].get(columns) != 1:
         code.functions.add(("dot", y.dtype))
+        eight = True
         first, second, target = (one[..., 0, :].access(shape[:-2] + shape[-1:]) for one in given)
 
         def body(at: dict[Access, str]) -> list[str]:
@@ -170,7 +186,18 @@ def add_products(code: Code, a: Array, b: Array, y: Array, shape: tuple[int, ...
             shape = *shape[:-3], shape[terms], shape[rows], 1
             p, q, sums = (one.moved(np.swapaxes, -3, -2).access(shape) for one in given)
         lines = nested(tuple(size for size in shape if size > 1), [p, q, sums], lambda at: [f"{at[sums]} += {at[p]} * {at[q]};"])
-    code.block(lines, [p.buffer, q.buffer, sums.buffer], [y.buffer])
+
+    def scalars(s: Any) -> None:
+        for at, *both in zip(y.index.ravel().tolist(), *(one.reshape(y.size, -1).tolist() for one in factors)):
+            pairs = [(s.load(a.buffer, one), s.load(b.buffer, other)) for one, other in zip(*both)]
+            terms = [s.emit("{0} * {1}", y.dtype, [one, other]) for one, other in pairs]
+            nothing, whole = s.literal(number(0, y.dtype), y.dtype), len(terms) // 8 * 8 if eight else 0
+            total = s.eight([[nothing, *terms[k:whole:8]] for k in range(8)]) if whole else nothing
+            for one in terms[whole:]:
+                total = s.emit("{0} + {1}", y.dtype, [total, one])
+            s.store(y.buffer, at, total)
+
+    code.block(lines, [p.buffer, q.buffer, sums.buffer], [y.buffer], scalars)
 
 
 def inner(code: Code, a: Any, b: Any, axis: int = -1) -> Array:

@@ -40,7 +40,11 @@ def compiler(asked: str | None) -> tuple[list[str], str]:
     """
     if sys.platform == "win32":
         raise Unfit("c: compilers for Windows are not called")
-    command = shlex.split(asked) if asked else [next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), "")]
+    try:
+        command = shlex.split(asked or "")
+    except ValueError as error:
+        raise Unfit(f"c: CC is {asked!r}: {error}") from None
+    command = command or [next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), "")]
     if not command[0] or shutil.which(command[0]) is None:
         raise Unfit(f"c: there is no C compiler{f' {command[0]!r}' if command[0] else ''}")
     command = [*command, *FLAGS]
@@ -85,13 +89,23 @@ def compiled(text: str) -> ctypes.CDLL:
     try:
         folder = cache_folder()
         key = digest("\0".join([text, *command, macros]).encode())
-        path = next((one for one in sorted(folder.glob(f"{key}-*.so")) if whole(one)), None) or made(command, text, folder, key)
-        os.utime(path)
-        if path not in loaded:
-            loaded[path] = ctypes.CDLL(str(path))
-        return loaded[path]
+        path = next((one for one in sorted(folder.glob(f"{key}-*.so")) if whole(one)), None)
+        if path is not None:
+            try:
+                return library(path)
+            except OSError:  # the text is compiled again
+                path.unlink(missing_ok=True)
+        return library(made(command, text, folder, key))
     except OSError as error:
         raise Unfit(f"c: {error}") from error
+
+
+def library(path: Path) -> ctypes.CDLL:
+    """The library in a file."""
+    os.utime(path)
+    if path not in loaded:
+        loaded[path] = ctypes.CDLL(str(path))
+    return loaded[path]
 
 
 def made(command: list[str], text: str, folder: Path, key: str) -> Path:

@@ -34,7 +34,7 @@ LIBM = (
 LIBM_OF_TWO = {
     "power": "pow", "arctan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod", "nextafter": "nextafter",
 }  # fmt: skip
-OWN = "logaddexp", "remainder", "floor_divide"  # in functions_template.h
+OWN = "logaddexp", "logaddexp2", "remainder", "floor_divide"  # in functions_template.h
 FLOATS = {
     "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-{0}",
     "positive": "{0}", "conjugate": "{0}", "square": "{0} * {0}", "reciprocal": "1 / {0}",
@@ -43,6 +43,7 @@ FLOATS = {
     "sign": "{0} > 0 ? 1 : {0} < 0 ? -1 : {0} == 0 ? 0 : {0}",
     "isnan": "isnan({0}) != 0", "isinf": "isinf({0}) != 0", "isfinite": "isfinite({0}) != 0", "signbit": "signbit({0}) != 0",
     "deg2rad": "{0} * ({t}) 0.017453292519943295", "rad2deg": "{0} * ({t}) 57.29577951308232",
+    "xlog1py": "{0} == 0 && !isnan({1}) ? 0 : {0} * log1p{f}({1})",
     "heaviside": "isnan({0}) ? {0} : {0} == 0 ? {1} : {0} < 0 ? 0 : 1",
     **{name: f"{word}{{f}}({{0}})" for name, word in LIBM.items()},
     **{name: f"{word}{{f}}({{0}}, {{1}})" for name, word in LIBM_OF_TWO.items()},
@@ -52,6 +53,14 @@ INTS = {  # NumPy's integers wrap around: in C only unsigned ones do
     "add": "({t}) ((u{t}) {0} + (u{t}) {1})", "subtract": "({t}) ((u{t}) {0} - (u{t}) {1})",
     "multiply": "({t}) ((u{t}) {0} * (u{t}) {1})", "negative": "({t}) (0 - (u{t}) {0})", "positive": "{0}", "conjugate": "{0}",
     "maximum": "{0} > {1} ? {0} : {1}", "minimum": "{0} < {1} ? {0} : {1}", "sign": "({0} > 0) - ({0} < 0)",
+    "absolute": "{0} < 0 ? ({t}) (0 - (u{t}) {0}) : {0}", "square": "({t}) ((u{t}) {0} * (u{t}) {0})",
+    # A division by 0 is 0, and the least integer divided by -1 is itself.
+    "floor_divide": "{1} == 0 ? 0 : {1} == -1 ? ({t}) (0 - (u{t}) {0}) : {0} / {1} - ({0} % {1} != 0 && ({0} < 0) != ({1} < 0))",
+    "remainder": "{1} == 0 || {1} == -1 ? 0 : {0} % {1} + ({0} % {1} != 0 && ({0} < 0) != ({1} < 0) ? {1} : 0)",
+    "fmod": "{1} == 0 || {1} == -1 ? 0 : {0} % {1}",
+    "bitwise_and": "{0} & {1}", "bitwise_or": "{0} | {1}", "bitwise_xor": "{0} ^ {1}", "invert": "~{0}",
+    "left_shift": "(u{t}) {1} < {bits} ? ({t}) ((u{t}) {0} << {1}) : 0",
+    "right_shift": "(u{t}) {1} < {bits} ? {0} >> {1} : {0} < 0 ? -1 : 0",
 }  # fmt: skip
 BOOLS = {
     "bitwise_and": "{0} && {1}", "bitwise_or": "{0} || {1}", "bitwise_xor": "{0} != {1}", "invert": "!{0}",
@@ -63,7 +72,7 @@ def expression(name: str, dtype: np.dtype) -> str | None:
     """The expression of a ufunc for operands of one dtype; None for a ufunc that C lacks."""
     table = {"f": FLOATS, "i": INTS, "b": BOOLS}[dtype.kind]
     found = COMPARED.get(name) or table.get(name)
-    return found and found.replace("{f}", suffix(dtype)).replace("{t}", TYPES[dtype])
+    return found and found.replace("{f}", suffix(dtype)).replace("{t}", TYPES[dtype]).replace("{bits}", str(8 * dtype.itemsize))
 
 
 def suffix(dtype: np.dtype) -> str:

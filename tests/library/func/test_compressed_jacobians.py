@@ -219,3 +219,9 @@ def test_a_hessian_by_substitution():
     assert single.dtype == np.float32
     with pytest.raises(ValueError, match="substitution needs a symmetric matrix"):
         sparse_plan(lambda x: x * x, x, substitution=True)
+
+
+def test_a_constant_has_a_matrix_without_elements():
+    for check in ("always", "first", "never"):
+        found = sparse_jacobian(lambda x: gs.ones(2), check=check)(X)
+        assert found.shape == (2, 5) and found.nnz == 0

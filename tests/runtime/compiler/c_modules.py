@@ -5,15 +5,20 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from itertools import takewhile
 
 import numpy as np
+import pytest
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+EACH = [pytest.param(one, marks=pytest.mark.skipif(one not in COMPILERS, reason=f"{one} is not installed")) for one in ("gcc", "clang")]
 
 
 class Array(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("ndim", ctypes.c_int), ("shape", ctypes.c_long * 32)]
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("ndim", ctypes.c_int), ("shape", ctypes.c_long * 32),
+                ("rows", ctypes.c_long), ("columns", ctypes.c_long),
+                ("colind", ctypes.POINTER(ctypes.c_int32)), ("row", ctypes.POINTER(ctypes.c_int32))]  # fmt: skip
 
 
 class Module:
@@ -38,13 +43,26 @@ class Module:
         assert done.returncode == 0, done.stderr[:2000]
         self.library = ctypes.CDLL(str(folder / f"{stem}.so"))
 
+    def rows(self, name):
+        """The rows of a table."""
+        return list(takewhile(lambda row: row.name is not None, (Array * 1000).in_dll(self.library, name)))
+
     def table(self, name):
         """The arrays of a table: their names, dtypes and shapes."""
-        found = []
-        for row in (Array * 1000).in_dll(self.library, name):
-            if row.name is None:
-                return found
-            found.append((row.name.decode(), row.dtype.decode(), tuple(row.shape[: row.ndim])))
+        return [(row.name.decode(), row.dtype.decode(), tuple(row.shape[: row.ndim])) for row in self.rows(name)]
+
+    def matrices(self, name, results):
+        """The results of a function, sparse ones as dense matrices by the tables of their columns and rows."""
+        for row, data in zip(self.rows(f"{name}_results"), results, strict=True):
+            if not row.colind:
+                yield data
+                continue
+            assert row.colind[row.columns] == data.size
+            dense = np.zeros((row.rows, row.columns))
+            for j in range(row.columns):
+                for k in range(row.colind[j], row.colind[j + 1]):
+                    dense[row.row[k], j] += data[k]
+            yield dense
 
     def __call__(self, name, *arrays):
         """The results of a function for arrays in the order of its arguments."""

@@ -292,6 +292,19 @@ def test_a_singular_matrix_raises_before_anything_is_written(quiet):
     assert compiled.native == "ready"
 
 
+def test_a_position_outside_of_an_array_raises_before_anything_is_written():
+    def function(x, table, i):
+        x += 1
+        return gs.take(table, i) * x
+
+    compiled, x, table = in_c(function), np.zeros(2), np.arange(4.0)
+    assert compiled(x, table, np.array([3, -4])).numpy().tolist() == [3.0, 0.0]
+    assert compiled(x, table, np.array([2, -1])).numpy().tolist() == [4.0, 6.0] and compiled.native == "ready"
+    for wrong in ([0, 4], [-5, 0]):
+        with pytest.raises(IndexError):
+            compiled(x, table, np.array(wrong))
+
+
 def test_threads_have_memory_of_their_own():
     compiled = in_c(lambda x: gs.tanh(x * 2).cumsum(0) + x)
     inputs = [rng(n).normal(size=50) for n in range(40)]
@@ -318,7 +331,7 @@ def test_a_build_in_the_background():
 
 
 @pytest.mark.parametrize("compiler, reason", [
-    ("/nowhere/cc", "no C compiler '/nowhere/cc'"), ("false", "false fails"), ("true", "true fails"),
+    ("/nowhere/cc", "no C compiler '/nowhere/cc'"), ("false", "false fails"), ("true", "true fails"), ("cc '", "No closing quotation"),
 ])  # fmt: skip
 def test_without_a_compiler_calls_are_replayed(monkeypatch, compiler, reason):
     monkeypatch.setenv("CC", compiler)
@@ -357,6 +370,12 @@ def test_methods_and_copies_keep_the_backend():
 
     model = Model()
     assert model.run(np.ones(3)).numpy().tolist() == [3.0] * 3 and model.run.native == "ready"
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_compiler_is_the_machines(monkeypatch, blank):
+    monkeypatch.setenv("CC", blank)
+    assert in_c(lambda x: x * 29 + 1)(np.ones(3)).numpy().tolist() == [30.0] * 3
 
 
 # The cache.
@@ -402,6 +421,24 @@ def test_a_damaged_file_is_built_again(counted, tmp_path, damage):
     path.write_bytes(bytes(data) if damage is None else damage)
     call()
     assert counted() == 2 and shared_objects.whole(path) and len(list((tmp_path / "gradspec").iterdir())) == 1
+
+
+def test_a_file_that_does_not_load_is_built_again_once(counted, tmp_path, monkeypatch):
+    in_c(lambda x: x * 59 + 1)(np.ones(3))
+    (path,) = (tmp_path / "gradspec").iterdir()
+    path.unlink()
+    data = b"of another processor"
+    path.with_name(f"{path.stem.partition('-')[0]}-{shared_objects.digest(data)}.so").write_bytes(data)
+    shared_objects.loaded.clear()
+    assert in_c(lambda x: x * 59 + 1)(np.ones(3)).numpy().tolist() == [60.0] * 3
+    assert counted() == 2 and list((tmp_path / "gradspec").iterdir()) == [path]
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\nwhile [ $# -gt 1 ]; do [ $1 = -o ] && echo no library > $2; shift; done\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="c: .*(file too short|invalid ELF header)"):
+            in_c(lambda x: x * 59 + 1)(np.ones(3))
 
 
 def test_the_folder_is_the_users_alone(counted, tmp_path):

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.compiler.native import scalars
 from tests.runtime.replayed_programs import MODES, function_of
 from tests.ulps import errors
 
-from .c_modules import COMPILERS, STRICT, Module
+from .c_modules import COMPILERS, EACH, STRICT, Module
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 HARD = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e-310, -5e-324, 1e300, -1e300, 2.0**52 + 1, np.inf, -np.inf, np.nan]
@@ -73,7 +74,7 @@ def residual(w, a, b):
     return (r * r).sum() + gs.sigmoid(w).sum()
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", EACH)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gradients_of_a_network(tmp_path, compiler, dtype):
     native, replayed = exported(tmp_path, gs.grad(network), *network_inputs(0, dtype), compiler=compiler)
@@ -104,7 +105,9 @@ def test_gradient_of_least_squares(tmp_path):
             np.testing.assert_allclose(a, b, rtol=1e-13)
 
 
-def test_a_large_program_is_written_in_pieces(tmp_path):
+def test_a_large_program_is_written_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(scalars, "LONGEST", 0)
+
     def path(state, torque):
         for _ in range(20):
             state = pendulum(state, torque)
@@ -145,6 +148,25 @@ def test_arithmetic_has_the_bits_of_a_replay_at_hard_points(tmp_path, dtype):
         assert same(x, y), number
 
 
+@pytest.mark.parametrize("compiler", EACH)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_integers_have_numpys_quotients_rests_and_shifts(tmp_path, dtype, compiler):
+    """A division by 0 is 0, as is its rest; the least integer divided by -1 is itself."""
+
+    def function(a, b):
+        return [a // b, a % b, gs.fmod(a, b), abs(a), gs.square(a), a & b, a | b, a ^ b, ~a, a << b, a >> b, a // 3, a % -3, a // -1, a % 0,
+                a // 0, 5 // b, 5 % b, a << 2, a >> 3]  # fmt: skip
+
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    points = np.array([0, 1, -1, 2, -2, 3, -3, 7, -7, 31, 32, 63, 64, low, low + 1, high], dtype)
+    a, b = (np.array(x) for x in np.meshgrid(points, points))
+    with np.errstate(all="ignore"):
+        native, _ = exported(tmp_path, function, a, b, compiler=compiler)
+        wanted = [np.asarray(y) for y in function(a, b)]
+    for number, (x, y) in enumerate(zip(native(a, b), wanted, strict=True)):
+        assert same(x, y), number
+
+
 ELEMENTARY = ("exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt rsqrt sigmoid softplus erf "
               "silu").split()  # fmt: skip
 
@@ -179,6 +201,36 @@ def test_sums_have_the_bits_of_a_replay(tmp_path, dtype):
     native, replayed = exported(tmp_path, function, *[np.ones_like(x) for x in arrays])
     for a, b in zip(native(*arrays), leaves(replayed(*arrays)), strict=True):
         assert same(a, b)
+
+
+def of_numbers(x, i):
+    """Sums of several lengths, products, choices, copies and writes, around a factorisation."""
+    a = gs.asarray(np.array([[1.0, -1.0, 0.0], [-0.0, 0.5, 2.0]]))
+    y = gs.concat([x * 1.0 - 0.0, -(-x) + -0.0, 0.0 - x, 0.0 + x * x, x / -1.0, x + -x.flip(0)])
+    y[1:4] += x[:3] + 0.0
+    y[i] *= gs.where(x[0] > 0.5, y[:1], -y[1:2])
+    z = gs.stack([y[:9], y[-9:]]).reshape(2, 3, 3)
+    spd = gs.eye(3) * 2 + a[1:].T @ a[1:]
+    return [y, y.sum(), y[:7].sum(), y[:8].sum(), y.cumsum(0), z.sum((0, 2)), z.max(1), z.min(), a @ z, z @ y[:3], z.mT @ z[::-1],
+            gs.concat([y] * 4).sum(), gs.linalg.solve(spd, y[:3]) + y[3:6], y.astype(np.float32).sum(), (x > 0).any(), gs.argmax(x)]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_variable_for_each_number_has_the_bits_of_loops(tmp_path, monkeypatch, dtype):
+    with np.errstate(over="ignore"):
+        points = [np.array(HARD[k : k + 6]).astype(dtype) for k in range(len(HARD) - 6)] + [*rng().normal(size=(9, 6)).astype(dtype)]
+    found, i = [], np.array([7, 2, 7])
+    for most in (0, 10**6):
+        for name in ("LONGEST", "TIMES"):
+            monkeypatch.setattr(scalars, name, most)
+        folder = tmp_path / str(most)
+        folder.mkdir()
+        native, _ = exported(folder, lambda x: of_numbers(x, i), np.ones(6, dtype))
+        assert ((folder / "model.c").read_text().split("void model(")[1].count("for (") > 4) == (most == 0)
+        found.append([native(x) for x in points])
+    for loops, numbers in zip(*found, strict=True):
+        for k, (a, b) in enumerate(zip(loops, numbers, strict=True)):
+            assert same(a, b), k
 
 
 # Arrays.
@@ -354,6 +406,34 @@ def test_programs_at_the_edges_of_numpy(tmp_path, function, x):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
+@pytest.mark.parametrize("compiler", EACH)
+def test_elements_that_computed_integers_choose(tmp_path, compiler):
+    """Tables of one and two axes, with negative positions, gradients and writes; an element that is missing is NaN."""
+    places, values = np.array([0.0, 0.5, 1.0, 3.0, 4.5]), rng().normal(size=5)
+
+    def function(x, table, i, j):
+        y = gs.interp(x, places, values)
+        back = gs.grad(lambda table: (gs.take(table, j, 1) ** 2).sum() + (gs.take(table, i, 0) ** 3).sum())(table)
+        return [y, gs.grad(lambda x: gs.interp(x, places, values).sum())(x), gs.take(table, i, 0), gs.take(table, j, 1), back,
+                gs.take(table, gs.stack([i, j])), gs.take_along_axis(table, j[:, None], 1), gs.searchsorted(places, x),
+                gs.searchsorted(places, x, side="right")]  # fmt: skip
+
+    x, table, i, j = rng(1).normal(size=3) * 3, rng(2).normal(size=(3, 4)), np.array([0, -1, 1]), np.array([-4, 3, 0])
+    native, _ = exported(tmp_path, function, x, table, i, j, compiler=compiler)
+    for seed in range(4):
+        r = rng(seed)
+        x, i, j = r.normal(size=3) * 3, r.integers(-3, 3, 3), r.integers(-4, 4, 3)
+        x[0] = [0.5, np.nan, -np.inf, 4.5][seed]
+        found = native(x, table, i, j)
+        for a, b in zip(found, leaves(function(gs.asarray(x), table, gs.asarray(i), gs.asarray(j))), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-14)
+        np.testing.assert_allclose(found[0], np.interp(x, places, values), rtol=1e-14)
+        assert np.array_equal(found[2], table[i]) and np.array_equal(found[3], table[:, j])
+    found = native(x, table, np.array([0, 3, -4]), np.array([1, 1, 2**40]))
+    assert np.array_equal(np.isnan(found[2]).all(1), [False, True, True]) and np.array_equal(found[2][0], table[0])
+    assert np.array_equal(np.isnan(found[3]).all(0), [False, False, True])
+
+
 # Robots.
 
 
@@ -468,16 +548,14 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page():
     """The example of docs/native.md: what its Python leaves, and its main.c, in the folder that it writes to."""
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     text, space = (ROOT / "docs/native.md").read_text(), {}
-    python, (declared, main) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
+    python, (declared, main, *_) = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "c"))
     exec("\n".join(python), space)
     folder = Path(space["folder"])
     (folder / "main.c").write_text(main)
     yield space, folder, declared
-    del os.environ["XDG_CACHE_HOME"]
     shutil.rmtree(folder)
 
 
@@ -488,10 +566,11 @@ def test_the_header_that_the_page_shows(page):
     assert len(shown) == 2 and all(line in header for line in shown)
 
 
-def test_a_closed_loop_under_sanitizers(page):
+@pytest.mark.parametrize("compiler", EACH)
+def test_a_closed_loop_under_sanitizers(page, compiler):
     space, folder, _ = page
     flags = [*STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = [COMPILERS[0], *flags, "-o", "controller", "main.c", "pendulum.c", "-lm"]
+    command = [compiler, *flags, "-o", "controller", "main.c", "pendulum.c", "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if "cannot find" in done.stderr:
         pytest.skip("the compiler has no sanitizers")
@@ -513,6 +592,47 @@ def test_no_allocation_and_no_state(tmp_path):
     found = [line.split()[-2:] for line in symbols.splitlines()]
     assert {name for kind, name in found if kind == "U"} <= {"exp", "tanh", "fabs", "pow", "copysign", "sqrt", "memset", "memcpy"}
     assert not {name for kind, name in found if kind in "BbDdC"}
+
+
+# Sparse matrices.
+
+
+def arrow(u):
+    """Chains, with a row and a column that are dense, and a row without elements."""
+    return gs.concat([u[1:] * u[:-1], u[:1] * gs.sin(u), (u * u).sum(keepdims=True), gs.ones(1)])
+
+
+@pytest.mark.parametrize("compiler", EACH)
+def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
+    """The Hessian is SciPy's, the Jacobian that of differences; the tables of columns and rows are in the module."""
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def rosen(u):
+        return (100 * (u[1:] - u[:-1] ** 2) ** 2 + (1 - u[:-1]) ** 2).sum()
+
+    u = rng().normal(size=12)
+    hessian, jacobian = gs.func.sparse_plan(rosen, u, hessian=True), gs.func.sparse_plan(arrow, u)
+    nothing = gs.func.sparse_plan(lambda u: gs.ones(2), u)
+    assert hessian.products == 3 and jacobian.products < 6
+    compiled = gs.compile(lambda u: {"h": hessian.compressed(u), "j": [jacobian.compressed(u), nothing.compressed(u)], "v": rosen(u)})
+    compiled(u)
+    gs.export_c(tmp_path / "model", {"f": compiled})
+    module = Module(tmp_path, "model", ["f"], compiler)
+    assert [row[0] for row in module.table("f_results")] == ["result_h", "result_j_0", "result_j_1", "result_v"]
+    for seed in range(1, 4):
+        u, step = rng(seed).normal(size=12), 1e-6
+        h, j, zeros, value = module.matrices("f", module("f", u))
+        np.testing.assert_allclose(h, optimize.rosen_hess(u), rtol=1e-13)
+        differences = [(arrow(u + step * e).numpy() - arrow(u - step * e).numpy()) / (2 * step) for e in np.eye(12)]
+        np.testing.assert_allclose(j, np.stack(differences, 1), atol=1e-8)
+        assert zeros.shape == (2, 12) and not zeros.any() and value == pytest.approx(optimize.rosen(u))
+        found = compiled(u)
+        for a, b in ((found["h"], h), (found["j"][0], j), (found["j"][1], zeros)):
+            np.testing.assert_allclose(a.to_scipy().toarray(), b, rtol=1e-14, atol=1e-15)
+    with pytest.raises(ValueError, match="substitution"):
+        gs.func.sparse_plan(rosen, u, hessian=True, substitution=True).compressed(u)
+    with pytest.raises(TypeError, match="being differentiated"):
+        hessian.compressed(gs.tensor(u, requires_grad=True))
 
 
 # What is refused.
