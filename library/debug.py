@@ -27,10 +27,12 @@ def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **
     ----------
     callback : callable
         Receives copies of the arguments as tensors, which it may keep.  Runs under `no_grad`; its result is ignored.
-    *args, **kwargs
+    *args
         Pytrees of tensors, arrays, numbers and strings.
     ordered : bool
         As in JAX; the order of calls is the order of the program in any case.
+    **kwargs
+        Pytrees, as `*args`.
 
     Examples
     --------
@@ -57,10 +59,12 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
     ----------
     fmt : str
         As for `str.format`: `"loss {:.3f}, step {n}"`.
-    *args, **kwargs
+    *args
         Values for its braces: tensors, arrays, numbers.
     ordered : bool
         As in JAX; the order of lines is the order of the program in any case.
+    **kwargs
+        Values for braces with a name.
 
     Examples
     --------

@@ -43,6 +43,11 @@ def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: 
     eps : float
         Step of the differences.
 
+    Returns
+    -------
+    None or callable
+        None with `args`, else the function that compares.
+
     Raises
     ------
     GradcheckError

@@ -186,7 +186,7 @@ def test_the_pages_of_names_lead_to_operators_and_to_the_reference(tmp_path):
 
 @pytest.mark.slow
 def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
-    """A site of three pages, with the entries of its index of words."""
+    """A site of four pages, with the entries of its index of words."""
     pytest.importorskip("myst_parser")
     pytest.importorskip("pydata_sphinx_theme")
     pytest.importorskip("sphinx_gallery")
@@ -198,7 +198,9 @@ def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     (source / "func.rst").write_text(
         "func\n====\n\n.. currentmodule:: gradspec.func\n\n.. index:: jax.lax.scan\n\n.. autofunction:: scan\n"
     )
-    (source / "index.md").write_text("# index\n\n```{toctree}\nclip\natan2\nfunc\n```\n")
+    cookbook = ROOT / "docs/cookbook.md"
+    (source / "cookbook.md").write_text(pages.linked(cookbook.read_text(), cookbook, source))
+    (source / "index.md").write_text("# index\n\n```{toctree}\nclip\natan2\nfunc\ncookbook\n```\n")
     subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-E", "-D", "plot_gallery=0", "-c", ROOT / "docs/site", "-b", "html", source, built],
         check=True,
@@ -206,6 +208,7 @@ def test_the_search_finds_an_operator_by_its_names_elsewhere(tmp_path):
     index = json.loads((built / "searchindex.js").read_text().removeprefix("Search.setIndex(").removesuffix(")"))
     places = {name: {index["docnames"][page] for page, *_ in entries} for name, entries in index["indexentries"].items()}
     assert places["torch.clamp"] == {"clip"} and places["np.arctan2"] == {"atan2"} and places["jax.lax.scan"] == {"func"}
+    assert all(places[question] == {"cookbook"} for question in ("hessian", "freeze parameters", "grad is none", "gpu", "save a model"))
 
 
 def test_formulas_of_latex_are_mathml():
@@ -228,11 +231,16 @@ def test_links_lead_somewhere_and_examples_run(tmp_path):
     pages.operators(tmp_path, SPEC)
     pages.reference(tmp_path)
     pages.names_elsewhere(tmp_path, SPEC)
+    at_work.write(tmp_path, pages.templates())
+    pages.sections(tmp_path)
     written = list(tmp_path.rglob("*.md"))
     assert len(written) > 650
     for path in written:
         for target in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", path.read_text()):
             assert "://" in target or target.endswith(".svg") or (path.parent / target).exists(), (path.name, target)
+    internals = (tmp_path / "internals.md").read_text()
+    assert "(decisions/0001-no-compiler-at-run-time.md): Elementwise formulas are slow" in internals and "](internals.md#decisions)" in (
+        tmp_path / "architecture.md").read_text()  # fmt: skip
     grammar = (tmp_path / "grammar.md").read_text()
     keys = {key for path in written for key in re.findall(r'grammar.html#key-([^"]+)"', path.read_text())}
     assert {"op", "doc", "forward", "dy/dx", "vjp"} <= keys and {key for key in keys if f'id="key-{key}"' not in grammar} == set()

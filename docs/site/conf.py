@@ -27,6 +27,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "first_notebook_cell": "%matplotlib inline",
     "show_signature": False,
+    "write_computation_times": False,  # two pages that nothing links to, with scripts from another server
 }
 root_doc = "index"
 html_theme = "pydata_sphinx_theme"

@@ -42,8 +42,8 @@ PLOTS = "--without-plots" not in sys.argv
 SWEEP = ROOT / "benchmarks/sweep.tsv"
 MEASURED = SWEEP.read_text().partition("\n")[0].removeprefix("# ")
 MODES = {
-    "value": "the value", "vmap": "the rule for batches", "series": "Taylor series", "rev-rev": "reverse over reverse",
-    "fwd-rev": "forward over reverse", "rev-fwd": "reverse over forward", "fwd-fwd": "forward over forward",
+    "rule": "the derivative rule", "value": "the value", "vmap": "the rule for batches", "series": "Taylor series",
+    "rev-rev": "reverse over reverse", "fwd-rev": "forward over reverse", "rev-fwd": "reverse over forward", "fwd-fwd": "forward over forward",
 }  # fmt: skip
 #: Heading -> the pages of docs/ in reading order; a page that is named nowhere is an error.
 GUIDES = {
@@ -216,13 +216,32 @@ def guides(folder: Path) -> None:
 
 
 def first(lines: list[str]) -> str:
-    """The first sentence of a page below its title, without links."""
+    """The first sentence of a page below its title, without links and without the word that opens a decision."""
     text = " ".join(itertools.takewhile(bool, itertools.dropwhile(lambda line: not re.match(r"[\w*`\[]", line), lines)))
+    text = text.removeprefix("**Question.** ")
     return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", re.split(r"(?<=[.:]) ", text)[0].rstrip(":"))
 
 
+def listing(folder: Path, name: str) -> tuple[str, str, str]:
+    """A page's name, its title and its first sentence."""
+    title, *lines = (folder / f"{name}.md").read_text().splitlines()
+    return name, title.lstrip("# "), first(lines)
+
+
+def sections(folder: Path) -> None:
+    """A page for each heading of GUIDES, with its pages; the one for developers has the decisions as well."""
+    decisions = [f"decisions/{path.stem}" for path in sorted((folder / "decisions").iterdir())]
+    for title, names in GUIDES.items():
+        parts = {"": names.split(), "Decisions": decisions if title == "Internals" else []}
+        listed = {part: [listing(folder, name) for name in pages] for part, pages in parts.items() if pages}
+        (folder / f"{title.lower()}.md").write_text(templates().get_template("guides.md.j2").render(title=title, parts=listed))
+
+
 def linked(text: str, path: Path, folder: Path) -> str:
-    """The text with links that lead somewhere on the site: to a page, or else the name of the file in the checkout."""
+    """The text with links that lead somewhere on the site: to a page, or else the name of the file in the checkout.
+
+    A comment `index: ENTRIES` makes the search lead to its place.
+    """
 
     def link(match: re.Match) -> str:
         words, target = match[1], match[2]
@@ -232,11 +251,14 @@ def linked(text: str, path: Path, folder: Path) -> str:
         place = (path.parent / file).resolve()
         if place == ROOT / "generated/OPS.md":
             return f"[{words}]({os.path.relpath(ROOT / 'docs/operators/index.md', path.parent)})"
+        if place == ROOT / "docs/decisions":
+            return f"[{words}]({os.path.relpath(ROOT / 'docs/internals.md', path.parent)}#decisions)"
         if place.is_relative_to(ROOT / "docs") and place.is_file():
             return match[0]
         name = place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else target
         return words if words.strip("`") == name else f"{words} (`{name}`)"
 
+    text = re.sub(r"^<!-- index: (.+) -->$", lambda entries: "```{index} ! " + entries[1].replace(", ", ", ! ") + "\n```", text, flags=re.M)
     if path.name == "grammar.md":
         text = re.sub(r"^\| `([\w/]+)` \|", r'| <a id="key-\1"></a>`\1` |', text, flags=re.MULTILINE)
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", link, text)
@@ -371,14 +393,7 @@ def main(folder: Path) -> None:
     reference(folder)
     names_elsewhere(folder, spec)
     at_work.write(folder, templates())
-    for title, names in GUIDES.items():
-        pages = [(name, (folder / f"{name}.md").read_text().splitlines()) for name in names.split()]
-        text = (
-            templates()
-            .get_template("guides.md.j2")
-            .render(title=title, pages=[(name, lines[0].lstrip("# "), first(lines[1:])) for name, lines in pages])
-        )
-        (folder / f"{title.lower()}.md").write_text(text)
+    sections(folder)
     (folder / "index.md").write_text(front())
     speed.draw(speed_of_readme(), folder / "speed_of_programs.svg")
 

@@ -101,12 +101,16 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         As for `gradcheck`.
     grad_outputs : Tensor, or tuple, optional
         Gradients with respect to the outputs; random ones by default.
+    eps, atol, rtol : float
+        As for `gradcheck`, like all parameters without a text.
     gen_non_contig_grad_outputs : bool
         Create non-contiguous random gradients.
+    raise_exception : bool
+    nondet_tol : float
+    check_undefined_grad, check_grad_dtypes, check_batched_grad : bool
     check_fwd_over_rev, check_rev_over_rev : bool
         Modes that differentiate the gradients.
-    eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, fast_mode
-        As for `gradcheck`.
+    fast_mode : bool
 
     Returns
     -------

@@ -56,6 +56,11 @@ class Node(metaclass=_VirtualBase):
     """The abstract class of all nodes of a graph: of operators, of custom Functions, and nodes that accumulate gradients.
 
     Only for `isinstance`: operations create nodes, and an extension derives its own class from the one in `gradspec.core.node`.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Any call is a TypeError.
     """
 
     def __new__(cls, *args, **kwargs):

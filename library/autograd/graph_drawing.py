@@ -12,7 +12,7 @@ from ..support.dot import digraph
 class Picture:
     """The graph behind some tensors, as a picture.  A notebook shows it if graphviz's `dot` is installed.
 
-    Attributes
+    Parameters
     ----------
     source : str
         The graph as DOT text.

@@ -23,10 +23,12 @@ from ..profiler.function_event import memory_text
 class SavedArray(NamedTuple):
     """One saved array of a node.
 
-    Attributes
+    Parameters
     ----------
-    node, name : str
-        Class of the node, and name of the array in its formula.
+    node : str
+        Class of the node.
+    name : str
+        Name of the array in its formula.
     shape : tuple of int
     dtype : numpy.dtype
     nbytes : int
@@ -47,7 +49,12 @@ class SavedArray(NamedTuple):
 
 
 class SavedMemory(list[SavedArray]):
-    """The saved arrays of a graph, the greatest first.  As text and in a notebook it is a table."""
+    """The saved arrays of a graph, the greatest first.  As text and in a notebook it is a table.
+
+    Parameters
+    ----------
+    iterable : iterable of SavedArray
+    """
 
     @property
     def nbytes(self) -> int:

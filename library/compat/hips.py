@@ -13,9 +13,8 @@ Callback = Callable[[Any, int, Any], Any] | None
 def _steps(grad: Callable[[Any, int], Any], x0: Any, callback: Callback, num_iters: int, step: Callable[[Any, Any, int], Any]) -> Any:
     """Repeat x = step(x, gradient, number) on a flat vector; returns a pytree like `x0`."""
     x, unflatten = gs.tree_util.ravel_pytree(x0)
-    x = x.detach()
     for number in range(num_iters):
-        g = gs.tree_util.ravel_pytree(grad(unflatten(x), number))[0].detach()
+        g = gs.tree_util.ravel_pytree(grad(unflatten(x), number))[0]
         if callback:
             callback(unflatten(x), number, unflatten(g))
         x = step(x, g, number)
@@ -42,7 +41,7 @@ def sgd(
     Returns
     -------
     pytree of Tensor
-        Like `x0`.
+        Like `x0`. It has the history of all steps if `x0` or a gradient has one; `x0.detach()` starts without.
     """
     velocity: Any = 0.0
 

@@ -85,6 +85,11 @@ class Step:
     """The sum of a loss over shards, and its gradient, as a function of parameters and shards; see `value_and_grad`.
 
     As a context manager it ends the workers of an executor that it has created.
+
+    Parameters
+    ----------
+    loss, executor, workers, retries
+        As for `value_and_grad`.
     """
 
     def __init__(

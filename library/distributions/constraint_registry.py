@@ -13,6 +13,23 @@ from . import constraints, transforms
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
+DOC = """
+
+Parameters
+----------
+constraint : Constraint
+
+Returns
+-------
+Transform
+
+Raises
+------
+NotImplementedError
+    No transform is registered for such constraints.
+"""
+
+
 class ConstraintRegistry:
     """Constraint classes and the functions that make a transform for a constraint of them.
 
@@ -46,21 +63,7 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint: Any) -> Any:
-        """A transform from all real numbers to a constraint.
-
-        Parameters
-        ----------
-        constraint : Constraint
-
-        Returns
-        -------
-        Transform
-
-        Raises
-        ------
-        NotImplementedError
-            No transform is registered for such constraints.
-        """
+        """A transform from all real numbers to a constraint."""
         try:
             factory = self._factories[type(constraint)]
         except KeyError:
@@ -68,8 +71,9 @@ class ConstraintRegistry:
         return factory(constraint)
 
 
-biject_to = ConstraintRegistry()
-transform_to = ConstraintRegistry()
+biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
+biject_to.__doc__ = f"The bijective transform from all real numbers to a constraint.{DOC}"
+transform_to.__doc__ = f"A transform from all real numbers onto a constraint, which need not be bijective.{DOC}"
 
 
 def _both(*kinds: Any) -> Callable[[Any], Any]:

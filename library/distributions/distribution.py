@@ -360,6 +360,11 @@ class ExponentialFamily(Distribution):
 
     A subclass states `_natural_params`, a tuple of tensors eta, the function `_log_normalizer`, `A(*eta)`, and
     `_mean_carrier_measure`, the mean of h.
+
+    Parameters
+    ----------
+    batch_shape, event_shape, validate_args
+        As for `Distribution`.
     """
 
     _mean_carrier_measure: Any = 0.0

@@ -23,7 +23,13 @@ class _Elementwise(Transform):
 
 
 class ExpTransform(_Elementwise):
-    """y = exp(x)."""
+    """y = exp(x).
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     codomain = constraints.positive
 
@@ -76,7 +82,13 @@ class PowerTransform(_Elementwise):
 
 
 class SigmoidTransform(_Elementwise):
-    """y = 1 / (1 + exp(-x))."""
+    """y = 1 / (1 + exp(-x)).
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     codomain = constraints.unit_interval
 
@@ -91,7 +103,13 @@ class SigmoidTransform(_Elementwise):
 
 
 class SoftplusTransform(_Elementwise):
-    """y = log(1 + exp(x))."""
+    """y = log(1 + exp(x)).
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     codomain = constraints.positive
 
@@ -106,7 +124,13 @@ class SoftplusTransform(_Elementwise):
 
 
 class TanhTransform(_Elementwise):
-    """y = tanh(x).  With `cache_size=1` the inverse of a sample near 1 or -1 loses no digits."""
+    """y = tanh(x).  With `cache_size=1` the inverse of a sample near 1 or -1 loses no digits.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -121,7 +145,13 @@ class TanhTransform(_Elementwise):
 
 
 class AbsTransform(Transform):
-    """y = abs(x); its inverse is the positive one of two."""
+    """y = abs(x); its inverse is the positive one of two.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     domain = constraints.real
     codomain = constraints.positive

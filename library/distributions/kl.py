@@ -37,6 +37,16 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     type_p, type_q : type
         Subclasses of Distribution; the function serves their subclasses too, unless a closer one is registered.
 
+    Returns
+    -------
+    callable
+        Takes the function of two distributions, and returns it.
+
+    Raises
+    ------
+    TypeError
+        A type does not derive from Distribution.
+
     Examples
     --------
     >>> import gradspec as gs

@@ -234,3 +234,14 @@ class ComposeTransform(Transform):
 
 
 identity_transform = ComposeTransform([])
+identity_transform.__doc__ = """The transform y = x: a `ComposeTransform` of nothing.
+
+Parameters
+----------
+x : Tensor
+
+Returns
+-------
+Tensor
+    `x` itself.
+"""

@@ -115,7 +115,13 @@ class ReshapeTransform(Transform):
 
 
 class SoftmaxTransform(Transform):
-    """A vector to the simplex by softmax; the inverse is the logarithm.  Not bijective: it has no Jacobian determinant."""
+    """A vector to the simplex by softmax; the inverse is the logarithm.  Not bijective: it has no Jacobian determinant.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -128,7 +134,13 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """A vector of n numbers to the simplex of n + 1: each number breaks a part from the rest of a stick of length 1."""
+    """A vector of n numbers to the simplex of n + 1: each number breaks a part from the rest of a stick of length 1.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     bijective = True
     domain = constraints.real_vector
@@ -160,7 +172,13 @@ class StickBreakingTransform(Transform):
 
 
 class LowerCholeskyTransform(Transform):
-    """A square matrix to a lower triangle with a positive diagonal, which is the exponential of x's."""
+    """A square matrix to a lower triangle with a positive diagonal, which is the exponential of x's.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -173,7 +191,13 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """A square matrix to L L^T, with L its `LowerCholeskyTransform`."""
+    """A square matrix to L L^T, with L its `LowerCholeskyTransform`.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
@@ -191,6 +215,11 @@ class CorrCholeskyTransform(Transform):
 
     The numbers are the part below the diagonal, row by row; the tanh of each is a partial correlation.  See Lewandowski,
     Kurowicka and Joe, Generating random correlation matrices based on vines and extended onion method, 2009.
+
+    Parameters
+    ----------
+    cache_size : int
+        As for `Transform`.
     """
 
     bijective = True

@@ -131,7 +131,8 @@ class Point(UserFunction):
             for leaf, place in zip(leaves, places(form)):
                 if not isinstance(leaf, TensorBase):  # an array has lost its graph
                     raise CallTypeError(f"{self.called}: expected f(*primals) to return only tensors, got type {type(leaf)}"
-                                        f"{place and f' at {place}'}; return anything else with has_aux=True")  # fmt: skip
+                                        f"{place and f' at {place}'}; a constant is gradspec.asarray(number), "
+                                        "anything else goes with has_aux=True")  # fmt: skip
             return leaves, form
         return [self.variable(leaf, what, place) for leaf, place in zip(leaves, places(form))], form
 

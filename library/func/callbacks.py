@@ -234,10 +234,12 @@ def io_callback(
         row after the other.
     result_shape_dtypes : nest
         Objects with the `shape` and `dtype` of the results: arrays, tensors or others.  None if there are no results.
-    *args, **kwargs
+    *args
         Pytrees of tensors, arrays and numbers.
     ordered : bool
         For compatibility with JAX; calls are always made in program order.
+    **kwargs
+        Pytrees, as `*args`.
 
     Returns
     -------

@@ -37,6 +37,11 @@ class SparsePlan:
     elements of `pattern`, zeros included.  The matrix is compared with the function's own product with a random vector.  If the
     pattern does not hold, because it is local or the function has changed, the call raises a ValueError.
 
+    Parameters
+    ----------
+    func, pattern, argnums, hessian, substitution, local
+        As for `sparse_plan`, which finds the pattern; this class is not called by users.
+
     Attributes
     ----------
     pattern : csr_array of bool
@@ -213,7 +218,7 @@ def sparse_plan(
 
     Parameters
     ----------
-    func, *args, argnums, hessian, local, **kwargs
+    func, *args, argnums, hessian, local
         As for `sparsity`.
     pattern : sparse matrix or array_like, shape (outputs, inputs), optional
         The elements that may be nonzero, if known; by default `sparsity` finds them.
@@ -221,6 +226,8 @@ def sparse_plan(
         For a Hessian, whether its elements may be computed from each other, which takes about half as many products.  The error
         of an element is then as large as the errors of the largest elements that it is computed from.  Without substitution each
         element is read from a product.
+    **kwargs
+        Keyword arguments of `func`.
 
     Returns
     -------

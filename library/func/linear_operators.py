@@ -35,10 +35,12 @@ def jacobian_operator(func: Callable[..., Any], *args: Any, argnums: int | tuple
     ----------
     func : callable
         Returns a Tensor or a pytree of them.
-    *args, **kwargs
-        Its arguments.
+    *args
+        Its positional arguments.
     argnums : int or tuple of int
         The positional arguments to differentiate by: real floating point numbers.
+    **kwargs
+        Its keyword arguments.
 
     Returns
     -------
@@ -98,10 +100,12 @@ def gauss_newton_operator(
     ----------
     func : callable
         Returns residuals, or the argument of `loss`: a Tensor or a pytree of them.
-    *args, argnums, **kwargs
-        As for `jacobian_operator`.
+    *args
+        As for `jacobian_operator`, like `argnums` and `**kwargs`.
     loss : callable, optional
         A convex function from the result of `func` to one real number.  By default half of the sum of squares.
+    argnums : int or tuple of int
+    **kwargs
 
     Returns
     -------
@@ -132,10 +136,12 @@ def fisher_operator(
     ----------
     func : callable
         Returns the natural parameters of independent distributions: one Tensor.
-    *args, argnums, **kwargs
-        As for `jacobian_operator`.
+    *args
+        As for `jacobian_operator`, like `argnums` and `**kwargs`.
     family : {'gaussian', 'bernoulli', 'categorical', 'poisson'}
         The meaning of the natural parameters: means at variance 1, log-odds, logits along the last axis, logarithms of rates.
+    argnums : int or tuple of int
+    **kwargs
 
     Returns
     -------

@@ -15,13 +15,13 @@ Class = TypeVar("Class", bound=type)
 
 
 def register_nest(
-    cls: Class, flatten: Callable[..., Any] | None = None, unflatten: Callable[..., Any] | None = None
+    nodetype: Class, flatten: Callable[..., Any] | None = None, unflatten: Callable[..., Any] | None = None
 ) -> Class:
     """Register a class as a pytree, for `grad`, `vmap`, `jvp`, `compile`, `tree_util` and all other functions of pytrees.
 
     Parameters
     ----------
-    cls : type
+    nodetype : type
         Subclasses must be registered separately.
     flatten : callable, optional
         Takes a value, and returns a pair: its parts (arrays, numbers, pytrees), and its static data.  The static data are
@@ -39,7 +39,7 @@ def register_nest(
     ValueError
         The class is registered already.
     TypeError
-        `cls` is not a class, or has a meaning already: tuples, lists, dictionaries, tensors.
+        `nodetype` is not a class, or has a meaning already: tuples, lists, dictionaries, tensors.
 
     Notes
     -----
@@ -59,29 +59,29 @@ def register_nest(
     (3.0, 1.0)
     """
     if flatten is None and unflatten is None:
-        flatten, unflatten = getattr(cls, "tree_flatten", None), getattr(cls, "tree_unflatten", None)
+        flatten, unflatten = getattr(nodetype, "tree_flatten", None), getattr(nodetype, "tree_unflatten", None)
     if flatten is None or unflatten is None:
-        raise CallTypeError(f"register_nest: {cls!r}: give flatten and unflatten, or let the class have the methods tree_flatten "
+        raise CallTypeError(f"register_nest: {nodetype!r}: give flatten and unflatten, or let the class have the methods tree_flatten "
                             "and tree_unflatten; a dataclass is a pytree already")  # fmt: skip
     taken, made = flatten, unflatten
 
     def apart(nest: Any) -> tuple:
         found = taken(nest)
         if not isinstance(found, (tuple, list)) or len(found) != 2:
-            raise CallTypeError(f"register_nest: flatten of {cls.__name__} must return a pair: the parts, and everything else")
+            raise CallTypeError(f"register_nest: flatten of {nodetype.__name__} must return a pair: the parts, and everything else")
         return None, list(found[0]), found[1]
 
-    return _registered(cls, apart, lambda rest, keys, items: made(rest, tuple(items)))
+    return _registered(nodetype, apart, lambda rest, keys, items: made(rest, tuple(items)))
 
 
 def register_dataclass(
-    cls: Class, data_fields: Sequence[str] | None = None, meta_fields: Sequence[str] | None = None
+    nodetype: Class, data_fields: Sequence[str] | None = None, meta_fields: Sequence[str] | None = None
 ) -> Class:
     """Register a class by the attributes that are its parts.
 
     Parameters
     ----------
-    cls : type
+    nodetype : type
         A dataclass, or any class whose values consist of the given attributes.
     data_fields : sequence of str, optional
         The attributes that are parts: arrays, numbers, pytrees.
@@ -110,26 +110,43 @@ def register_dataclass(
     >>> gs.grad(lambda layer: layer.weight**layer.count)(layer)
     Layer(weight=tensor(12.), count=3)
     """
-    fields: Iterable[str] = getattr(cls, "__dataclass_fields__", ())
+    fields: Iterable[str] = getattr(nodetype, "__dataclass_fields__", ())
     if data_fields is None and meta_fields is None:
         if not fields:
-            raise CallTypeError(f"register_dataclass: {cls!r} is not a dataclass: give data_fields and meta_fields")
-        return cls
+            raise CallTypeError(f"register_dataclass: {nodetype!r} is not a dataclass: give data_fields and meta_fields")
+        return nodetype
     keys, static = [Attribute(name) for name in data_fields or ()], tuple(meta_fields or ())
     left = set(fields) - {*keys, *static}
     if left:
-        raise CallValueError(f"register_dataclass: {', '.join(sorted(left))} of {cls.__name__} are neither in data_fields nor "
+        raise CallValueError(f"register_dataclass: {', '.join(sorted(left))} of {nodetype.__name__} are neither in data_fields nor "
                              "in meta_fields")  # fmt: skip
 
     def apart(nest: Any) -> tuple:
-        return keys, [getattr(nest, key) for key in keys], (cls, *[(name, getattr(nest, name)) for name in static])
+        return keys, [getattr(nest, key) for key in keys], (nodetype, *[(name, getattr(nest, name)) for name in static])
 
-    return _registered(cls, apart, made_dataclass)
+    return _registered(nodetype, apart, made_dataclass)
 
 
-def register_static(cls: Class) -> Class:
-    """Register a class as pytrees without leaves: its values are static, compared by equality, and must be hashable."""
-    return _registered(cls, lambda nest: (None, [], nest), lambda rest, keys, items: rest)
+def register_static(nodetype: Class) -> Class:
+    """Register a class as pytrees without leaves: its values are static, compared by equality, and must be hashable.
+
+    Parameters
+    ----------
+    nodetype : type
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    ValueError
+        The class is registered already.
+    TypeError
+        `nodetype` is not a class, or has a meaning already.
+    """
+    return _registered(nodetype, lambda nest: (None, [], nest), lambda rest, keys, items: rest)
 
 
 def _registered(cls: Any, apart: Callable[..., tuple], make: Callable[..., Any]) -> Any:

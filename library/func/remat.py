@@ -20,10 +20,11 @@ def checkpoint(
     ----------
     fun : callable, optional
         Must compute the same in both calls.  Without it, a decorator with the other arguments is returned.
-    prevent_cse, static_argnums
-        Accepted for compatibility with JAX, without effect.
+    prevent_cse : bool
+        Accepted for compatibility with JAX, without effect, as `static_argnums` is.
     policy : None
         Must be None: there are no policies for the values to keep.
+    static_argnums : int or tuple of int
 
     Returns
     -------

@@ -31,6 +31,20 @@ def data_or_lengths(data: tuple[Any, ...], dtype: Any, name: str) -> Tensor:
     return tensor(data[0], dtype)
 
 
+DOC = """A tensor of {dtype}: of data, or of lengths of axes.
+
+Parameters
+----------
+*data : array_like, or int
+    Data, or the length of each axis: `{name}(2, 3)` has arbitrary elements.
+
+Raises
+------
+TypeError
+    A tuple of integers, which may be data or a shape, or several arguments that are not all integers.
+"""
+
+
 class _Kind(type):
     """The metaclass of the classes, which have no instances of their own."""
 
@@ -44,8 +58,7 @@ class _Kind(type):
 
 
 def _kind(name: str, dtype: str) -> _Kind:
-    text = f"A tensor of {dtype}: of data, or of lengths of axes."
-    return _Kind(name, (), {"dtype": np.dtype(dtype), "__module__": __name__, "__doc__": text})
+    return _Kind(name, (), {"dtype": np.dtype(dtype), "__module__": __name__, "__doc__": DOC.format(dtype=dtype, name=name)})
 
 
 BoolTensor, ByteTensor, CharTensor = _kind("BoolTensor", "bool"), _kind("ByteTensor", "uint8"), _kind("CharTensor", "int8")

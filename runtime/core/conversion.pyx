@@ -365,12 +365,12 @@ def tensor(data, dtype=None, requires_grad=False):
 
 
 def asarray(data, dtype=None, *, requires_grad=False, copy=None):
-    """A tensor around `data`, sharing its memory if possible; a tensor is returned unchanged, and a list of tensors
-    with a history is stacked, recorded.
+    """A tensor around `data`, sharing its memory if possible.
 
     Parameters
     ----------
     data : array_like
+        A tensor is returned unchanged, a list of tensors with a history is stacked and recorded.
     dtype : dtype, optional
     requires_grad : bool
     copy : bool, optional

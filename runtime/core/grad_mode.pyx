@@ -167,6 +167,11 @@ class no_grad(_Mode):
     """Record nothing: results do not require grad.
 
     A context manager and a decorator, with or without parentheses.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function to decorate, where the decorator has no parentheses.
     """
 
     _bits = GRAD_DISABLED
@@ -180,7 +185,13 @@ class no_grad(_Mode):
 
 
 class enable_grad(no_grad):
-    """Record again inside `no_grad`; a context manager and a decorator."""
+    """Record again inside `no_grad`; a context manager and a decorator.
+
+    Parameters
+    ----------
+    function : callable, optional
+        As for `no_grad`.
+    """
 
     _bits = 0
 

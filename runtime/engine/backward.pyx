@@ -21,7 +21,13 @@ from ..core.tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, wrap
 cnp.import_array()
 
 GradientEdge = collections.namedtuple("GradientEdge", ["node", "output_nr"], module=__name__)
-GradientEdge.__doc__ = "The destination of a gradient: a node and the number of one of its outputs."
+GradientEdge.__doc__ = """The destination of a gradient: a node and the number of one of its outputs.
+
+Parameters
+----------
+node : Node
+output_nr : int
+"""
 
 
 def get_gradient_edge(tensor):

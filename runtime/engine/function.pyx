@@ -29,6 +29,11 @@ class Function:
     Call it through `apply`.  As in PyTorch, values that `forward` reads beside its arguments are constants; pass them as
     arguments to differentiate them.
 
+    Parameters
+    ----------
+    *args, **kwargs
+        Not used: a call of the class warns, and computes nothing.
+
     Examples
     --------
     >>> class Exp(gs.autograd.Function):

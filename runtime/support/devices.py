@@ -64,12 +64,22 @@ CPU = device()
 
 
 def get_default_device() -> device:
-    """The device of new tensors."""
+    """The device of new tensors.
+
+    Returns
+    -------
+    device
+        "cpu".
+    """
     return CPU
 
 
 def set_default_device(device: Any) -> None:
     """Do nothing, for "cpu" and None.
+
+    Parameters
+    ----------
+    device : str, device or None
 
     Raises
     ------

@@ -88,7 +88,7 @@ NAMES = {
     ),
     "write gs.tree_util.tree_map(lambda x: value, tree)": "tree.broadcast",
     "write Python's own: containers need no wrapping": "dict list tuple isinstance type",
-    "write gs.func.register_nest(cls, flatten, unflatten): values of the class are arguments then": (
+    "write gs.func.register_nest(nodetype, flatten, unflatten): values of the class are arguments then": (
         "Box VSpace register_pytree_with_keys*"
     ),
     "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace SparseObject",

@@ -136,7 +136,18 @@ vars(cuda)["amp"] = _OfAbsent()
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """False."""
+    """Whether operators choose their precision: never.
+
+    Parameters
+    ----------
+    device_type : str
+        Not used.
+
+    Returns
+    -------
+    bool
+        False.
+    """
     return False
 
 

@@ -100,6 +100,22 @@ def test_slices_whose_starts_are_tensors_differentiate_and_compile():
         lax.sort((X, X), num_keys=2)
 
 
+@pytest.mark.parametrize(
+    "call, words",
+    [(lambda x: lax.slice(x, (-1, 0), (3, 3)), "0 <= start <= limit"), (lambda x: lax.slice(x, (0, 0), (2, 9)), "0 <= start <= limit"),
+     (lambda x: lax.slice(x, (0,), (2,)), "for each axis"), (lambda x: lax.dynamic_update_slice(x, x[0], (0, 0)), "update 1"),
+     (lambda x: lax.dynamic_update_slice(x, x, (0,)), "1 starts"),
+     (lambda x: lax.dynamic_update_slice(x.astype(int), x, (0, 0)), "cannot hold the update's float64")],
+)  # fmt: skip
+def test_a_slice_that_jax_refuses_is_refused(call, words):
+    jax = pytest.importorskip("jax", reason="compares with JAX's lax, and JAX is not installed")
+    with pytest.raises((ValueError, TypeError), match=words):
+        call(gs.asarray(X))
+    with pytest.raises((ValueError, TypeError)), pytest.MonkeyPatch.context() as patch:
+        patch.setitem(call.__globals__, "lax", jax.lax)
+        call(jax.numpy.asarray(X))
+
+
 def test_an_initial_value_problem_with_arguments_and_a_pytree():
     times = np.linspace(0, 1, 5)
 
