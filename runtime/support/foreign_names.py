@@ -211,7 +211,6 @@ NAMES = {
     "write gs.nn.avg_pool2d or gs.nn.max_pool2d": "reduce_window",
     "write gs.broadcast_to, or x[:, None]": "broadcast broadcast_in_dim broadcast_like broadcast_to_rank",
     "write gs.reshape": "collapse",
-    "write gs.resize(x, y.shape)": "resize_as_",
     "write x[start:stop]": (
         "slice slice_in_dim dynamic_slice dynamic_slice_in_dim dynamic_index_in_dim index_in_dim index_take slice_copy "
         "slice_inverse"
