@@ -207,6 +207,11 @@ cdef class PyTorchTensor(TensorBase):
         """False: every tensor is in memory."""
         return False
 
+    @property
+    def is_sparse(self):
+        """False: a sparse array has a class of its own, `gs.sparse.SparseTensor`."""
+        return False
+
     def is_floating_point(self):
         """Whether the dtype is a real floating-point dtype."""
         return (<object> self.array).dtype.kind == "f"
@@ -326,7 +331,7 @@ cdef class PyTorchTensor(TensorBase):
         Tensor
         """
         check_layout("contiguous", memory_format)
-        return ops.contiguous(self)
+        return self if self.is_contiguous() else ops.contiguous(self)
 
     def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
         """The tensor in the given dtype; the tensor itself if it already has that dtype.
