@@ -83,6 +83,7 @@ from .support.precision import channels_last_3d as channels_last_3d
 from .support.precision import contiguous_format as contiguous_format
 from .support.precision import get_float32_matmul_precision as get_float32_matmul_precision
 from .support.precision import is_autocast_enabled as is_autocast_enabled
+from .support.precision import jagged as jagged
 from .support.precision import preserve_format as preserve_format
 from .support.precision import set_float32_matmul_precision as set_float32_matmul_precision
 from .support.precision import use_deterministic_algorithms as use_deterministic_algorithms

@@ -314,7 +314,7 @@ NAMES = {
         "int_repr per_channel_* per_tensor_* q_* qscheme quantization qat quantizable ao"
     ),
     "write nothing: every tensor is strided": (
-        "strided layout jagged legacy_contiguous_format memory_format "
+        "strided layout legacy_contiguous_format memory_format "
         "convert_conv*"
     ),
     "no counterpart: it is part of the machinery of the library that it is from": (
