@@ -56,6 +56,7 @@ from .api.conversion import as_tensor as as_tensor
 from .api.conversion import from_numpy as from_numpy
 from .api.conversion import is_complex as is_complex
 from .api.conversion import is_floating_point as is_floating_point
+from .api.conversion import is_inference as is_inference
 from .support.devices import accelerator as accelerator
 from .support.devices import backends as backends
 from .support.devices import cuda as cuda
@@ -82,6 +83,7 @@ from .support.precision import channels_last_3d as channels_last_3d
 from .support.precision import contiguous_format as contiguous_format
 from .support.precision import get_float32_matmul_precision as get_float32_matmul_precision
 from .support.precision import is_autocast_enabled as is_autocast_enabled
+from .support.precision import jagged as jagged
 from .support.precision import preserve_format as preserve_format
 from .support.precision import set_float32_matmul_precision as set_float32_matmul_precision
 from .support.precision import use_deterministic_algorithms as use_deterministic_algorithms
@@ -513,8 +515,6 @@ class Tensor(ArrayTensor):
         """Contiguous copy of `x` with `source` written to the elements that as_strided returns."""
     def broadcast_to(self, *shape: _int | Sequence[_int]) -> Tensor:
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
-    def contiguous(self) -> Tensor:
-        """`x` itself if it is contiguous in C order, otherwise a copy in C order."""
     def diag(self, k: _int = 0) -> Tensor:
         """Diagonal `k` of a matrix, or the square matrix with the vector `x` on diagonal `k`."""
     def diag_embed(self, offset: _int = 0, axis1: _int = -2, axis2: _int = -1) -> Tensor:

@@ -1900,7 +1900,7 @@ OPS = (
         variants=('function', 'method'), view='x', arguments=(('x', 'Array', None, False), ('shape', 'int[]', None, False),),
         inputs=('x',), linear=('x',), node='BroadcastToBackward', samples=('f(x(3, 1), (2, 3, 4))', 'f(x(4), (3, 4))',
         'f(x(), (2,))', 'f(x(1, 3), (0, 3))',), examples=(('f([1.0, 2.0], (2, 2))', '[[1, 2], [1, 2]]'),)),
-    OpInfo('contiguous', 'views', 'contiguous(x) -> y', 'linear', 'any', variants=('function', 'method'), view='x', inputs=('x',),
+    OpInfo('contiguous', 'views', 'contiguous(x) -> y', 'linear', 'any', variants=('function',), view='x', inputs=('x',),
         linear=('x',), node='ContiguousBackward', samples=UNARY, examples=(('f([1.0, 2.0])', '[1, 2]'),)),
     OpInfo('diag', 'views', 'diag(x, int k=0) -> y', 'composite', 'any', numpy=('diag',), variants=('function', 'method'),
         arguments=(('x', 'Array', None, False), ('k', 'int', '0', False),), inputs=('x',),

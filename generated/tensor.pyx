@@ -278,7 +278,6 @@ from gradspec.generated.variable_type.views cimport (
     op_as_strided_,
     op_as_strided_scatter,
     op_broadcast_to,
-    op_contiguous,
     op_diag,
     op_diag_embed,
     op_diagflat,
@@ -1867,10 +1866,6 @@ cdef class Tensor(ArrayTensor):
     def broadcast_to(self, *shape, **keyword_):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
         return op_broadcast_to(self, star(shape, keyword_, "broadcast_to", "shape", False))
-
-    def contiguous(self):
-        """`x` itself if it is contiguous in C order, otherwise a copy in C order."""
-        return op_contiguous(self)
 
     def diag(self, k=0):
         """Diagonal `k` of a matrix, or the square matrix with the vector `x` on diagonal `k`."""

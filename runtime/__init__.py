@@ -27,7 +27,7 @@ from .support.generator import manual_seed
 from .api.arrays import array, from_dlpack, is_tensor, ndim, shape, size
 from .api.clip_grad import clip_grad_norm_, clip_grad_value_
 from .api.configuration import show_config
-from .api.conversion import as_tensor, from_numpy, is_complex, is_floating_point
+from .api.conversion import as_tensor, from_numpy, is_complex, is_floating_point, is_inference
 from .api.kinds import *
 from .api.pieces import (
     block,
@@ -104,7 +104,7 @@ __all__ = sorted([
     "Generator", "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
     "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "export_c", "finfo", "float_power",
     "from_dlpack", "from_numpy", "geomspace", "get_default_dtype", "get_num_threads", "iinfo", "inference_mode",
-    "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero", "is_same_size",
+    "is_complex", "is_floating_point", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_nonzero", "is_same_size",
     "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats", "ndim", "no_grad", "operator",
     "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_default_dtype", "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor",

@@ -14,13 +14,16 @@ from ..core.conversion import asarray
 from ..func import vmap as dense_vmap
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
+from ..support.error_hints import answering
+from ..support.precision import jagged
 from .nested_tensor import NestedTensor, offsets_of, ranges
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
 
-def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = None) -> NestedTensor:
+@answering
+def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = None, *, layout: Any = jagged) -> NestedTensor:
     """Construct a nested tensor from a list of arrays, in their graph.
 
     Parameters
@@ -28,6 +31,8 @@ def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = No
     ts : sequence of array_like
         With equal numbers of axes, at least 1, and equal shapes except for the first axis.
     dtype : dtype, optional
+    layout : str
+        "jagged", the only one.
 
     Returns
     -------
@@ -39,6 +44,8 @@ def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = No
     >>> gs.nested.as_nested_tensor([a, b]).sum(axis=1)
     tensor([3., 3.], grad_fn=<IndexAddBackward>)
     """
+    if layout != jagged:
+        raise ValueError(f"as_nested_tensor: layout is {layout!r}, but nested tensors only have the layout 'jagged'")
     if isinstance(ts, NestedTensor):
         return ts if dtype is None else ts.astype(dtype)
     if isinstance(ts, (Tensor, np.ndarray)):
@@ -57,13 +64,18 @@ def as_nested_tensor(ts: Sequence[Any] | NestedTensor, dtype: npt.DTypeLike = No
     return NestedTensor(ops.concat(items, 0), offsets_of(np.array([len(item) for item in items])))
 
 
-def nested_tensor(tensor_list: Sequence[Any], *, dtype: npt.DTypeLike = None, requires_grad: bool = False) -> NestedTensor:
+@answering
+def nested_tensor(
+    tensor_list: Sequence[Any], *, dtype: npt.DTypeLike = None, layout: Any = jagged, requires_grad: bool = False
+) -> NestedTensor:
     """Construct a nested tensor from a list of arrays as a leaf: its values are a copy. `as_nested_tensor` keeps the graph.
 
     Parameters
     ----------
     tensor_list : sequence of array_like
     dtype : dtype, optional
+    layout : str
+        "jagged", the only one.
     requires_grad : bool
 
     Returns
@@ -71,7 +83,7 @@ def nested_tensor(tensor_list: Sequence[Any], *, dtype: npt.DTypeLike = None, re
     NestedTensor
     """
     items = [asarray(item, dtype=dtype).detach() for item in tensor_list]
-    nested = as_nested_tensor(items)
+    nested = as_nested_tensor(items, layout=layout)
     return NestedTensor(ops.copy(nested.values()).requires_grad_(requires_grad), nested._offsets)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..core.conversion import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
+from ..support.error_hints import answering
 from .sparse_tensor import SparseTensor, of_scipy
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
@@ -136,6 +137,7 @@ def from_dense(x: Tensor | npt.ArrayLike) -> SparseTensor:
     return SparseTensor(x[rows, columns], rows, columns, x.shape, "coo", True)
 
 
+@answering
 def sparse_coo_tensor(
     indices: Tensor | npt.ArrayLike | Sequence[Any],
     values: Tensor | npt.ArrayLike,
@@ -162,6 +164,7 @@ def sparse_coo_tensor(
     return coo(_leaf(values, dtype, requires_grad), indices, size)
 
 
+@answering
 def sparse_csr_tensor(
     crow_indices: Tensor | npt.ArrayLike,
     col_indices: Tensor | npt.ArrayLike,

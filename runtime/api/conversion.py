@@ -66,3 +66,17 @@ def is_floating_point(x: Any) -> bool:
     bool
     """
     return bool(asarray(x).dtype.kind == "f")
+
+
+def is_inference(x: Any) -> bool:
+    """Whether a tensor was created in inference mode.
+
+    Parameters
+    ----------
+    x : Tensor
+
+    Returns
+    -------
+    bool
+    """
+    return bool(x.is_inference())

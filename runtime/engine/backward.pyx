@@ -126,8 +126,8 @@ cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint cr
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     gradient = as_tensor(grad, "backward", "gradient")
     if gradient.shape != shape:
-        raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {list(gradient.shape)} and output[{i}] has "
-                           f"a shape of {list(shape)}.")
+        raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has "
+                           f"a shape of {shape}.")
     if (gradient.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
                            f"dtype: grad_output[{i}] has a dtype of {gradient.dtype} and output[{i}] has a dtype of {dtype}.")
@@ -271,7 +271,7 @@ def batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allo
             raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                                "dimension. The sizes of the remaining dimensions are expected to match the shape of "
                                f"corresponding output, but a mismatch was detected: grad_output[{i}] has a shape of "
-                               f"{list(batch.shape)} and output[{i}] has a shape of {list(shape)}. If you only want some "
+                               f"{batch.shape} and output[{i}] has a shape of {shape}. If you only want some "
                                "tensors in `grad_output` to be considered batched, pass a batch for each.")
     cdef bint keep = create_graph if retain_graph is None else retain_graph
     if thread_state().flags & ANOMALY:  # anomaly mode names the row with the NaN

@@ -12,6 +12,7 @@ import numpy as np
 from ..support.capi cimport PyArray_NDIM
 from ..support.dispatch import ops
 from ..support.error_hints cimport answer_calls
+from ..support.keywords import is_idle
 from ..core.leaf_gradient cimport grad_dtype_of, set_grad_dtype
 from ..core.conversion import tensor
 from ..core.tensor cimport TensorBase
@@ -34,6 +35,13 @@ cdef object order_of(int ndim, tuple axes):
     order = list(range(ndim))
     order[first], order[second] = second, first
     return tuple(order)
+
+
+cdef int check_layout(str method, object memory_format) except -1:
+    """Refuse a memory format that PyTorch does not have."""
+    if memory_format is not None and not is_idle("memory_format", memory_format):
+        raise ValueError(f"{method}: memory_format is {memory_format!r}; write nothing: a layout is NumPy's to choose")
+    return 0
 
 
 cdef class PyTorchTensor(TensorBase):
@@ -199,6 +207,11 @@ cdef class PyTorchTensor(TensorBase):
         """False: every tensor is in memory."""
         return False
 
+    @property
+    def is_sparse(self):
+        """False: a sparse array has a class of its own, `gs.sparse.SparseTensor`."""
+        return False
+
     def is_floating_point(self):
         """Whether the dtype is a real floating-point dtype."""
         return (<object> self.array).dtype.kind == "f"
@@ -240,40 +253,87 @@ cdef class PyTorchTensor(TensorBase):
         return tensor(data, (<object> self.array).dtype if dtype is None else dtype, requires_grad)
 
     def float(self):
-        """`astype` of float32."""
-        return ops.astype(self, np.float32)
+        """The tensor in float32; the tensor itself if that is its dtype."""
+        return self.to(np.float32)
 
     def double(self):
-        """`astype` of float64."""
-        return ops.astype(self, np.float64)
+        """The tensor in float64; the tensor itself if that is its dtype."""
+        return self.to(np.float64)
 
     def half(self):
-        """`astype` of float16."""
-        return ops.astype(self, np.float16)
+        """The tensor in float16; the tensor itself if that is its dtype."""
+        return self.to(np.float16)
 
     def int(self):
-        """`astype` of int32."""
-        return ops.astype(self, np.int32)
+        """The tensor in int32; the tensor itself if that is its dtype."""
+        return self.to(np.int32)
 
     def long(self):
-        """`astype` of int64."""
-        return ops.astype(self, np.int64)
+        """The tensor in int64; the tensor itself if that is its dtype."""
+        return self.to(np.int64)
 
     def bool(self):
-        """`astype` of bool."""
-        return ops.astype(self, np.bool_)
+        """The tensor in bool; the tensor itself if that is its dtype."""
+        return self.to(np.bool_)
 
     def type(self, dtype=None):
-        """`astype`; the dtype of a tensor is `x.dtype`."""
+        """The tensor in another dtype; the tensor itself if it already has that dtype, which is `x.dtype`."""
         if dtype is None:
             raise TypeError("type: a tensor has no type beside its dtype; write x.dtype")
-        return ops.astype(self, dtype)
+        return self.to(dtype=dtype)
 
     def cpu(self):
         """The tensor itself: all tensors are in memory."""
         return self
 
-    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False):
+    def to_dense(self, dtype=None, *, masked_grad=None):
+        """The tensor itself, in the given dtype: every gradient is dense, also where PyTorch's would be sparse.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+        masked_grad : bool, optional
+            Ignored: nothing is masked.
+
+        Returns
+        -------
+        Tensor
+        """
+        return self.to(dtype)
+
+    def resize_as_(self, other, *, memory_format=None):
+        """`resize_` to the shape of `other`, in place.
+
+        Parameters
+        ----------
+        other : Tensor
+        memory_format : str, optional
+            Has no effect: NumPy chooses the layout.
+
+        Returns
+        -------
+        Tensor
+            This tensor.
+        """
+        check_layout("resize_as_", memory_format)
+        return self.resize_((<TensorBase?> other).shape)
+
+    def contiguous(self, *, memory_format=None):
+        """The tensor itself if it is contiguous in C order, otherwise a copy in C order.
+
+        Parameters
+        ----------
+        memory_format : str, optional
+            Has no effect: the order is always C's.
+
+        Returns
+        -------
+        Tensor
+        """
+        check_layout("contiguous", memory_format)
+        return self if self.is_contiguous() else ops.contiguous(self)
+
+    def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
         """The tensor in the given dtype; the tensor itself if it already has that dtype.
 
         Parameters
@@ -286,11 +346,14 @@ cdef class PyTorchTensor(TensorBase):
             Whether the result is always a copy.
         non_blocking : bool
             Ignored: there is no other device to copy from.
+        memory_format : str, optional
+            Has no effect: NumPy chooses the layout.
 
         Returns
         -------
         Tensor
         """
+        check_layout("to", memory_format)
         for wanted in args:
             if isinstance(wanted, TensorBase):
                 dtype = (<TensorBase> wanted).array.dtype

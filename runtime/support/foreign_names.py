@@ -211,7 +211,6 @@ NAMES = {
     "write gs.nn.avg_pool2d or gs.nn.max_pool2d": "reduce_window",
     "write gs.broadcast_to, or x[:, None]": "broadcast broadcast_in_dim broadcast_like broadcast_to_rank",
     "write gs.reshape": "collapse",
-    "write gs.resize(x, y.shape)": "resize_as_",
     "write x[start:stop]": (
         "slice slice_in_dim dynamic_slice dynamic_slice_in_dim dynamic_index_in_dim index_in_dim index_take slice_copy "
         "slice_inverse"
@@ -315,7 +314,7 @@ NAMES = {
         "int_repr per_channel_* per_tensor_* q_* qscheme quantization qat quantizable ao"
     ),
     "write nothing: every tensor is strided": (
-        "strided layout jagged legacy_contiguous_format memory_format "
+        "strided layout legacy_contiguous_format memory_format "
         "convert_conv*"
     ),
     "no counterpart: it is part of the machinery of the library that it is from": (

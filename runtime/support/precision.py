@@ -14,14 +14,15 @@ from .devices import cuda
 
 __all__ = [
     "GradScaler", "amp", "are_deterministic_algorithms_enabled", "autocast", "channels_last", "channels_last_3d",
-    "contiguous_format", "get_float32_matmul_precision", "is_autocast_enabled", "preserve_format", "set_float32_matmul_precision",
-    "use_deterministic_algorithms",
+    "contiguous_format", "get_float32_matmul_precision", "is_autocast_enabled", "jagged", "preserve_format",
+    "set_float32_matmul_precision", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 # Layouts, as values of `memory_format=`: NumPy chooses the layout, and no value depends on it.
 preserve_format, contiguous_format, channels_last, channels_last_3d = (
     "preserve_format", "contiguous_format", "channels_last", "channels_last_3d",
 )  # fmt: skip
+jagged = "jagged"  # as `layout=` of nested tensors, which have no other
 PRECISIONS = ("highest", "high", "medium")
 
 

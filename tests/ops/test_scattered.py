@@ -68,6 +68,18 @@ def test_gradients_by_differences(kind):
     assert gs.autograd.gradcheck(lambda x, source: call(gs, kind, x, axis, indices, source), leaves)
 
 
+@pytest.mark.parametrize("function", [gs.scatter_reduce, gs.index_reduce])
+def test_second_derivatives_of_a_product_of_two_zeros(function):
+    """y = x * s0 * s1 at s0 = s1 = 0; PyTorch refuses these."""
+    x, source = gs.tensor([3.0], requires_grad=True), gs.tensor([0.0, 0.0], requires_grad=True)
+    y = function(x, 0, np.array([0, 0]), source, "prod")
+    by_x, by_source = grad(y.sum(), (x, source), create_graph=True)
+    assert by_x.tolist() == [0] and by_source.tolist() == [0, 0]
+    for i, row in enumerate([[0, 3], [3, 0]]):
+        again = grad(by_source[i], (x, source), retain_graph=True)
+        assert again[0].tolist() == [0] and again[1].tolist() == row
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_is_its_rows(kind):
     x, axis, indices, source = made(5)

@@ -298,7 +298,9 @@ class Module(Stateful):
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False) -> Self:
+    def to(
+        self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+    ) -> Self:
         """Convert inexact parameters and buffers to another dtype, in place.
 
         Parameters
@@ -309,13 +311,16 @@ class Module(Stateful):
         device : str, optional
         non_blocking : bool
             Without effect: there is no other device.
+        memory_format : str, optional
+            Without effect: NumPy chooses the layout.
 
         Returns
         -------
         Module
             This module.
         """
-        found = {gs.empty(0, dtype=kind).to(*args, dtype=dtype, device=device).dtype for kind in (np.float32, np.float64)}
+        options = {"dtype": dtype, "device": device, "memory_format": memory_format}
+        found = {gs.empty(0, dtype=kind).to(*args, **options).dtype for kind in (np.float32, np.float64)}
         if len(found) == 2:  # no dtype is given, nothing to convert
             return self
         (wanted,) = found

@@ -5,6 +5,7 @@ Defines the content of a `state_dict`, and the errors for states that do not fit
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -228,16 +229,36 @@ class Stateful(Tree):
         return RemovableHandle(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, state_dict, prefix, local_metadata)` after the state of this module is collected."""
+        """Call `hook(module, state_dict, prefix, local_metadata)`, which returns None, after the state of this module is collected."""
+        checked = functools.partial(returning_none, hook) if callable(hook) else hook
+        return RemovableHandle(self._state_dict_hooks, checked)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Like `register_state_dict_post_hook`, but a dictionary that the hook returns replaces the state."""
         return RemovableHandle(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` first."""
         return RemovableHandle(self._load_state_dict_pre_hooks, hook)
 
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., None], with_module: bool = False) -> RemovableHandle:
+        """Like `register_load_state_dict_pre_hook`, but the hook does not get the module unless `with_module`."""
+        called = hook if with_module or not callable(hook) else functools.partial(without_module, hook)
+        return RemovableHandle(self._load_state_dict_pre_hooks, called)
+
     def register_load_state_dict_post_hook(self, hook: Callable[[Module, IncompatibleKeys], None]) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the lists of keys."""
         return RemovableHandle(self._load_state_dict_post_hooks, hook)
+
+
+def returning_none(hook: Callable[..., Any], *args: Any) -> None:
+    """Call a hook, and refuse a result, which would have no effect in a module inside of another."""
+    if hook(*args) is not None:
+        raise RuntimeError("state_dict post-hook must return None: change the dictionary that it gets")
+
+
+def without_module(hook: Callable[..., None], module: Module, *args: Any) -> None:
+    hook(*args)
 
 
 def quoted(key: str) -> str:

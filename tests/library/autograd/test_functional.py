@@ -532,6 +532,18 @@ def test_strict_lets_pass_what_depends(one, create_graph):
         same(value, expected.numpy())
 
 
+@each("create_graph", [False, True])
+def test_strict_together_with_vectorize(create_graph):
+    """PyTorch refuses the two together; the rows of a batch are held to what rows one by one are."""
+    x, options = gs.tensor([1.0, 2.0]), {"strict": True, "vectorize": True, "create_graph": create_graph}
+    same(jacobian(lambda x: x**3, x, **options), [[3, 0], [0, 12]])
+    same(hessian(lambda x: (x**3).sum(), x, **options), [[6, 0], [0, 12]])
+    with pytest.raises(RuntimeError, match="Output 0 of the user-provided function does not require gradients"):
+        jacobian(lambda x: x.detach() * 1, x, **options)
+    with pytest.raises(RuntimeError, match="is independent of the input"):
+        hessian(lambda x: x.sum(), x, **options)
+
+
 # PyTorch.
 
 

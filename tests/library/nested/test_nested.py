@@ -295,6 +295,23 @@ def test_jagged_as_pytorch():
     assert (ours.offsets().numpy() == theirs.offsets().numpy()).all() and ours.is_nested and theirs.is_nested
 
 
+@pytest.mark.parametrize("library", ["gradspec", "torch"])
+def test_the_layout_as_it_is_typed(library):
+    library = pytest.importorskip(library)
+    items = [library.ones((2, 3)), library.ones((1, 3))]
+    for made in (library.nested.nested_tensor, library.nested.as_nested_tensor):
+        assert made(items, layout=library.jagged, device="cpu").values().shape == (3, 3)
+    nt = library.nested.nested_tensor(items, layout=library.jagged, requires_grad=True, device="cpu")
+    nt.values().sum().backward()
+    assert [(row == 1).all().item() for row in nt.grad.unbind()] == [True, True]
+
+
+def test_another_layout_is_refused():
+    for made in (nested.nested_tensor, nested.as_nested_tensor):
+        with pytest.raises(ValueError, match="layout is 'strided', but nested tensors only have the layout 'jagged'"):
+            made([np.ones(2)], layout="strided")
+
+
 def test_jagged_with_holes():
     values = leaf(np.arange(6.0))
     found = nested.nested_tensor_from_jagged(values, [0, 3, 6], lengths=[2, 3])

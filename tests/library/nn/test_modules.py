@@ -325,6 +325,28 @@ class TestState:
         handle.remove()
         net.load_state_dict(state)
 
+    @pytest.mark.parametrize("library", ["gradspec", "torch"])
+    def test_hooks_of_states_by_their_private_names(self, library):
+        """Programs call these for the two things that the public names refuse: another state, and a hook without the module."""
+        other = pytest.importorskip(library).nn
+        linear, seen = other.Linear(1, 1), []
+        outer = other.Sequential(linear)
+        handle = linear._register_state_dict_hook(lambda module, state, prefix, local: {prefix + "only": module})
+        assert list(linear.state_dict()) == ["only"] and list(outer.state_dict()) == ["0.weight", "0.bias"]
+        handle.remove()
+        state = linear.state_dict()
+        linear._register_load_state_dict_pre_hook(lambda *args: seen.append(len(args)))
+        linear._register_load_state_dict_pre_hook(lambda *args: seen.append(len(args)), with_module=True)
+        copy.deepcopy(linear).load_state_dict(state)
+        assert seen == [7, 8]
+
+    @pytest.mark.parametrize("library", ["gradspec", "torch"])
+    def test_a_hook_of_a_state_returns_nothing(self, library):
+        linear = pytest.importorskip(library).nn.Linear(1, 1)
+        linear.register_state_dict_post_hook(lambda module, state, prefix, local: {"only": 1})
+        with pytest.raises(RuntimeError, match="state_dict post-hook must return None"):
+            linear.state_dict()
+
     def test_files(self, tmp_path):
         net, other = Net(), Net()
         gs.save(tmp_path / "net.npz", net.state_dict())

@@ -239,7 +239,7 @@ def test_states_of_other_forms():
     other.load_state_dict({**state, "_extra_state": extra, "running_mean": gs.asarray([5.0, 6.0])}, assign=True)
     assert other.running_mean.tolist() == [5, 6] and "running_mean" in dict(other.named_buffers())
     linear = nn.Linear(1, 1)
-    linear.register_state_dict_post_hook(lambda module, state, prefix, metadata: {"only": state["weight"]})
+    linear._register_state_dict_hook(lambda module, state, prefix, metadata: {"only": state["weight"]})
     assert list(linear.state_dict()) == ["only"]
 
 

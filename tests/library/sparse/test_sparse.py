@@ -227,6 +227,9 @@ def test_addmm_and_sampled_addmm():
 def test_sum_and_the_other_names():
     A = gs.sparse.sparse_coo_tensor([ROWS, COLUMNS], DATA, (3, 4), requires_grad=True)
     assert gs.sparse_coo_tensor is gs.sparse.sparse_coo_tensor and A.requires_grad and A.is_sparse and A.nnz == 6
+    assert gs.sparse_coo_tensor([ROWS, COLUMNS], DATA, (3, 4), device="cpu").shape == (3, 4)
+    with pytest.raises(TypeError, match="device"):
+        gs.sparse_coo_tensor([ROWS, COLUMNS], DATA, (3, 4), device="cuda")
     gs.sparse.sum(A, 1)[0].backward()
     assert A.grad.values().tolist() == (ROWS == 0).astype(float).tolist()
     coalesced = A.coalesce()
@@ -236,7 +239,7 @@ def test_sum_and_the_other_names():
     B = A.to_sparse_csr()
     expected = sp.coo_array((DATA, (ROWS, COLUMNS)), (3, 4)).tocsr()
     assert B.crow_indices().tolist() == expected.indptr.tolist() and B.col_indices().tolist() == expected.indices.tolist()
-    again = gs.sparse_csr_tensor(B.crow_indices(), B.col_indices(), B.values(), (3, 4))
+    again = gs.sparse_csr_tensor(B.crow_indices(), B.col_indices(), B.values(), (3, 4), device="cpu")
     np.testing.assert_array_equal(again.to_dense().detach().numpy(), A.to_dense().detach().numpy())
     assert again.is_coalesced() and again.layout == "csr" and not again.is_sparse and again.to_sparse_coo().is_sparse
     assert repr(again).startswith("SparseTensor(shape=(3, 4), nnz=5, dtype=float64, layout=csr, grad_fn=<")

@@ -47,8 +47,8 @@ def test_shape_of_a_gradient():
     y = leaf(1.0, 2.0) * 2
     with pytest.raises(RuntimeError) as error:
         grad(y, y, gs.ones((3,)))
-    assert str(error.value) == "Mismatch in shape: grad_output[0] has a shape of [3] and output[0] has a shape of [2]."
-    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[1\] has a shape of \[2, 1\]"):
+    assert str(error.value) == "Mismatch in shape: grad_output[0] has a shape of (3,) and output[0] has a shape of (2,)."
+    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[1\] has a shape of \(2, 1\)"):
         backward([y, y], [gs.ones((2,)), gs.ones((2, 1))])
 
 
@@ -295,7 +295,7 @@ def test_is_grads_batched():
     (rows,) = grad(y, x, gs.tensor(np.eye(2)), is_grads_batched=True, retain_graph=True)
     same(rows, [[2.0, 0.0], [0.0, 4.0]])
     text = r"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch.*"
-    with pytest.raises(RuntimeError, match=text + r"grad_output\[0\] has a shape of \[2, 3\]"):
+    with pytest.raises(RuntimeError, match=text + r"grad_output\[0\] has a shape of \(2, 3\)"):
         grad(y, x, gs.ones((2, 3)), is_grads_batched=True)
     with pytest.raises(RuntimeError, match="If `is_grads_batched=True`, we interpret the first dimension"):
         grad(y.sum(), x, gs.ones(()), is_grads_batched=True)

@@ -299,6 +299,30 @@ def test_input_returned_as_is_is_a_new_output():
     assert seen == [("y", 10.0), ("x", 21.0)]
 
 
+@pytest.mark.parametrize("transform", [gs.func.grad, lambda f: lambda x: grad(f(x), x, create_graph=True)[0]])
+@pytest.mark.parametrize("number", [0, 1])
+def test_input_returned_as_is_may_be_saved_under_either_name(transform, number):
+    """PyTorch refuses it beside setup_context.  The gradient 2 s * s with s = 2 x has the derivative 16 x."""
+
+    class Scaled(Function):
+        @staticmethod
+        def forward(x):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward((inputs[0], output)[number])
+
+        @staticmethod
+        def backward(ctx, g):
+            (s,) = ctx.saved_tensors
+            return g * s * s
+
+    slope = transform(lambda x: Scaled.apply(x * 2))
+    x = gs.tensor(3.0, requires_grad=True)
+    assert slope(x).item() == 72 and transform(slope)(x).item() == 48
+
+
 def test_same_output_twice_is_one_object():
     class Twice(Function):
         @staticmethod
