@@ -33,6 +33,7 @@ from .arrays import Array, fresh, lift, store
 from .functions import NumPy
 from .loops import Block, Buffer, Code, Unwritten
 from .names import Names
+from .repetition import roll
 from .spelling import TYPES
 
 FEW = 64  # numbers of a constant that a text for this machine contains
@@ -95,6 +96,7 @@ class Function:
         self.give_back()
         if strided:
             self.compare_failure()
+        roll(self.code)
         self.sizes = self.code.settle()
         if strided:
             self.compare_with_replay()
@@ -182,7 +184,8 @@ class Function:
         """Let a singular matrix be a guard that fails: the call runs eagerly, and raises."""
         failed = self.code.failure
         if any(failed in part.written() for part in self.code.parts):
-            self.code.parts.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
+            for parts in (self.code.parts, self.code.items):
+                parts.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
             self.guards.append((failed.name, np.zeros((), np.int32), bytes(4)))
 
     def compare_with_replay(self) -> None:

@@ -33,7 +33,12 @@ class Buffer:
         "given" (an argument), "result", "constant" or "work".
     data : ndarray or None
         The numbers of a constant.
+    whole, shift : Buffer and int
+        The buffer that this one is a part of, and where; None for a buffer of its own.
     """
+
+    whole: Buffer | None = None
+    shift = 0
 
     def __init__(self, name: str, dtype: np.dtype, size: int, place: str, data: np.ndarray | None = None) -> None:
         if dtype not in TYPES:
@@ -41,6 +46,14 @@ class Buffer:
         if size >= LARGEST:
             raise Unwritten(f"an array of {size} elements is too large")
         self.name, self.dtype, self.size, self.place, self.data, self.offset = name, dtype, size, place, data, 0
+
+    @property
+    def root(self) -> Buffer:
+        """The buffer that has the memory."""
+        return self if self.whole is None else self.whole.root
+
+    def place_in_root(self) -> int:
+        return 0 if self.whole is None else self.shift + self.whole.place_in_root()
 
 
 class Access(NamedTuple):
@@ -86,7 +99,23 @@ class Statement(NamedTuple):
     load: Access | None
 
 
+class Item(NamedTuple):
+    """An elementwise statement as the operators gave it; the text has `{0}`, `{1}`, ... for its operands."""
+
+    shape: tuple[int, ...]
+    text: str
+    dtype: np.dtype
+    reads: list[Access | str]
+    target: Access
+    note: str
+
+
 Body = Callable[[dict[Access, str]], list[str]]
+
+
+def is_kept(buffer: Buffer, wanted: set[Buffer]) -> bool:
+    """Whether what is written to a buffer is read later."""
+    return buffer.root in wanted or buffer.root.place in ("given", "result")
 
 
 class Loop:
@@ -102,7 +131,9 @@ class Loop:
         repeats = one.repeats(self.shape)
         for statement in self.statements:
             other = statement.target or (statement.load if write else None)
-            if other is not None and other.buffer is one.buffer and (other != one or repeats):
+            if other is not None and other.buffer.root is one.buffer.root and (other != one or repeats):
+                if other.buffer is not one.buffer:
+                    return True
                 first, last = other.bounds(self.shape)
                 if first <= high and low <= last:
                     return True
@@ -120,12 +151,12 @@ class Loop:
         needed: set[str] = set()
         kept: list[Statement] = []
         for one in reversed(self.statements):
-            stored = one.target is not None and (one.target.buffer in wanted or one.target.buffer.place in ("given", "result"))
+            stored = one.target is not None and is_kept(one.target.buffer, wanted)
             if stored or one.name in needed:
                 needed.update(one.read)
                 kept.append(one if stored else one._replace(target=None))
         self.statements = kept[::-1]
-        wanted.update(one.load.buffer for one in kept if one.load is not None)
+        wanted.update(one.load.buffer.root for one in kept if one.load is not None)
         return bool(kept)
 
     def work(self) -> int:
@@ -137,6 +168,9 @@ class Loop:
 
     def written(self) -> list[Buffer]:
         return [one.target.buffer for one in self.statements if one.target is not None]
+
+    def read(self) -> list[Buffer]:
+        return [one.load.buffer for one in self.statements if one.load is not None]
 
     def accesses(self) -> list[Access]:
         return [one for statement in self.statements for one in (statement.load, statement.target) if one is not None]
@@ -164,9 +198,9 @@ class Block:
         self.notes: list[str] = []
 
     def live(self, wanted: set[Buffer]) -> bool:
-        if not any(one in wanted or one.place in ("given", "result") for one in self.writes):
+        if not any(is_kept(one, wanted) for one in self.writes):
             return False
-        wanted.update(self.reads)
+        wanted.update(one.root for one in self.reads)
         return True
 
     def work(self) -> int:
@@ -177,6 +211,9 @@ class Block:
 
     def written(self) -> list[Buffer]:
         return self.writes
+
+    def read(self) -> list[Buffer]:
+        return self.reads
 
     def lines(self) -> list[str]:
         return self.text
@@ -240,6 +277,20 @@ class Room:
         self.gaps.insert(number, (first, length))
 
 
+def spans_of(parts: list[Any], time: int = 0) -> tuple[dict[Buffer, list[int]], int]:
+    """The first and the last use of each buffer, and the time after them; a loop of parts has its own buffers for a part only."""
+    spans: dict[Buffer, list[int]] = {}
+    for part in parts:
+        begun, inner = time, dict.fromkeys((one.root for one in part.buffers()), [time, time])
+        if hasattr(part, "body"):
+            found, time = spans_of(part.body, time)
+            inner |= {one: span if one in part.local else [begun, time] for one, span in found.items()}
+        for buffer, (first, last) in inner.items():
+            spans[buffer] = [min(first, spans.get(buffer, [first])[0]), last]
+        time += 1
+    return spans, time
+
+
 class Code:
     """The statements of a function.
 
@@ -255,6 +306,7 @@ class Code:
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
+        self.items: list[Item | Block] = []  # the same, before neighbours became one loop
         self.functions: set[tuple[str, np.dtype]] = set()
         self.constants: dict[tuple, Buffer] = {}
         self.count, self.note, self.products = 0, "", 0
@@ -286,11 +338,18 @@ class Code:
             self.parts.append(part)
 
     def block(self, lines: list[str], reads: list[Buffer], writes: list[Buffer]) -> None:
-        self.add(Block(lines, reads, writes))
+        self.items.append(Block(lines, reads, writes))
+        self.add(self.items[-1])
 
     def statement(self, shape: tuple[int, ...], text: str, dtype: np.dtype, reads: list[Access | str], target: Access) -> None:
-        """An elementwise statement; the text has `{0}`, `{1}`, ... for its operands."""
-        shape = tuple(size for size in shape if size > 1)
+        """An elementwise statement; operands that its text leaves out, as in `x**0`, are not read."""
+        reads = [one if f"{{{place}}}" in text else "" for place, one in enumerate(reads)]
+        self.items.append(Item(tuple(size for size in shape if size > 1), text, dtype, reads, target, self.note))
+        self.fuse(self.items[-1])
+
+    def fuse(self, item: Item) -> None:
+        """Add a statement to the last loop, or begin one."""
+        shape, text, dtype, reads, target, _ = item
         loop = self.parts[-1] if self.parts else None
         loads = [one for one in reads if isinstance(one, Access)]
         fits = isinstance(loop, Loop) and loop.shape == shape and len(loop.statements) < LONGEST
@@ -299,10 +358,7 @@ class Code:
             loop = Loop(shape)
         self.add(loop)
         names: list[str] = []
-        for place, one in enumerate(reads):
-            if f"{{{place}}}" not in text:  # x**0
-                names.append("")
-                continue
+        for one in reads:
             found = one if isinstance(one, str) else loop.value(one)
             if found is None:
                 found = self.name()
@@ -314,15 +370,12 @@ class Code:
         """Drop what no result needs, and place the buffers in the workspace; the elements that each dtype needs."""
         wanted: set[Buffer] = set()
         self.parts = [part for part in reversed(self.parts) if part.live(wanted)][::-1]
-        spans: dict[Buffer, list[int]] = {}
-        for place, part in enumerate(self.parts):
-            for buffer in part.buffers():
-                spans.setdefault(buffer, [place, place])[1] = place
+        spans, _ = spans_of(self.parts)
         self.used = list(spans)
-        self.written = {buffer.name for part in self.parts for buffer in part.written()}
+        self.written = {buffer.root.name for part in self.parts for buffer in part.written()}
         rooms: dict[np.dtype, Room] = {}
         ends: list[tuple[int, int, Buffer]] = []
-        for number, (buffer, (first, last)) in enumerate(spans.items()):  # in the order of their first use
+        for number, (buffer, (first, last)) in enumerate(sorted(spans.items(), key=lambda one: one[1][0])):
             if buffer.place != "work":
                 continue
             while ends and ends[0][0] < first:
@@ -330,6 +383,8 @@ class Code:
                 rooms[dead.dtype].give_back(dead.offset, dead.size)
             buffer.offset = rooms.setdefault(buffer.dtype, Room()).take(buffer.size)
             heappush(ends, (last, number, buffer))
+        for buffer in (one for part in self.parts for one in part.buffers() if one.whole is not None):
+            buffer.offset = buffer.root.offset + buffer.place_in_root()
         return {dtype: max(room.size, 1) for dtype, room in rooms.items()}
 
     def functions_used(self) -> set[tuple[str, np.dtype]]:
