@@ -183,9 +183,8 @@ class Function:
     def compare_failure(self) -> None:
         """Let a singular matrix be a guard that fails: the call runs eagerly, and raises."""
         failed = self.code.failure
-        if any(failed in part.written() for part in self.code.parts):
-            for parts in (self.code.parts, self.code.items):
-                parts.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
+        if any(type(item) is Block and failed in item.written() for item in self.code.items):
+            self.code.items.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
             self.guards.append((failed.name, np.zeros((), np.int32), bytes(4)))
 
     def compare_with_replay(self) -> None:
@@ -263,6 +262,9 @@ class Function:
         low, high = self.spans[out.memory]
         size = out.dtype.itemsize
         buffer, base = self.code.buffer(out.dtype, (high - low) // size), (out.address - low) // size
+        if 2 * sum(length for which, *_, length in pieces if which < 0) > high - low:  # zeros around a part of a gradient
+            store(Array(self.code, buffer, np.arange(buffer.size)), 0)
+            pieces = [one for one in pieces if one[0] >= 0]
         while number < len(pieces):
             which, to, start, length = pieces[number]
             end, steps = number + 1, None

@@ -193,8 +193,8 @@ class Loop:
 class Block:
     """Text of several loops, with the buffers that it reads and writes."""
 
-    def __init__(self, lines: list[str], reads: list[Buffer], writes: list[Buffer]) -> None:
-        self.text, self.reads, self.writes = lines, reads, writes
+    def __init__(self, lines: list[str], reads: list[Buffer], writes: list[Buffer], note: str = "") -> None:
+        self.text, self.reads, self.writes, self.note = lines, reads, writes, note
         self.notes: list[str] = []
 
     def live(self, wanted: set[Buffer]) -> bool:
@@ -296,6 +296,10 @@ class Code:
 
     Attributes
     ----------
+    items : list of Item or Block
+        As the operators gave them.
+    parts : list
+        The loops and blocks of the text, which `repetition` makes of them.
     products : int
         Multiplications of the largest product or factorisation.
     factorises : bool
@@ -305,8 +309,8 @@ class Code:
     """
 
     def __init__(self) -> None:
+        self.items: list[Item | Block] = []
         self.parts: list[Any] = []
-        self.items: list[Item | Block] = []  # the same, before neighbours became one loop
         self.functions: set[tuple[str, np.dtype]] = set()
         self.constants: dict[tuple, Buffer] = {}
         self.count, self.note, self.products = 0, "", 0
@@ -331,32 +335,34 @@ class Code:
             self.constants[key] = Buffer(self.name("c"), data.dtype, data.size, "constant", data)
         return self.constants[key]
 
-    def add(self, part: Any) -> None:
-        if self.note and self.note not in part.notes:
-            part.notes.append(self.note)
-        if not self.parts or self.parts[-1] is not part:
-            self.parts.append(part)
-
     def block(self, lines: list[str], reads: list[Buffer], writes: list[Buffer]) -> None:
-        self.items.append(Block(lines, reads, writes))
-        self.add(self.items[-1])
+        self.items.append(Block(lines, reads, writes, self.note))
 
     def statement(self, shape: tuple[int, ...], text: str, dtype: np.dtype, reads: list[Access | str], target: Access) -> None:
         """An elementwise statement; operands that its text leaves out, as in `x**0`, are not read."""
         reads = [one if f"{{{place}}}" in text else "" for place, one in enumerate(reads)]
         self.items.append(Item(tuple(size for size in shape if size > 1), text, dtype, reads, target, self.note))
-        self.fuse(self.items[-1])
 
-    def fuse(self, item: Item) -> None:
-        """Add a statement to the last loop, or begin one."""
-        shape, text, dtype, reads, target, _ = item
+    def add(self, part: Any, note: str) -> None:
+        """Add a part of the function."""
+        if note and note not in part.notes:
+            part.notes.append(note)
+        if not self.parts or self.parts[-1] is not part:
+            self.parts.append(part)
+
+    def write(self, item: Item | Block) -> None:
+        """Add a block, or a statement to the last loop; begin a loop if that has another shape or another order would be wrong."""
+        if type(item) is Block:
+            self.add(item, item.note)
+            return
+        shape, text, dtype, reads, target, note = item
         loop = self.parts[-1] if self.parts else None
         loads = [one for one in reads if isinstance(one, Access)]
         fits = isinstance(loop, Loop) and loop.shape == shape and len(loop.statements) < LONGEST
         fits = fits and not any(loop.clashes(one, False) for one in loads)
         if not fits or loop.clashes(target, True):
             loop = Loop(shape)
-        self.add(loop)
+        self.add(loop, note)
         names: list[str] = []
         for one in reads:
             found = one if isinstance(one, str) else loop.value(one)

@@ -18,8 +18,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from math import prod
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -261,8 +260,7 @@ class Region:
 
     def write(self) -> None:
         """Add the loop, with copies before and behind it."""
-        code, owner = self.owner.code, self.owner
-        code.note = ""
+        code = self.owner.code
         for (family, index), (source, shift) in self.copies.items():
             self.move(*self.member(family, index), source, shift, family.size)
         families = list(dict.fromkeys(use.family for use in self.uses.values() if use.family is not None))
@@ -273,14 +271,11 @@ class Region:
         local = {one.places[0] for one in families if one.low is None and len(one.places) == 1 and not one.in_place and not one.outside}
         before, code.parts = code.parts, []
         made = written(code, items, local)
-        if made is None:
-            for item in items:
-                add(code, item)
         for one in families:
             for new, old in reversed(list(zip(one.places, one.places[1:]))):
                 self.move(old, 0, new, 0, one.size)
-        body, code.parts, code.note = code.parts, before, ""
-        code.add(Repeat(code, self.name, self.count, body, self.texts, local | (made or set())))
+        body, code.parts = code.parts, before
+        code.add(Repeat(code, self.name, self.count, body, self.texts, local | made), "")
         for one, (family, index) in self.places.items():
             if one.place == "result":
                 self.move(one, 0, *self.member(family, index), family.size)
@@ -290,7 +285,7 @@ class Region:
         strides = (1,) if size > 1 else ()
         shape = (size,) if size > 1 else ()
         code = self.owner.code
-        code.fuse(Item(shape, "{0}", target.dtype, [Access(source, start, strides)], Access(target, first, strides), ""))
+        code.write(Item(shape, "{0}", target.dtype, [Access(source, start, strides)], Access(target, first, strides), ""))
 
     def member(self, family: Family, index: int) -> tuple[Buffer, int]:
         """The memory of a member outside the loop."""
@@ -337,12 +332,10 @@ class Region:
             return found.name
 
         lines = WORD.sub(word, "\n".join(item.text)).split("\n")
-        made = Block(lines, [*reads, *(one for one in writes if slot_is_read(item))], writes)
-        made.notes = item.notes
-        return made
+        return Block(lines, [*reads, *(writes if is_read(item) else [])], writes, item.note)
 
 
-def slot_is_read(block: Block) -> bool:
+def is_read(block: Block) -> bool:
     """Whether a block reads a buffer that it writes."""
     return bool(set(block.reads) & set(block.writes))
 
@@ -451,7 +444,7 @@ class Repetition:
             family.settle(self.code, self.items)
         return {one for family in families for one in family.places}
 
-    def outside(self, buffers: Iterator[Buffer], place: int) -> None:
+    def outside(self, buffers: Iterable[Buffer], place: int) -> None:
         for one in buffers:
             if one in self.places:
                 family, index = self.places[one]
@@ -482,47 +475,33 @@ def slots_of(item: Any) -> tuple[Any, list[Slot]]:
 
     text = WORD.sub(word, "\n".join(item.text))
     whole = {one.buffer for one in slots} >= set(known.values())
-    return (text, slot_is_read(item), None if whole else id(item)), slots
+    return (text, is_read(item), None if whole else id(item)), slots
 
 
-def add(code: Code, item: Any) -> None:
-    """Add an item to the parts of the function."""
-    code.note = item.note if type(item) is Item else ""
-    if type(item) is Item:
-        code.fuse(item)
-    else:
-        code.add(item)
-
-
-def written(code: Code, items: list[Any], free: set[Buffer] | None) -> set[Buffer] | None:
-    """Add items to the parts of the function, with their loops; the new buffers, or None if nothing repeats and nothing was added."""
+def written(code: Code, items: list[Any], free: set[Buffer] | None) -> set[Buffer]:
+    """Add items to the parts of the function, what repeats as loops; the new buffers."""
     found = Repetition(code, items, free)
     found.search()
-    if not found.regions:
-        return None
     made, here = found.settle(), 0
     for region in found.regions:
         for item in items[here : region.start]:
-            add(code, item)
+            code.write(item)
         region.write()
         here = region.end
     for item in items[here:]:
-        add(code, item)
-    code.note = ""
+        code.write(item)
     return made
 
 
 def roll(code: Code) -> None:
-    """Write what repeats in a function as loops."""
+    """Make the parts of a function of its items, without those that no result needs."""
     wanted: set[Buffer] = set()
     items = []
     for item in reversed(code.items):
-        if type(item) is not Item:
+        if type(item) is Block:
             kept = item.live(wanted)
         elif kept := is_kept(item.target.buffer, wanted):
             wanted.update(one.buffer for one in item.reads if isinstance(one, Access))
         if kept:
             items.append(item)
-    before, code.parts = code.parts, []
-    if written(code, items[::-1], None) is None:
-        code.parts = before
+    written(code, items[::-1], None)
