@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .loops import Access, Buffer, Code, Unwritten, access
-from .spelling import OWN, TYPES, expression, number, suffix
+from .spelling import OWN, TYPES, expression, literal, suffix
 
 BOOL, LONG = np.dtype(bool), np.dtype(np.int64)
 NUMBERS = (bool, int, float, np.generic)
@@ -175,10 +175,10 @@ def operand(item: Any, dtype: np.dtype, shape: tuple[int, ...]) -> tuple[Access 
     """An operand of a loop, its elements or its literal, and its conversion to the loop's dtype."""
     if type(item) is not Array:
         with np.errstate(all="ignore"):
-            return number(item, dtype), "{}"
+            return literal(item, dtype), "{}"
     buffer = item.buffer
     if buffer.place == "constant" and buffer.size == 1:
-        return number(buffer.data.ravel()[0], dtype), "{}"
+        return literal(buffer.data.ravel()[0], dtype), "{}"
     if buffer.dtype.kind == "f" and dtype.kind == "i":
         raise Unwritten("floats become integers, which C leaves open for large ones")
     return item.access(shape), "{}" if buffer.dtype == dtype else f"(({TYPES[dtype]}) {{}})"

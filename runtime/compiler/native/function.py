@@ -34,6 +34,7 @@ from .arrays import Array, fresh, lift, store
 from .functions import NumPy
 from .loops import Block, Buffer, Code, Unwritten
 from .names import Names
+from .repetition import roll
 from .scalars import written_out
 from .spelling import TYPES
 
@@ -102,6 +103,7 @@ class Function:
         self.give_back()
         if strided:
             self.compare_failure()
+        roll(self.code)
         self.sizes = self.code.settle(lambda parts: parts if strided else written_out(parts, self.code.name))
         if strided:
             self.compare_with_replay()
@@ -188,8 +190,8 @@ class Function:
     def compare_failure(self) -> None:
         """Let a singular matrix be a guard that fails: the call runs eagerly, and raises."""
         failed = self.code.failure
-        if any(failed in part.written() for part in self.code.parts):
-            self.code.parts.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
+        if any(type(item) is Block and failed in item.written() for item in self.code.items):
+            self.code.items.insert(0, Block([f"{failed.name}[0] = 0;"], [], [failed]))
             self.guards.append((failed.name, np.zeros((), np.int32), bytes(4)))
 
     def compare_with_replay(self) -> None:
@@ -267,6 +269,9 @@ class Function:
         low, high = self.spans[out.memory]
         size = out.dtype.itemsize
         buffer, base = self.code.buffer(out.dtype, (high - low) // size), (out.address - low) // size
+        if 2 * sum(length for which, *_, length in pieces if which < 0) > high - low:  # zeros around a part of a gradient
+            store(Array(self.code, buffer, np.arange(buffer.size)), 0)
+            pieces = [one for one in pieces if one[0] >= 0]
         while number < len(pieces):
             which, to, start, length = pieces[number]
             end, steps = number + 1, None

@@ -33,11 +33,15 @@ class Buffer:
         "given" (an argument), "result", "constant" or "work".
     data : ndarray or None
         The numbers of a constant.
+    whole, shift : Buffer and int
+        The buffer that this one is a part of, and where; None for a buffer of its own.
     directions : bool
         Whether the zeros of a constant are those of unit vectors: nothing depends on what they are multiplied with.
     """
 
     directions = False
+    whole: Buffer | None = None
+    shift = 0
 
     def __init__(self, name: str, dtype: np.dtype, size: int, place: str, data: np.ndarray | None = None) -> None:
         if dtype not in TYPES:
@@ -45,6 +49,14 @@ class Buffer:
         if size >= LARGEST:
             raise Unwritten(f"an array of {size} elements is too large")
         self.name, self.dtype, self.size, self.place, self.data, self.offset = name, dtype, size, place, data, 0
+
+    @property
+    def root(self) -> Buffer:
+        """The buffer that has the memory."""
+        return self if self.whole is None else self.whole.root
+
+    def place_in_root(self) -> int:
+        return 0 if self.whole is None else self.shift + self.whole.place_in_root()
 
 
 class Access(NamedTuple):
@@ -91,7 +103,24 @@ class Statement(NamedTuple):
     load: Access | None
 
 
+class Item(NamedTuple):
+    """An elementwise statement as the operators gave it; the text has `{0}`, `{1}`, ... for its operands."""
+
+    shape: tuple[int, ...]
+    text: str
+    dtype: np.dtype
+    reads: list[Access | str]
+    inputs: tuple[np.dtype, ...]  # of the literals
+    target: Access
+    note: str
+
+
 Body = Callable[[dict[Access, str]], list[str]]
+
+
+def is_kept(buffer: Buffer, wanted: set[Buffer]) -> bool:
+    """Whether what is written to a buffer is read later."""
+    return buffer.root in wanted or buffer.root.place in ("given", "result")
 
 
 class Loop:
@@ -109,7 +138,9 @@ class Loop:
         repeats = one.repeats(self.shape)
         for statement in self.statements:
             other = statement.target or (statement.load if write else None)
-            if other is not None and other.buffer is one.buffer and (other != one or repeats):
+            if other is not None and other.buffer.root is one.buffer.root and (other != one or repeats):
+                if other.buffer is not one.buffer:
+                    return True
                 first, last = other.bounds(self.shape)
                 if first <= high and low <= last:
                     return True
@@ -127,12 +158,12 @@ class Loop:
         needed: set[str] = set()
         kept: list[Statement] = []
         for one in reversed(self.statements):
-            stored = one.target is not None and (one.target.buffer in wanted or one.target.buffer.place in ("given", "result"))
+            stored = one.target is not None and is_kept(one.target.buffer, wanted)
             if stored or one.name in needed:
                 needed.update(one.read)
                 kept.append(one if stored else one._replace(target=None))
         self.statements = kept[::-1]
-        wanted.update(one.load.buffer for one in kept if one.load is not None)
+        wanted.update(one.load.buffer.root for one in kept if one.load is not None)
         return bool(kept)
 
     def work(self) -> int:
@@ -144,6 +175,9 @@ class Loop:
 
     def written(self) -> list[Buffer]:
         return [one.target.buffer for one in self.statements if one.target is not None]
+
+    def read(self) -> list[Buffer]:
+        return [one.load.buffer for one in self.statements if one.load is not None]
 
     def accesses(self) -> list[Access]:
         return [one for statement in self.statements for one in (statement.load, statement.target) if one is not None]
@@ -174,14 +208,16 @@ class Block:
 
     joined = False
 
-    def __init__(self, lines: list[str], reads: list[Buffer], writes: list[Buffer], scalars: Any = None) -> None:
-        self.text, self.reads, self.writes, self.scalars = lines, reads, writes, scalars
+    def __init__(
+        self, lines: list[str], reads: list[Buffer], writes: list[Buffer], scalars: Any = None, note: str = ""
+    ) -> None:  # fmt: skip
+        self.text, self.reads, self.writes, self.scalars, self.note = lines, reads, writes, scalars, note
         self.notes: list[str] = []
 
     def live(self, wanted: set[Buffer]) -> bool:
-        if not any(one in wanted or one.place in ("given", "result") for one in self.writes):
+        if not any(is_kept(one, wanted) for one in self.writes):
             return False
-        wanted.update(self.reads)
+        wanted.update(one.root for one in self.reads)
         return True
 
     def work(self) -> int:
@@ -192,6 +228,9 @@ class Block:
 
     def written(self) -> list[Buffer]:
         return self.writes
+
+    def read(self) -> list[Buffer]:
+        return self.reads
 
     def lines(self) -> list[str]:
         return self.text
@@ -255,11 +294,29 @@ class Room:
         self.gaps.insert(number, (first, length))
 
 
+def spans_of(parts: list[Any], time: int = 0) -> tuple[dict[Buffer, list[int]], int]:
+    """The first and the last use of each buffer, and the time after them; a loop of parts has its own buffers for a part only."""
+    spans: dict[Buffer, list[int]] = {}
+    for part in parts:
+        begun, inner = time, dict.fromkeys((one.root for one in part.buffers()), [time, time])
+        if hasattr(part, "body"):
+            found, time = spans_of(part.body, time)
+            inner |= {one: span if one in part.local else [begun, time] for one, span in found.items()}
+        for buffer, (first, last) in inner.items():
+            spans[buffer] = [min(first, spans.get(buffer, [first])[0]), last]
+        time += 1
+    return spans, time
+
+
 class Code:
     """The statements of a function.
 
     Attributes
     ----------
+    items : list of Item or Block
+        As the operators gave them.
+    parts : list
+        The loops and blocks of the text, which `repetition` makes of them.
     products : int
         Multiplications of the largest product or factorisation.
     factorises : bool
@@ -269,6 +326,7 @@ class Code:
     """
 
     def __init__(self) -> None:
+        self.items: list[Item | Block] = []
         self.parts: list[Any] = []
         self.functions: set[tuple[str, np.dtype]] = set()
         self.constants: dict[tuple, Buffer] = {}
@@ -295,38 +353,44 @@ class Code:
             self.constants[key].directions = directions
         return self.constants[key]
 
-    def add(self, part: Any) -> None:
-        if self.note and self.note not in part.notes:
-            part.notes.append(self.note)
-        if not self.parts or self.parts[-1] is not part:
-            self.parts.append(part)
-
     def block(self, lines: list[str], reads: list[Buffer], writes: list[Buffer], scalars: Any = None) -> None:
-        self.add(Block(lines, reads, writes, scalars))
+        self.items.append(Block(lines, reads, writes, scalars, self.note))
 
     def statement(
         self, shape: tuple[int, ...], text: str, dtype: np.dtype, reads: list[Access | str], inputs: Any, target: Access
     ) -> None:
-        """An elementwise statement; the text has `{0}`, `{1}`, ... for its operands, and literals have the dtypes `inputs`."""
-        shape = tuple(size for size in shape if size > 1)
+        """An elementwise statement, whose literals have the dtypes `inputs`; operands that its text leaves out, as in `x**0`, are not read."""
+        reads = [one if f"{{{place}}}" in text else "" for place, one in enumerate(reads)]
+        self.items.append(Item(tuple(size for size in shape if size > 1), text, dtype, reads, tuple(inputs), target, self.note))
+
+    def add(self, part: Any, note: str) -> None:
+        """Add a part of the function."""
+        if note and note not in part.notes:
+            part.notes.append(note)
+        if not self.parts or self.parts[-1] is not part:
+            self.parts.append(part)
+
+    def write(self, item: Item | Block) -> None:
+        """Add a block, or a statement to the last loop; begin a loop if that has another shape or another order would be wrong."""
+        if type(item) is Block:
+            self.add(item, item.note)
+            return
+        shape, text, dtype, reads, inputs, target, note = item
         loop = self.parts[-1] if self.parts else None
         loads = [one for one in reads if isinstance(one, Access)]
         fits = isinstance(loop, Loop) and loop.shape == shape and len(loop.statements) < LONGEST
         fits = fits and not any(loop.clashes(one, False) for one in loads)
         if not fits or loop.clashes(target, True):
             loop = Loop(shape)
-        self.add(loop)
+        self.add(loop, note)
         names: list[str] = []
-        for place, one in enumerate(reads):
-            if f"{{{place}}}" not in text:  # x**0
-                names.append("")
-                continue
+        for one in reads:
             found = one if isinstance(one, str) else loop.value(one)
             if found is None:
                 found = self.name()
                 loop.statements.append(Statement(found, one.buffer.dtype, "", (), (), None, one))
             names.append(found)
-        loop.statements.append(Statement(self.name(), dtype, text, tuple(names), tuple(inputs), target, None))
+        loop.statements.append(Statement(self.name(), dtype, text, tuple(names), inputs, target, None))
 
     def settle(self, rewritten: Callable[..., Any]) -> dict[np.dtype, int]:
         """Drop what no result needs, and place the buffers in the workspace; the elements that each dtype needs.
@@ -338,15 +402,12 @@ class Code:
         """
         wanted: set[Buffer] = set()
         self.parts = rewritten([part for part in reversed(self.parts) if part.live(wanted)][::-1])
-        spans: dict[Buffer, list[int]] = {}
-        for place, part in enumerate(self.parts):
-            for buffer in part.buffers():
-                spans.setdefault(buffer, [place, place])[1] = place
+        spans, _ = spans_of(self.parts)
         self.used = list(spans)
-        self.written = {buffer.name for part in self.parts for buffer in part.written()}
+        self.written = {buffer.root.name for part in self.parts for buffer in part.written()}
         rooms: dict[np.dtype, Room] = {}
         ends: list[tuple[int, int, Buffer]] = []
-        for number, (buffer, (first, last)) in enumerate(spans.items()):  # in the order of their first use
+        for number, (buffer, (first, last)) in enumerate(sorted(spans.items(), key=lambda one: one[1][0])):
             if buffer.place != "work":
                 continue
             while ends and ends[0][0] < first:
@@ -354,6 +415,8 @@ class Code:
                 rooms[dead.dtype].give_back(dead.offset, dead.size)
             buffer.offset = rooms.setdefault(buffer.dtype, Room()).take(buffer.size)
             heappush(ends, (last, number, buffer))
+        for buffer in (one for part in self.parts for one in part.buffers() if one.whole is not None):
+            buffer.offset = buffer.root.offset + buffer.place_in_root()
         return {dtype: max(room.size, 1) for dtype, room in rooms.items()}
 
     def functions_used(self) -> set[tuple[str, np.dtype]]:

@@ -204,8 +204,8 @@ def place(one: Access, index: tuple[int, ...]) -> int:
 
 
 def written_out(parts: list[Any], name: Callable[[], str]) -> list[Any]:
-    """The parts with a variable for each number, if these are few statements; else the parts as they are."""
-    if sum(part.work() * (len(part.statements) if type(part) is Loop else 1) for part in parts) > MOST:
+    """The parts with a variable for each number, if these are few statements and nothing repeats; else the parts as they are."""
+    if any(type(part) not in (Loop, Block) for part in parts) or sum(part.work() * (len(part.statements) if type(part) is Loop else 1) for part in parts) > MOST:
         return parts
     scalars, ends = Scalars(name), []
     for part in parts:

@@ -102,6 +102,18 @@ def written_out(wanted: set[tuple[str, np.dtype]]) -> str:
     return "\n".join(texts)
 
 
+class Literal(str):
+    """A number as C, with its value."""
+
+    value: np.ndarray
+
+
+def literal(value: object, dtype: np.dtype) -> Literal:
+    text = Literal(number(value, dtype))
+    text.value = np.asarray(value).astype(dtype)
+    return text
+
+
 def number(value: object, dtype: np.dtype) -> str:
     """A number as C, to the last bit."""
     item = np.asarray(value).astype(dtype)[()]
