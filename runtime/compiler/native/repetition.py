@@ -268,7 +268,9 @@ class Region:
         self.texts: dict[Buffer, str] = {}
         self.name = code.name("i")
         items = [self.item(number) for number in range(self.period)]
-        local = {one.places[0] for one in families if one.low is None and len(one.places) == 1 and not one.in_place and not one.outside}
+        local = {
+            one.places[0] for one in families if one.low is None and len(one.places) == 1 and not one.in_place and not one.outside
+        }
         before, code.parts = code.parts, []
         made = written(code, items, local)
         for one in families:
