@@ -70,7 +70,7 @@ def check(folder, function, *args, least=0.0, tolerance=1e-12):
     """The bits of both forms, and the numbers of the eager call; the text is shorter by a factor."""
     _, unrolled, rolled = modules(folder, function, *args)
     for seed in range(3):
-        mine, theirs, given = other(args, seed), other(args, seed), other(args, seed)
+        mine, theirs = other(args, seed), other(args, seed)
         for a, b in zip(rolled("model", *mine), unrolled("model", *theirs), strict=True):
             assert same(a, b)
         for a, b in zip(mine, theirs, strict=True):  # arguments that it writes to
