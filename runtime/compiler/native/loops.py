@@ -316,7 +316,7 @@ class Code:
     items : list of Item or Block
         As the operators gave them.
     parts : list
-        The loops and blocks of the text, which `repetition` makes of them.
+        The loops and blocks of the text; `repetition` makes them.
     products : int
         Multiplications of the largest product or factorisation.
     factorises : bool

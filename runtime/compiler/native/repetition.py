@@ -5,13 +5,13 @@
    periods are the commonest distances between equal runs of keys.  The stretch begins where the fewest buffers are alive.
 3. The operand of a statement is a column of buffers and positions, one for each iteration.  It is one buffer with positions in a line,
    numbers of a table, or buffers in a line of one family.
-4. A family is buffers of one size: those that a statement of the loop writes, in order.  What the iteration before made is the member
-   before; what a backward pass reads are the members of an earlier loop, in falling order.
+4. A family is buffers of one size: a statement of the loop writes its members, in order.  A carried value is the member before.  A
+   saved value is a member of an earlier loop; a backward pass reads its family in falling order.
 5. An operand of the first or the last two iterations from elsewhere, as the initial state, is copied to the family before the loop.
    Iterations with other exceptions stay outside.
-6. A family is one block of memory, and a member is a part of it.  One that only its own loop reads needs no memory for each iteration:
-   a place for each member that is alive at once, and copies to the next place at the end of an iteration; one place if the new member is
-   written behind the last read of the old one.
+6. A family is one block of memory, and a member is a part of it.  If only its own loop reads a family, each member that is alive at
+   once has a place, and copies to the next place end an iteration.  One place is enough where each old member is read before the new
+   one is written.
 7. Only memory gets other names: statements, and their order, are the same.  The body is searched again, for loops in loops.
 """
 
@@ -63,7 +63,7 @@ class Family:
     uses : list of (Region, int, int, Use)
         With the places of the statement in the loop, and of the operand.
     outside : list of (int, int)
-        The members that other statements use, and the places of these.
+        A member that a statement outside uses, and the place of the statement.
     places : list of Buffer
         One block, which starts at the member `low`; or, if `low` is None, the newest member, the one before it, ...
     """
@@ -270,7 +270,9 @@ class Region:
         self.texts: dict[Buffer, str] = {}
         self.name = code.name("i")
         items = [self.item(number) for number in range(self.period)]
-        local = {one.places[0] for one in families if one.low is None and len(one.places) == 1 and not one.in_place and not one.outside}
+        local = {
+            one.places[0] for one in families if one.low is None and len(one.places) == 1 and not one.in_place and not one.outside
+        }
         before, code.parts = code.parts, []
         made = written(code, items, local)
         for one in families:

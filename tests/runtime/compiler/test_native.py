@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.compiler.native import scalars
+from gradspec.compiler.native import repetition, scalars
 from tests.runtime.replayed_programs import MODES, function_of
 from tests.ulps import errors
 
@@ -107,6 +107,7 @@ def test_gradient_of_least_squares(tmp_path):
 
 def test_a_large_program_is_written_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(scalars, "LONGEST", 0)
+    monkeypatch.setattr(repetition, "WORTH", 10**9)  # so that no statements become a loop
 
     def path(state, torque):
         for _ in range(20):

@@ -1,5 +1,6 @@
 """Loops that stay loops in C: the bits of the statements one after the other, in fewer bytes, without a warning or a wrong access."""
 
+import ctypes
 import os
 import subprocess
 
@@ -67,15 +68,15 @@ def moved_by(a, tolerance):
 
 
 def check(folder, function, *args, least=0.0, tolerance=1e-12):
-    """The bits of both forms, and the numbers of the replay; the text is shorter by a factor."""
-    compiled, unrolled, rolled = modules(folder, function, *args)
+    """The bits of both forms, and the numbers of the eager call; the text is shorter by a factor."""
+    _, unrolled, rolled = modules(folder, function, *args)
     for seed in range(3):
-        mine, theirs, given = other(args, seed), other(args, seed), other(args, seed)
+        mine, theirs = other(args, seed), other(args, seed)
         for a, b in zip(rolled("model", *mine), unrolled("model", *theirs), strict=True):
             assert same(a, b)
         for a, b in zip(mine, theirs, strict=True):  # arguments that it writes to
             assert same(a, b)
-        wanted, moved = (leaves(compiled(*gs.tree_util.tree_unflatten(gs.tree_util.tree_structure(args), given)))
+        wanted, moved = (leaves(function(*gs.tree_util.tree_unflatten(gs.tree_util.tree_structure(args), given)))
                          for given in (other(args, seed), [moved_by(a, tolerance) for a in other(args, seed)]))  # fmt: skip
         for a, b, c in zip(rolled("model", *other(args, seed)), wanted, moved, strict=True):
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance + np.abs(b - c).max(initial=0))
@@ -262,3 +263,58 @@ def test_random_loops(tmp_path):
         rolled += text_of(tmp_path / str(seed)) != text_of(tmp_path / str(seed), "unrolled")
     assert rolled > 0.3 * SEEDS
     print(rolled, "of", SEEDS)
+
+
+# What is kept.
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: (gs.sin(x) * gs.cos(x) + x).sum(),
+    lambda x: [x := gs.tanh(x) * 0.5 + gs.sin(x) for _ in range(3)][-1],
+])  # fmt: skip
+def test_where_a_loop_gains_nothing_there_is_none(tmp_path, function):
+    modules(tmp_path, function, np.ones(3))
+    assert text_of(tmp_path) == text_of(tmp_path, "unrolled")
+
+
+def test_a_simulation_needs_no_memory_for_each_step(tmp_path):
+    sizes = []
+    for count in (10, 30):
+        _, _, rolled = modules(tmp_path / str(count), path, START, TORQUES[:count])
+        sizes.append(ctypes.c_long.in_dll(rolled.library, "model_size").value)
+    assert sizes[0] == sizes[1]
+
+
+def test_the_file_does_not_grow_with_the_steps(tmp_path):
+    lines = []
+    for count in (20, 200):
+        modules(tmp_path / str(count), gs.value_and_grad(path), START, rng(1).normal(size=count) / 4)
+        lines.append(text_of(tmp_path / str(count)).count("\n"))
+    assert lines[1] < 1.1 * lines[0]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_loops_under_sanitizers(tmp_path, name):
+    """Arguments, results and workspace are blocks of their own, and a workspace of other bytes changes nothing."""
+    function, args, _ = PROGRAMS[name]
+    _, _, rolled = modules(tmp_path, function, *args)
+    folder, given = tmp_path / "rolled", [rolled.table(f"model_{kind}") for kind in ("arguments", "results")]
+    sizes = [[(dtype, int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize) for _, dtype, shape in rows] for rows in given]
+    types = {"float64": "double", "int32": "int32_t", "bool": "bool", "int64": "int64_t", "float32": "float"}
+    blocks = [f"    {types[dtype]} *{letter}{k} = block({size});" + (f" if (fread({letter}{k}, 1, {size}, in) != {size}) return 1;" * (letter == "x"))
+              for letter, rows in zip("xy", sizes) for k, (dtype, size) in enumerate(rows)]  # fmt: skip
+    names = ", ".join(f"{letter}{k}" for letter, rows in zip("xy", sizes) for k in range(len(rows)))
+    results = "\n".join(f"    fwrite(y{k}, 1, {size}, out);" for k, (_, size) in enumerate(sizes[1]))
+    (folder / "main.c").write_text(MAIN.format(blocks="\n".join(blocks), names=names, results=results))
+    inputs = other(args, 1)
+    (folder / "in").write_bytes(b"".join(a.tobytes() for a in inputs))
+    flags = [*STRICT, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    command = [COMPILERS[0], *flags, "-o", "main", "main.c", "model.c", "-lm"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if "cannot find" in done.stderr:
+        pytest.skip("the compiler has no sanitizers")
+    assert done.returncode == 0, done.stderr
+    clean = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"} | {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run(["./main", "in", "out"], cwd=folder, capture_output=True, text=True, env=clean)
+    assert done.returncode == 0, done.stderr[:2000]
+    assert (folder / "out").read_bytes() == b"".join(a.tobytes() for a in rolled("model", *inputs))
