@@ -133,7 +133,9 @@ class Function:
             if memory.data is not None and memory not in self.anchors:
                 self.hold(memory, memory.data, self.spans[memory], memory in written)
 
-    def hold(self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False, directions: bool = False) -> None:
+    def hold(
+        self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False, directions: bool = False
+    ) -> None:
         """Let a constant hold the memory of a value, or a copy if the function writes to it."""
         numbers = np.zeros((span[1] - span[0]) // data.dtype.itemsize, data.dtype)
         if data.size:

@@ -34,7 +34,7 @@ class Buffer:
     data : ndarray or None
         The numbers of a constant.
     directions : bool
-        Whether the zeros of a constant are those of unit vectors: nothing depends on what they are multiplied with.
+        Whether a constant consists of unit vectors: a product with a zero of it is zero.
     """
 
     directions = False

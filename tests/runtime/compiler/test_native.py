@@ -218,7 +218,9 @@ def of_numbers(x, i):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_variable_for_each_number_has_the_bits_of_loops(tmp_path, monkeypatch, dtype):
     with np.errstate(over="ignore"):
-        points = [np.array(HARD[k : k + 6]).astype(dtype) for k in range(len(HARD) - 6)] + [*rng().normal(size=(9, 6)).astype(dtype)]
+        points = [np.array(HARD[k : k + 6]).astype(dtype) for k in range(len(HARD) - 6)] + [
+            *rng().normal(size=(9, 6)).astype(dtype)
+        ]
     found, i = [], np.array([7, 2, 7])
     for most in (0, 10**6):
         for name in ("LONGEST", "TIMES"):
@@ -614,7 +616,9 @@ def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
     hessian, jacobian = gs.func.sparse_plan(rosen, u, hessian=True), gs.func.sparse_plan(arrow, u)
     nothing = gs.func.sparse_plan(lambda u: gs.ones(2), u)
     assert hessian.products == 3 and jacobian.products < 6
-    compiled = gs.compile(lambda u: {"h": hessian.compressed(u), "j": [jacobian.compressed(u), nothing.compressed(u)], "v": rosen(u)})
+    compiled = gs.compile(
+        lambda u: {"h": hessian.compressed(u), "j": [jacobian.compressed(u), nothing.compressed(u)], "v": rosen(u)}
+    )
     compiled(u)
     gs.export_c(tmp_path / "model", {"f": compiled})
     module = Module(tmp_path, "model", ["f"], compiler)
