@@ -633,6 +633,12 @@ def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
         found = compiled(u)
         for a, b in ((found["h"], h), (found["j"][0], j), (found["j"][1], zeros)):
             np.testing.assert_allclose(a.to_scipy().toarray(), b, rtol=1e-14, atol=1e-15)
+    u[3] = np.inf  # its group has other elements, which are not lost
+    with np.errstate(invalid="ignore"):
+        h, wanted = next(module.matrices("f", module("f", u))), optimize.rosen_hess(u)
+    np.testing.assert_allclose(
+        np.delete(np.delete(h, [2, 3, 4], 0), [2, 3, 4], 1), np.delete(np.delete(wanted, [2, 3, 4], 0), [2, 3, 4], 1)
+    )
     with pytest.raises(ValueError, match="substitution"):
         gs.func.sparse_plan(rosen, u, hessian=True, substitution=True).compressed(u)
     with pytest.raises(TypeError, match="being differentiated"):
