@@ -744,6 +744,9 @@ def test_the_latest_recording_is_written(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_call_without_a_recording_says_why(tmp_path):
     assert "print is called at" in refusal(tmp_path, lambda x: print(end="") or x * 2, np.ones(2), error=RuntimeError)
+    assert "sparse_plan(f, x).compressed" in refusal(
+        tmp_path, gs.sparse_jacobian(lambda x: x * x), np.ones(2), error=RuntimeError
+    )
     assert "random numbers" in refusal(tmp_path, lambda x: x * np.random.rand(2), np.ones(2), error=RuntimeError)
 
 
