@@ -37,17 +37,21 @@ class Chosen:
     def __init__(self, x: Array, first: np.ndarray, steps: list[tuple[Array, int, int]]) -> None:
         self.x, self.first, self.steps = x, first, steps
         if x.dtype.kind != "f":
-            raise Unwritten(f"numbers that are computed choose elements of {x.dtype}, which has no NaN for those that are missing")
+            raise Unwritten(
+                f"numbers that are computed choose elements of {x.dtype}, which has no NaN for those that are missing"
+            )
 
     def lines(self, other: Array, text: str) -> None:
-        """A loop over the elements, which `{0}` is, and those of another array, `{1}`; where there is none, `{1}` of `text` alone."""
+        """A loop over the elements, `{0}` in the text, and over another array, `{1}`."""
         code, shape = self.x.code, self.first.shape
         here = access(self.x.buffer, self.first)
         if here is None:
             raise Unwritten("elements without strides are chosen by numbers that are computed")
         indices, there = [one.access(shape) for one, _, _ in self.steps], other.access(shape)
         inside = " && ".join(f"{-size} <= p{k} && p{k} < {size}" for k, (_, size, _) in enumerate(self.steps))
-        moves = "".join(f" + {stride} * (long) (p{k} < 0 ? p{k} + {size} : p{k})" for k, (_, size, stride) in enumerate(self.steps))
+        moves = "".join(
+            f" + {stride} * (long) (p{k} < 0 ? p{k} + {size} : p{k})" for k, (_, size, stride) in enumerate(self.steps)
+        )
         word = self.x.buffer.name
 
         def body(at: dict) -> list[str]:
@@ -131,16 +135,13 @@ def along_axis(x: Any, indices: Any, axis: int | None = -1) -> Array:
 
 
 def place_in(x: Any, numbers: Any, side: str = "left", sorter: Any = None) -> Array:
-    """np.searchsorted: how many elements are before a number; all are before NaN."""
-    numbers = lift(x.code, numbers) if type(x) is Array else numbers
-    x = lift(numbers.code, x)
-    if sorter is not None:
-        raise Unwritten("np.searchsorted with sorter has no C here")
+    """np.searchsorted in an ascending constant: how many elements are before a number; all are before NaN."""
+    table = known(x) if not is_computed(x) and sorter is None else None
+    if table is None or not (table[1:] >= table[:-1]).all():  # NumPy's answer is open there
+        raise Unwritten("numpy.searchsorted has C for ascending constants only")
     each = numbers.reshape((*numbers.shape, 1))
-    before = np.less_equal(x, each) if side == "right" else np.less(x, each)
-    if x.dtype.kind == "f":
-        before = np.logical_or(before, np.not_equal(each, each))
-    return FUNCTIONS["count_nonzero"](before, -1)
+    before = np.less_equal(table, each) if side == "right" else np.less(table, each)
+    return FUNCTIONS["count_nonzero"](np.logical_or(before, np.not_equal(each, each)), -1)
 
 
 def of_constants(name: str) -> Any:
@@ -148,7 +149,7 @@ def of_constants(name: str) -> Any:
 
     def function(x: Array, *args: Any, **keywords: Any) -> Array:
         if is_computed(x):
-            raise Unwritten(f"numpy.{name} has no C here")
+            raise Unwritten(f"numpy.{name} has C for constants only")
         return lift(x.code, getattr(np, name)(known(x), *args, **keywords))
 
     return function

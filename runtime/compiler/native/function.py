@@ -103,8 +103,8 @@ class Function:
         self.give_back()
         if strided:
             self.compare_failure()
-        roll(self.code)
-        self.sizes = self.code.settle(lambda parts: parts if strided else written_out(parts, self.code.name))
+        roll(self.code, None if strided else lambda parts: written_out(parts, self.code.name))
+        self.sizes = self.code.settle()
         if strided:
             self.compare_with_replay()
             self.pass_constants()
@@ -135,7 +135,9 @@ class Function:
             if memory.data is not None and memory not in self.anchors:
                 self.hold(memory, memory.data, self.spans[memory], memory in written)
 
-    def hold(self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False, directions: bool = False) -> None:
+    def hold(
+        self, value: Value, data: np.ndarray, span: tuple[int, int], written: bool = False, directions: bool = False
+    ) -> None:
         """Let a constant hold the memory of a value, or a copy if the function writes to it."""
         numbers = np.zeros((span[1] - span[0]) // data.dtype.itemsize, data.dtype)
         if data.size:

@@ -131,6 +131,13 @@ def convolve(a: Any, b: Any, mode: str = "full") -> Array:
     return correlate(a, b[::-1], mode)
 
 
+def meshgrid(*given: Any, indexing: str = "xy", **others: Any) -> list[Array]:
+    opened = [lift(code_of(given), one).reshape([-1 if j == k else 1 for j in range(len(given))]) for k, one in enumerate(given)]
+    if indexing == "xy" and len(given) > 1:
+        opened = [one.moved(np.swapaxes, 0, 1) for one in opened]
+    return broadcast(*opened)
+
+
 def triangle(function: Any) -> Any:
     return lambda x, k=0: chosen(function(np.ones(x.shape[-2:], bool), k), x, 0)
 
@@ -146,6 +153,7 @@ FUNCTIONS.update({name: joiner(getattr(np, name)) for name in ("concatenate", "c
 FUNCTIONS.update({
     "sliding_window_view": mover(np.lib.stride_tricks.sliding_window_view), "broadcast_arrays": broadcast, "pad": padded,
     "isclose": isclose, "correlate": correlate, "convolve": convolve,
+    "meshgrid": meshgrid, "angle": lambda x: np.arctan2(np.zeros_like(x), x),
     "clip": clip, "round": rounded, "around": rounded, "nan_to_num": numbers,
     "tril": triangle(np.tril), "triu": triangle(np.triu),
     "zeros_like": like(0), "ones_like": like(1), "empty_like": like(0),

@@ -36,7 +36,7 @@ class Buffer:
     whole, shift : Buffer and int
         The buffer that this one is a part of, and where; None for a buffer of its own.
     directions : bool
-        Whether the zeros of a constant are those of unit vectors: nothing depends on what they are multiplied with.
+        Whether a constant consists of unit vectors: a product with a zero of it is zero.
     """
 
     directions = False
@@ -392,16 +392,10 @@ class Code:
             names.append(found)
         loop.statements.append(Statement(self.name(), dtype, text, tuple(names), inputs, target, None))
 
-    def settle(self, rewritten: Callable[..., Any]) -> dict[np.dtype, int]:
-        """Drop what no result needs, and place the buffers in the workspace; the elements that each dtype needs.
-
-        Parameters
-        ----------
-        rewritten : callable
-            Takes the parts, and returns others in their place.
-        """
+    def settle(self) -> dict[np.dtype, int]:
+        """Drop what no result needs, and place the buffers in the workspace; the elements that each dtype needs."""
         wanted: set[Buffer] = set()
-        self.parts = rewritten([part for part in reversed(self.parts) if part.live(wanted)][::-1])
+        self.parts = [part for part in reversed(self.parts) if part.live(wanted)][::-1]
         spans, _ = spans_of(self.parts)
         self.used = list(spans)
         self.written = {buffer.root.name for part in self.parts for buffer in part.written()}

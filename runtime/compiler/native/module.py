@@ -30,10 +30,8 @@ typedef struct {{
     const char *name, *dtype; /* as NumPy names it */
     int ndim;
     long shape[{axes}];
-    /* Of a sparse matrix, whose elements the array has column after column; else 0. */
-    long rows, columns;
-    const int32_t *colind; /* for each column the place of its first element, and last the number of elements */
-    const int32_t *row;    /* of each element */
+    long rows, columns;          /* of a sparse matrix, else 0 */
+    const int32_t *colind, *row; /* its compressed columns */
 }} gradspec_array; /* the last row of a table has no name */
 #endif
 
@@ -100,7 +98,9 @@ def declaration(one: Function) -> str:
     """The part of a function in the header."""
     notes = [f" * {word}: {path or 'the result'}, {TYPES[value.dtype]}{list(value.shape)}"
              for word, value, path in (*one.inputs, *one.results)]  # fmt: skip
-    notes += [f" * {word}: elements of a matrix of {of.shape[0]} rows and {of.shape[1]} columns" for word, of in one.matrices.items()]
+    notes += [
+        f" * {word}: elements of a matrix of {of.shape[0]} rows and {of.shape[1]} columns" for word, of in one.matrices.items()
+    ]
     patterns = [f"extern const int32_t {name}[{len(items)}];\n" for name, items in patterns_of(one)]
     notes += [f" * {path} is {text}, as in the recorded call" for path, text in one.fixed]
     return DECLARATION.format(
@@ -121,7 +121,9 @@ def table(name: str, rows: list[tuple[str, Any, str]], of: Function) -> list[str
     for word, value, _ in rows:
         matrix = of.matrices.get(word)
         shape = ", ".join(map(str, value.shape)) or 0
-        places = f"{matrix.shape[0]}, {matrix.shape[1]}, {of.name}_{word}_colind, {of.name}_{word}_row" if matrix else "0, 0, 0, 0"
+        places = (
+            f"{matrix.shape[0]}, {matrix.shape[1]}, {of.name}_{word}_colind, {of.name}_{word}_row" if matrix else "0, 0, 0, 0"
+        )
         lines.append(f'    {{"{word}", "{value.dtype.name}", {len(value.shape)}, {{{shape}}}, {places}}},')
     return [*lines, "    {0, 0, 0, {0}, 0, 0, 0, 0}", "};", ""]
 

@@ -230,9 +230,15 @@ def along(name: str) -> Any:
     """A function that reduces by a ufunc; its condition takes the branch for all numbers."""
 
     def function(
-        x: Array, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = True, **others: Any
+        x: Array,
+        axis: Any = None,
+        dtype: Any = None,
+        *,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+        **others: Any,
     ) -> Array:
-        dtype = others.pop("dtype", None)
         if any(one is not None for one in others.values()):
             raise Unwritten(f"np.{name}.reduce with {', '.join(others)} has no C here")
         initial, where = (None if initial is np._NoValue else initial), (True if where is np._NoValue else where)

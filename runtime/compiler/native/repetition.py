@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ FEWEST = 3  # iterations of a loop
 WORTH = 32  # fewest statements that a loop saves
 GRAM = 6  # statements whose keys are compared at once
 PERIODS = 24  # of the commonest distances, those that are tried
+SHORTER = 4  # as many statements without loops as with them, or a small function has variables in place of loops (`scalars`)
 LAG = 2  # iterations that a member may live without memory for each
 WORD = re.compile(r"INT\d+_C\(\d+\)|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[eE])[+-]\d+\w*)?")
 
@@ -482,10 +483,17 @@ def slots_of(item: Any) -> tuple[Any, list[Slot]]:
     return (text, is_read(item), None if whole else id(item)), slots
 
 
-def written(code: Code, items: list[Any], free: set[Buffer] | None) -> set[Buffer]:
+def written(code: Code, items: list[Any], free: set[Buffer] | None, other: Callable[[list[Any]], list[Any]] | None = None) -> set[Buffer]:
     """Add items to the parts of the function, what repeats as loops; the new buffers."""
     found = Repetition(code, items, free)
     found.search()
+    if other is not None and sum(one.period * (one.count - 1) for one in found.regions) * SHORTER < len(items) * (SHORTER - 1):
+        for item in items:
+            code.write(item)
+        plain, code.parts = code.parts, other(code.parts)
+        if code.parts is not plain:
+            return set()
+        code.parts = []
     made, here = found.settle(), 0
     for region in found.regions:
         for item in items[here : region.start]:
@@ -497,8 +505,15 @@ def written(code: Code, items: list[Any], free: set[Buffer] | None) -> set[Buffe
     return made
 
 
-def roll(code: Code) -> None:
-    """Make the parts of a function of its items, without those that no result needs."""
+def roll(code: Code, other: Callable[[list[Any]], list[Any]] | None) -> None:
+    """Make the parts of a function of its items, without those that no result needs.
+
+    Parameters
+    ----------
+    code : Code
+    other : callable or None
+        Takes the parts without loops of statements, and returns others, or the same; asked where loops leave much of the text.
+    """
     wanted: set[Buffer] = set()
     items = []
     for item in reversed(code.items):
@@ -508,4 +523,4 @@ def roll(code: Code) -> None:
             wanted.update(one.buffer for one in item.reads if isinstance(one, Access))
         if kept:
             items.append(item)
-    written(code, items[::-1], None)
+    written(code, items[::-1], None, other)

@@ -1,13 +1,14 @@
 """Scalars: small functions with a variable for each number, in place of loops.
 
 An element that is copied costs nothing, sums of literals are literals, and a product with 1.0 is its other factor: the bits of a
-replay stay.  Zeros of the directions of a sparse derivative are no numbers: what they are multiplied with is left out.
+replay stay.  Products with the zeros of a sparse derivative's directions are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,14 @@ class Scalars:
             return b if a.is_(1.0) else a
         if text == ADD and (a.is_(-0.0) or a.is_(0.0) and b.plain):
             return b
-        if text == ADD and (b.is_(-0.0) or b.is_(0.0) and a.plain) or text == SUBTRACT and b.is_(0.0) or text == DIVIDE and b.is_(1.0):
+        if (
+            text == ADD
+            and (b.is_(-0.0) or b.is_(0.0) and a.plain)
+            or text == SUBTRACT
+            and b.is_(0.0)
+            or text == DIVIDE
+            and b.is_(1.0)
+        ):
             return a
         if text in (NEGATIVE, SUBTRACT) and operands[-1].text == NEGATIVE:
             inner = operands[-1].operands
@@ -154,8 +162,8 @@ class Scalars:
                     found = self.load(one.load.buffer, place(one.load, index))
                 else:
                     operands = [here.get(name) or self.literal(name, one.inputs[i]) for i, name in enumerate(one.read) if name]
-                    numbers = iter(range(len(operands)))
-                    used = ["{%d}" % next(numbers) if name else "" for name in one.read]
+                    numbers = count()
+                    used = [f"{{{next(numbers)}}}" if name else "" for name in one.read]
                     found = self.emit(one.text.format(*used), one.dtype, operands)
                 here[one.name] = found
                 if one.target is not None:
@@ -168,7 +176,7 @@ class Scalars:
                 self.items.append((buffer, at, self.held[buffer][at]))
 
     def block(self, part: Block) -> None:
-        """A part that stays as it is."""
+        """A part that stays."""
         self.flush(part.buffers())
         self.items += [line for line in part.lines()]
         for buffer in part.writes:
@@ -176,11 +184,11 @@ class Scalars:
 
     def sum(self, row: list[Scalar]) -> Scalar:
         """The sum of `gs_sum`."""
-        count, dtype = len(row), row[0].dtype
-        if count > 128:
-            half = count // 2 - count // 2 % 8
+        size, dtype = len(row), row[0].dtype
+        if size > 128:
+            half = size // 2 - size // 2 % 8
             return self.emit(ADD, dtype, [self.sum(row[:half]), self.sum(row[half:])])
-        whole = count - count % 8
+        whole = size - size % 8
         total = self.eight([row[k:whole:8] for k in range(8)]) if whole else self.literal(number(-0.0, dtype), dtype)
         for one in row[whole:]:
             total = self.emit(ADD, dtype, [total, one])
@@ -204,8 +212,8 @@ def place(one: Access, index: tuple[int, ...]) -> int:
 
 
 def written_out(parts: list[Any], name: Callable[[], str]) -> list[Any]:
-    """The parts with a variable for each number, if these are few statements and nothing repeats; else the parts as they are."""
-    if any(type(part) not in (Loop, Block) for part in parts) or sum(part.work() * (len(part.statements) if type(part) is Loop else 1) for part in parts) > MOST:
+    """The parts with a variable for each number if these are few statements; else the given parts."""
+    if sum(part.work() * (len(part.statements) if type(part) is Loop else 1) for part in parts) > MOST:
         return parts
     scalars, ends = Scalars(name), []
     for part in parts:

@@ -29,7 +29,7 @@ LIBM = (
 """.split()
     }
     | {f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
-    | {"absolute": "fabs"}
+    | {"absolute": "fabs", "gamma": "tgamma"}
 )
 LIBM_OF_TWO = {
     "power": "pow", "arctan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod", "nextafter": "nextafter",

@@ -212,9 +212,11 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
         leaves.append(item)
         if array is None:
             if not isinstance(item, CONSTANTS) and id(item) not in there:
+                sparse = type(item).__module__.startswith("scipy.sparse")
+                way = ("of a sparse Jacobian or Hessian, return gs.func.sparse_plan(f, x).compressed(x)" if sparse else
+                       "return its arrays, or register its class as a pytree: gs.func.register_nest")  # fmt: skip
                 raise Unfit(f"the call returns a {type(item).__name__}, which each replay would return with the content of the "
-                            "recorded call; return its arrays, or register its class as a pytree: gs.func.register_nest"
-                            )  # fmt: skip
+                            f"recorded call; {way}")  # fmt: skip
             return item
         if isinstance(item, TensorBase) and id(item) in places:
             taken.passed[len(leaves) - 1] = places[id(item)]

@@ -12,7 +12,10 @@ import pytest
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
-EACH = [pytest.param(one, marks=pytest.mark.skipif(one not in COMPILERS, reason=f"{one} is not installed")) for one in ("gcc", "clang")]
+EACH = [
+    pytest.param(one, marks=pytest.mark.skipif(one not in COMPILERS, reason=f"{one} is not installed"))
+    for one in ("gcc", "clang")
+]
 
 
 class Array(ctypes.Structure):

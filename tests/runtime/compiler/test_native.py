@@ -219,7 +219,9 @@ def of_numbers(x, i):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_variable_for_each_number_has_the_bits_of_loops(tmp_path, monkeypatch, dtype):
     with np.errstate(over="ignore"):
-        points = [np.array(HARD[k : k + 6]).astype(dtype) for k in range(len(HARD) - 6)] + [*rng().normal(size=(9, 6)).astype(dtype)]
+        points = [np.array(HARD[k : k + 6]).astype(dtype) for k in range(len(HARD) - 6)] + [
+            *rng().normal(size=(9, 6)).astype(dtype)
+        ]
     found, i = [], np.array([7, 2, 7])
     for most in (0, 10**6):
         for name in ("LONGEST", "TIMES"):
@@ -615,7 +617,9 @@ def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
     hessian, jacobian = gs.func.sparse_plan(rosen, u, hessian=True), gs.func.sparse_plan(arrow, u)
     nothing = gs.func.sparse_plan(lambda u: gs.ones(2), u)
     assert hessian.products == 3 and jacobian.products < 6
-    compiled = gs.compile(lambda u: {"h": hessian.compressed(u), "j": [jacobian.compressed(u), nothing.compressed(u)], "v": rosen(u)})
+    compiled = gs.compile(
+        lambda u: {"h": hessian.compressed(u), "j": [jacobian.compressed(u), nothing.compressed(u)], "v": rosen(u)}
+    )
     compiled(u)
     gs.export_c(tmp_path / "model", {"f": compiled})
     module = Module(tmp_path, "model", ["f"], compiler)
@@ -630,6 +634,12 @@ def test_sparse_matrices_in_compressed_columns(tmp_path, compiler):
         found = compiled(u)
         for a, b in ((found["h"], h), (found["j"][0], j), (found["j"][1], zeros)):
             np.testing.assert_allclose(a.to_scipy().toarray(), b, rtol=1e-14, atol=1e-15)
+    u[3] = np.inf  # its group has other elements, which are not lost
+    with np.errstate(invalid="ignore"):
+        h, wanted = next(module.matrices("f", module("f", u))), optimize.rosen_hess(u)
+    np.testing.assert_allclose(
+        np.delete(np.delete(h, [2, 3, 4], 0), [2, 3, 4], 1), np.delete(np.delete(wanted, [2, 3, 4], 0), [2, 3, 4], 1)
+    )
     with pytest.raises(ValueError, match="substitution"):
         gs.func.sparse_plan(rosen, u, hessian=True, substitution=True).compressed(u)
     with pytest.raises(TypeError, match="being differentiated"):
@@ -735,6 +745,9 @@ def test_the_latest_recording_is_written(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_call_without_a_recording_says_why(tmp_path):
     assert "print is called at" in refusal(tmp_path, lambda x: print(end="") or x * 2, np.ones(2), error=RuntimeError)
+    assert "sparse_plan(f, x).compressed" in refusal(
+        tmp_path, gs.sparse_jacobian(lambda x: x * x), np.ones(2), error=RuntimeError
+    )
     assert "random numbers" in refusal(tmp_path, lambda x: x * np.random.rand(2), np.ones(2), error=RuntimeError)
 
 
