@@ -24,6 +24,7 @@ COMPARED = {
     ast.Is: "=",
     ast.IsNot: "≠",
 }
+SHORT = 30  # characters of a formula that a phone shows in one line
 RANK = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.MatMult: 2, ast.Mod: 2, ast.FloorDiv: 2}
 GREEK = {
     "pi": "π",
@@ -213,4 +214,6 @@ def line(text: str) -> str:
 
 
 def block(inner: str) -> str:
-    return element("math", inner, xmlns="http://www.w3.org/1998/Math/MathML", display="inline", displaystyle="true")
+    """A formula; a long one can be reached by the keyboard, since it scrolls on a phone."""
+    long = {"tabindex": "0"} if len(re.sub("<[^>]*>", "", inner)) > SHORT else {}
+    return element("math", inner, xmlns="http://www.w3.org/1998/Math/MathML", display="inline", displaystyle="true", **long)
