@@ -28,8 +28,10 @@ def share_subexpressions(list lines, returned):
     for line in lines:
         if names and reads_any(line, names):
             line = line.replaced(other_values(line.given, names))
+            if made_by_others(line, names):  # the operand itself, as ravel of a vector: its other value is known
+                continue
         kept.append(line)
-        if line.target is not None or not line.made or draws(line) or not is_alone(line, alone, looked_at):
+        if line.target is not None or not line.made or draws(line) or not is_alone(line, alone, looked_at, names):
             continue
         try:
             key = line.name, signature(line.given, NAMES)
@@ -39,7 +41,8 @@ def share_subexpressions(list lines, returned):
         if first is not line and len(first.made) == len(line.made):
             kept.pop()
             for value, other in zip(line.made, first.made):
-                names[value] = other
+                if value is not other:
+                    names[value] = other
     return kept
 
 
@@ -50,11 +53,18 @@ cdef bint reads_any(Instruction line, dict values) except -1:
     return False
 
 
-cdef bint is_alone(Instruction line, set alone, set looked_at) except -1:
+cdef bint made_by_others(Instruction line, dict values) except -1:
+    for value in line.made:
+        if value not in values:
+            return False
+    return bool(line.made)
+
+
+cdef bint is_alone(Instruction line, set alone, set looked_at, dict names) except -1:
     """Whether a line makes memory of its own, and nothing that it touches is written to or returned."""
     cdef Value value
     for value in line.made:
-        if value.shared is not None or value in alone or value in looked_at:
+        if value.shared is not None or value in alone or value in looked_at or value in names:
             return False
     for value in line.read:
         if memory_of(value) in alone:
