@@ -203,7 +203,7 @@ class Block:
     Attributes
     ----------
     joined : bool
-        Whether it reads variables of the block before.
+        Whether blocks share their variables, all of which are needed.
     """
 
     joined = False
@@ -215,7 +215,7 @@ class Block:
         self.notes: list[str] = []
 
     def live(self, wanted: set[Buffer]) -> bool:
-        if not any(is_kept(one, wanted) for one in self.writes):
+        if not self.joined and not any(is_kept(one, wanted) for one in self.writes):
             return False
         wanted.update(one.root for one in self.reads)
         return True
