@@ -262,6 +262,7 @@ ELSEWHERE = {
     "runtime/saved/inplace.pyx": ["tests/runtime/saved/test_become_view.py"],
     "runtime/saved/saved_tensors_hooks.pyx": ["tests/runtime/saved/test_saved_variable.py"],
     "runtime/saved/view.pyx": ["tests/runtime/saved/test_copy_on_write.py", "tests/runtime/saved/test_copy_slices.py", "tests/runtime/core/test_forward_ad.py"],
+    "runtime/support/compressed_columns.py": ["tests/library/sparse/test_sparse.py", "tests/runtime/compiler/test_native.py"],
     "runtime/support/error_hints.py": ["tests/runtime/support/test_typed.py", "tests/runtime/support/test_foreign_names.py"],
     "runtime/support/lazy_import.py": ["tests/runtime/support/test_import.py"],
     "runtime/support/named_result.py": ["tests/runtime/support/test_typed.py"],

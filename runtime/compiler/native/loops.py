@@ -203,7 +203,7 @@ class Block:
     Attributes
     ----------
     joined : bool
-        Whether blocks share their variables, all of which are needed.
+        Whether blocks share their variables; each one is needed.
     """
 
     joined = False

@@ -248,7 +248,7 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
         raise Unfit("the call writes to an array that it also has as a read-only argument or captured array")
     if not recorder.placed.isdisjoint(value.memory for value in written if value is not None):
         raise Unfit("the call writes to memory of its inputs whose address decides where a view begins (as_strided)")
-    for value in memory.values:  # a program keeps values; their definitions are no longer needed
+    for value in memory.values:  # a program keeps values, without their definitions
         value.definer, value.hosts = None, ()
 
 

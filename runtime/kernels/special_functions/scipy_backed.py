@@ -31,8 +31,8 @@ def bessel(name, v, x):
     return y
 
 
-#: The root of digamma between -1 and 0, rounded, and digamma there (mpmath).
-_ROOT, _AT_ROOT = -0.5040830082644554, 7.289763902976895e-17
+_ROOT = -0.5040830082644554  # of digamma between -1 and 0, rounded
+_AT_ROOT = 7.289763902976895e-17  # digamma there (mpmath)
 
 
 @functools.cache
