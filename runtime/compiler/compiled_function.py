@@ -11,7 +11,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any
 
 from ..core.tensor import TensorBase
@@ -54,7 +54,7 @@ class CompiledFunction(GuardedCalls):
         backend: str | None = None,
     ) -> None:
         if backend not in (None, "c"):
-            raise ValueError(f'compile: backend is {backend!r}; it is "c", or None for replays without a compiler')
+            raise ValueError(f'compile: backend is {backend!r}; it is "c", "eager", or None for replays without a compiler')
         update_wrapper(self, function)
         self.function = function if out is None else into(function, out)
         self.options = dict(strict=strict, dynamic=dynamic, out=out, static=static, recheck=recheck, backend=backend)
@@ -313,8 +313,8 @@ def compile(
     recheck : bool, optional
         Run calls 2, 4, 8, 16, ... of a recording eagerly, and compare their operators with it.  A difference is an error.
         The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
-    backend : {"c"}, optional
-        Compile the recordings in the background with the machine's C compiler (`CC` of the environment, or `cc`).  When one is
+    backend : {"c", "eager"}, optional
+        "eager" returns the function itself, to compare.  "c": compile the recordings in the background with the machine's C compiler (`CC` of the environment, or `cc`).  When one is
         ready, calls run it in place of the replay.  Without a compiler, or for operators without C, calls stay replays, and
         `f.native` says why.  With `strict=True` the first call waits for the compiler, and a missing one is an error.
         Arithmetic has the bits of the eager call; elementary functions and products of matrices have their own rounding errors
@@ -322,7 +322,7 @@ def compile(
 
     Returns
     -------
-    CompiledFunction
+    CompiledFunction, or callable
 
     Warns
     -----
@@ -330,7 +330,9 @@ def compile(
         Calls of a kind run eagerly; the message says why.
     """
     if function is None:
-        return lambda function: CompiledFunction(function, strict, dynamic, out, static, recheck, backend)
+        return partial(compile, strict=strict, dynamic=dynamic, out=out, static=static, recheck=recheck, backend=backend)
+    if backend == "eager":
+        return function if out is None else into(function, out)
     return CompiledFunction(function, strict, dynamic, out, static, recheck, backend)
 
 

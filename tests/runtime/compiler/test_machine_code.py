@@ -330,6 +330,15 @@ def test_a_build_in_the_background():
         gs.compile(lambda x: x, backend="llvm")
 
 
+def test_the_backend_that_is_the_function_itself():
+    def function(x):
+        return x * 2
+
+    out = gs.zeros(2)
+    assert gs.compile(function, backend="eager") is gs.compile(backend="eager")(function) is function
+    assert gs.compile(function, backend="eager", out="into")(gs.ones(2), into=out) is out and out.tolist() == [2, 2]
+
+
 @pytest.mark.parametrize("compiler, reason", [
     ("/nowhere/cc", "no C compiler '/nowhere/cc'"), ("false", "false fails"), ("true", "true fails"), ("cc '", "No closing quotation"),
 ])  # fmt: skip
