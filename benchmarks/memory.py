@@ -118,7 +118,8 @@ def beside_torch() -> int:
         steps = {library: most - before for library, (before, most) in found.items()}
         for library, (before, most) in found.items():
             ratio = f"{steps['gradspec'] / steps['torch']:.2f}" if library == "gradspec" else ""
-            print(f"| {name}, {' x '.join(map(str, shape))} | {library} | {before:.0f} | {most:.0f} | {steps[library]:.0f} | {ratio} |", flush=True)
+            figures = f"{before:.0f} | {most:.0f} | {steps[library]:.0f} | {ratio}"
+            print(f"| {name}, {' x '.join(map(str, shape))} | {library} | {figures} |", flush=True)
     return 0
 
 
