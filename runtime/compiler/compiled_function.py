@@ -315,8 +315,9 @@ def compile(
         The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
     backend : {"c", "eager"}, optional
         "eager" returns the function itself, to compare.  "c" compiles the recordings in the background with the machine's C
-        compiler (`CC` of the environment, or `cc`).  When one is ready, calls run it in place of the replay.  Without a compiler, or for operators without C, calls stay replays, and
-        `f.native` says why.  With `strict=True` the first call waits for the compiler, and a missing one is an error.
+        compiler (`CC` of the environment, or `cc`).  When one is ready, calls run it in place of the replay.  Without a compiler,
+        or for operators without C, calls stay replays, and `f.native` says why.  With `strict=True` the first call waits for the
+        compiler, and a missing one is an error.
         Arithmetic has the bits of the eager call; elementary functions and products of matrices have their own rounding errors
         (docs/native.md).
 
