@@ -1,5 +1,7 @@
 """Special functions agree with SciPy's under the same names, in values, signatures and where derivatives are hard."""
 
+import functools
+
 import mpmath
 import numpy as np
 import pytest
@@ -111,6 +113,21 @@ def test_digamma_beside_its_poles(pole):
         np.testing.assert_allclose(gs.autograd.grad(gs.lgamma(narrow).sum(), narrow)[0].numpy(), exact, rtol)
     edges = gs.digamma(np.array([-1.0, -2.0, 0.0, -0.0, -np.inf, np.inf, np.nan]))
     np.testing.assert_array_equal(edges.numpy(), [np.nan, np.nan, -np.inf, np.inf, np.nan, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("name, sign", [("ive", -1), ("kve", 1)])
+@pytest.mark.parametrize("order", [1, 2])
+def test_slopes_of_scaled_bessel_functions_where_orders_cancel(name, sign, order):
+    rng = np.random.default_rng(order)
+    for v, x in [(2.0, 11.05), (1.0, 13.36), (0.0, 6.5), (3.0, 28.9), *zip(rng.uniform(0, 5, 12), rng.uniform(6, 30, 12))]:
+        with mp.workdps(40):
+            bessel = mp.besseli if name == "ive" else mp.besselk
+            exact = float(mp.diff(lambda t: mp.exp(sign * t) * bessel(v, t), mp.mpf(float(x)), order))
+        slope = functools.partial(getattr(gs.special, name), float(v))
+        for _ in range(order):
+            slope = gs.grad(slope)
+        np.testing.assert_allclose(slope(float(x)), exact, 2e-14)
+    assert np.isnan(gs.grad(lambda x: gs.special.ive(0.5, x))(-13.0))
 
 
 def test_digamma_around_its_root_below_0():

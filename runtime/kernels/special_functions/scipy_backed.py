@@ -90,32 +90,57 @@ def ive(v, x, n):
     """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs SciPy."""
     dtype = np.result_type(np.result_type(x), np.float16)
     x = np.asarray(x, np.float64)
-    far = np.abs(x) > 20 + v * v
-    near, function = np.where(far, 1, x), functools.partial(bessel, "ive")
+    far, between = _where_it_cancels(v, x if v % 1 else np.abs(x), n)
+    near, function = np.where(far | between, 1, x), functools.partial(bessel, "ive")
     y = 0  # by Leibniz's rule, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
         y += math.comb(n, k) * (-np.sign(near) if (n - k) % 2 else 1) * slope
     inverse = 1 / np.where(far, np.abs(x), 1e3)
-    series = _far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi))
+    series = np.asarray(_far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi)))
+    if between.any():
+        series[between] = _scaled_bessel_integral(v, np.abs(x)[between], n, 1)
     if v % 1 == 0 and (v + n) % 2:
         series = np.copysign(series, series * x)
-    return np.where(far, series, y).astype(dtype)
+    return np.where(far | between, series, y).astype(dtype)
 
 
 def kve(v, x, n):
     """Derivative `n` of ``exp(x) * kv(v, x)``. Needs SciPy."""
     dtype = np.result_type(np.result_type(x), np.float16)
     x = np.asarray(x, np.float64)
-    far = x > 20 + v * v
-    near = np.where(far, 1, x)
+    far, between = _where_it_cancels(v, x, n)
+    near = np.where(far | between, 1, x)
     y = 0  # by Leibniz's rule, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * _kve(v - k + 2 * j, near) for j in range(k + 1)) / (-2) ** k
         y += math.comb(n, k) * slope
     inverse = 1 / np.where(far, x, 1e3)
-    series = _far_scaled_bessel(v, inverse, n, -1) * np.sqrt(inverse * (math.pi / 2))
-    return np.where(far, series, y).astype(dtype)
+    series = np.asarray(_far_scaled_bessel(v, inverse, n, -1) * np.sqrt(inverse * (math.pi / 2)))
+    if between.any():
+        series[between] = _scaled_bessel_integral(v, x[between], n, -1)
+    return np.where(far | between, series, y).astype(dtype)
+
+
+def _where_it_cancels(v, size, n):
+    """Where derivative `n` of ive or kve is its asymptotic series, and where its integral; elsewhere Leibniz's rule is exact enough."""
+    far = size > 20 + v * v
+    return far, ~far & (size > max(6, v * v / 4)) & (n > 0)
+
+
+def _scaled_bessel_integral(v, x, n, sign):
+    """Derivative `n` of ive (`sign` 1) or kve (-1) by integrals without cancellation; NIST 10.32.4 and 10.32.9."""
+    nodes, weights = rule(64)
+    width = 10 / np.sqrt(x)  # behind it the integrand is below exp(-50) of its start
+    t = np.multiply.outer(width, nodes)
+    rise, x = 2 * np.square(np.sinh(t / 2)), x[:, None]
+    if sign < 0:
+        return width * (((-rise) ** n * np.exp(-x * rise) * np.cosh(v * t)) @ weights)
+    tail = width * (((-2 - rise) ** n * np.exp(-x * (2 + rise) - v * t)) @ weights)
+    width = np.where(width * width < 2.5, width, math.pi)
+    t = np.multiply.outer(width, nodes)
+    fall = 2 * np.square(np.sin(t / 2))
+    return (width * (((-fall) ** n * np.exp(-x * fall) * np.cos(v * t)) @ weights) - math.sin(v * math.pi) * tail) / math.pi
 
 
 _gelu_by_tanh = Program("x -> y", f"""
