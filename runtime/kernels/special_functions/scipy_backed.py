@@ -123,7 +123,7 @@ def kve(v, x, n):
 
 
 def _where_it_cancels(v, size, n):
-    """Where derivative `n` of ive or kve is its asymptotic series, and where its integral; elsewhere Leibniz's rule is exact enough."""
+    """Two masks: the arguments for the asymptotic series of derivative `n`, and those for its integral; the rest is for Leibniz's rule."""
     far = size > 20 + v * v
     return far, ~far & (size > max(6, v * v / 4)) & (n > 0)
 
