@@ -116,7 +116,7 @@ class Side:
         return importlib.import_module("jax.numpy").asarray(array) if self.name == "jax" else array
 
     def total(self, found):
-        """The sum, with weights, of all floating numbers; the number 0 where there is none."""
+        """The weighted sum of all floating numbers; 0 without such numbers."""
         found = [leaf for leaf in found if "float" in str(getattr(leaf, "dtype", ""))]
         return sum((leaf * self.array(np.cos(np.arange(np.prod(leaf.shape)) + 1).reshape(leaf.shape))).sum() for leaf in found)
 

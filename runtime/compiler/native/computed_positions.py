@@ -85,8 +85,9 @@ def chosen_by(x: Array, key: Any) -> Chosen | None:
     key = key if isinstance(key, tuple) else (key,)
     if not any(map(is_computed, key)):
         return None
-    if Ellipsis in [one for one in key if one is Ellipsis]:
-        at, count = [one is Ellipsis for one in key].index(True), sum(one is not None for one in key) - 1
+    at = next((k for k, one in enumerate(key) if one is Ellipsis), None)  # `in` would compare arrays
+    if at is not None:
+        count = sum(one is not None for one in key) - 1
         key = (*key[:at], *[slice(None)] * (x.ndim - count), *key[at + 1 :])
     key = tuple(known(one) if type(one) is Array and not is_computed(one) else one for one in key)
     places = [k for k, one in enumerate(key) if type(one) is Array or isinstance(one, ADVANCED)]

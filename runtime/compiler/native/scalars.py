@@ -178,7 +178,7 @@ class Scalars:
     def block(self, part: Block) -> None:
         """A part that stays."""
         self.flush(part.buffers())
-        self.items += [line for line in part.lines()]
+        self.items += part.lines()
         for buffer in part.writes:
             self.held.pop(buffer, None)
 

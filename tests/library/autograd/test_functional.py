@@ -534,7 +534,7 @@ def test_strict_lets_pass_what_depends(one, create_graph):
 
 @each("create_graph", [False, True])
 def test_strict_together_with_vectorize(create_graph):
-    """PyTorch refuses the two together; the rows of a batch are held to what rows one by one are."""
+    """PyTorch refuses the two together; a batch of rows has the values of single rows."""
     x, options = gs.tensor([1.0, 2.0]), {"strict": True, "vectorize": True, "create_graph": create_graph}
     same(jacobian(lambda x: x**3, x, **options), [[3, 0], [0, 12]])
     same(hessian(lambda x: (x**3).sum(), x, **options), [[6, 0], [0, 12]])
