@@ -33,6 +33,32 @@ static inline int gradspec_change(int *x, int from, int to) {
 #define GRADSPEC_YIELD() sched_yield()
 #endif
 
+/* Linux may put a woken thread on the core that woke it, where it waits for milliseconds while another core is idle.  So a worker
+ * is woken with the caller's cores but the one in use, and takes back the others when it runs.  A refusal changes nothing. */
+#if defined(__linux__) && defined(CPU_SETSIZE)
+#include <sys/syscall.h>
+#include <unistd.h>
+typedef cpu_set_t gradspec_cores;
+typedef pid_t gradspec_thread;
+#define GRADSPEC_THIS_THREAD() ((pid_t) syscall(SYS_gettid))
+static inline void gradspec_set_apart(gradspec_thread thread, gradspec_cores *cores) {
+    cpu_set_t others;
+    int here = sched_getcpu();
+    if (sched_getaffinity(0, sizeof(*cores), cores)) { CPU_ZERO(cores); return; }
+    others = *cores;
+    if (here >= 0 && here < CPU_SETSIZE) CPU_CLR(here, &others);
+    if (CPU_COUNT(&others)) sched_setaffinity(thread, sizeof(others), &others);
+}
+static inline void gradspec_take_back(const gradspec_cores *cores) {
+    if (CPU_COUNT(cores)) sched_setaffinity(0, sizeof(*cores), cores);
+}
+#else
+typedef char gradspec_cores, gradspec_thread;
+#define GRADSPEC_THIS_THREAD() 0
+#define gradspec_set_apart(thread, cores) ((void) (thread), (void) (cores))
+#define gradspec_take_back(cores) ((void) (cores))
+#endif
+
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define GRADSPEC_PAUSE() __builtin_ia32_pause()
 #elif defined(__GNUC__) && defined(__aarch64__)
@@ -48,6 +74,9 @@ enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
 /* Iterations of polling for another thread: some microseconds, and half a millisecond of yielding the core to other threads.
  * Waking takes longer than a loop over a hundred thousand elements, and a woken thread may be put on its caller's core. */
 enum { GRADSPEC_LOOKS = 1000, GRADSPEC_MORE_LOOKS = 2000 };
+/* Waking a thread takes its caller up to thirty microseconds.  It is worth them for a long loop, or when the loops that did without
+ * follow each other closely and were together as long. */
+enum { GRADSPEC_WAKING = 16 /* chunks */, GRADSPEC_CLOSELY = 1000000 /* nanoseconds */ };
 enum { AWAKE, ASLEEP, CALLED, BUSY };            /* state of a worker */
 enum { RUNNING, FINISHED, WAITED_FOR };          /* progress of its work */
 typedef struct {
@@ -56,7 +85,9 @@ typedef struct {
     npy_intp taken;                              /* elements of the last loop */
     long long began, ended;                      /* of the last loop, by the clock; 0 if nothing records them */
     unsigned long ident;
-    char apart[72];
+    gradspec_thread thread;
+    gradspec_cores cores;                        /* of its last wakening; empty if they are not known */
+    char apart[64];
 } gradspec_worker;
 typedef struct { npy_intp next, stop; char apart[112]; } gradspec_share;
 
@@ -68,6 +99,8 @@ static struct {
     void *context;
     npy_intp chunk;
     int threads;
+    npy_intp missed;                             /* number of chunks of the last loops that found a worker asleep */
+    long long missed_at;                         /* when the last of them began, by the clock */
     int watched;                                 /* number of active profiles */
     gradspec_share shares[GRADSPEC_MOST_THREADS]; /* for each thread, the caller's first */
 } gradspec_pool;
@@ -109,11 +142,15 @@ static void gradspec_serve(void *argument) {
     gradspec_worker *worker = (gradspec_worker *) argument;
     int i, watched;
     worker->ident = PyThread_get_thread_ident();
+    worker->thread = GRADSPEC_THIS_THREAD(); /* read after the state of this worker was */
     for (;;) {
         for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_PAUSE();
         for (i = 0; i < GRADSPEC_MORE_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_YIELD();
         if (!gradspec_change(&worker->state, CALLED, BUSY)) {
-            if (gradspec_change(&worker->state, AWAKE, ASLEEP)) PyThread_acquire_lock(worker->start, WAIT_LOCK);
+            if (gradspec_change(&worker->state, AWAKE, ASLEEP)) {
+                PyThread_acquire_lock(worker->start, WAIT_LOCK);
+                gradspec_take_back(&worker->cores);
+            }
             continue;
         }
         watched = GRADSPEC_LOAD(&gradspec_pool.watched);
@@ -125,10 +162,29 @@ static void gradspec_serve(void *argument) {
     }
 }
 
-static void gradspec_call(gradspec_worker *worker) {
+/* Whether to wake a worker for a loop of so many chunks. */
+static int gradspec_worth_waking(npy_intp chunks) {
+    long long now;
+    if (chunks >= GRADSPEC_WAKING) return 1;
+    now = gradspec_now();
+    if (now - gradspec_pool.missed_at > GRADSPEC_CLOSELY) gradspec_pool.missed = 0;
+    gradspec_pool.missed_at = now;
+    gradspec_pool.missed += chunks;
+    return gradspec_pool.missed >= GRADSPEC_WAKING;
+}
+
+/* Give a worker its share, if it is awake or may be woken. */
+static void gradspec_call(gradspec_worker *worker, int wake) {
     worker->began = 0;
     GRADSPEC_STORE(&worker->progress, RUNNING);
-    if (GRADSPEC_SWAP(&worker->state, CALLED) == ASLEEP) PyThread_release_lock(worker->start);
+    if (gradspec_change(&worker->state, AWAKE, CALLED)) return;
+    if (!wake) {
+        worker->progress = FINISHED;
+        return;
+    }
+    GRADSPEC_STORE(&worker->state, CALLED);
+    gradspec_set_apart(worker->thread, &worker->cores);
+    PyThread_release_lock(worker->start);
 }
 
 /* Wait until a worker has finished its elements; a worker that has not begun is called off. */
@@ -196,7 +252,7 @@ static int gradspec_hire(void) {
 }
 
 static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, npy_intp chunk, int threads) {
-    int i, workers = threads - 1;
+    int i, wake = 0, workers = threads - 1;
     /* The data that another core reads first is in this core's cache: a worker has to save more time than fetching it takes. */
     if (workers > size / chunk / GRADSPEC_WORTH) workers = (int) (size / chunk / GRADSPEC_WORTH);
     if (workers <= 0 || !PyThread_acquire_lock(gradspec_pool.busy, NOWAIT_LOCK)) {
@@ -207,7 +263,9 @@ static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, 
     if (workers > gradspec_pool.count) workers = gradspec_pool.count;
     gradspec_pool.work = work; gradspec_pool.context = context;
     gradspec_share_out(size, chunk, workers + 1);
-    for (i = 0; i < workers; i++) gradspec_call(&gradspec_pool.workers[i]);
+    for (i = 0; i < workers; i++) wake |= GRADSPEC_LOAD(&gradspec_pool.workers[i].state) == ASLEEP;
+    wake = wake && gradspec_worth_waking(size / chunk);
+    for (i = 0; i < workers; i++) gradspec_call(&gradspec_pool.workers[i], wake);
     gradspec_take_chunks(0);
     for (i = 0; i < workers; i++) gradspec_wait_for(&gradspec_pool.workers[i]);
     if (GRADSPEC_LOAD(&gradspec_pool.watched))

@@ -73,6 +73,28 @@ def test_several_threads_of_the_program_at_once():
     assert not wrong
 
 
+@pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: "")(0)) < 2, reason="the process has one core, or cannot choose")
+def test_a_woken_worker_keeps_the_cores_of_its_caller():
+    """It is woken with the others than the caller's only: a scheduler that puts it on the caller's core lets it wait there."""
+    code = """if True:
+        import os, time, numpy as np, gradspec as gs
+        gs.set_num_threads(2)
+        x, here = gs.tensor(np.arange(2_000_000.0)), set(os.listdir("/proc/self/task"))
+        def cores(seconds):
+            gs.add(x, x)  # long enough to wake a thread
+            time.sleep(seconds)
+            return [sorted(os.sched_getaffinity(int(thread))) for thread in set(os.listdir("/proc/self/task")) - here]
+        everything = sorted(os.sched_getaffinity(0))
+        assert cores(0.1) == [everything], "at first"
+        assert any(cores(0.1) == [everything] for _ in range(20)), "after a sleep"
+        os.sched_setaffinity(0, everything[:1])
+        assert any(cores(0.1) == [everything[:1]] for _ in range(20)), "cores that the process was given later"
+        assert np.array_equal(gs.add(x, x).numpy(), 2 * np.arange(2_000_000.0))
+    """
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_has_threads_of_its_own():
     code = """if True:
