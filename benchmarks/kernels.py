@@ -27,6 +27,7 @@ CASES = {
     "elementwise.choice_loops": [
         ("kernels.where(m, x, a)", "np.where(m, x, a)"),
         ("kernels.clip(x, -1, 1)", "np.clip(x, -1, 1)"),
+        ("kernels.masked_fill_(y, m, 0.5)", "np.copyto(y, 0.5, where=m)"),
         ("kernels.divide_or_zero(x, a)", "choice.divide_or_zero(x, a)"),
         ("kernels.hardswish(x)", "choice.hardswish(x)"),
         ("kernels.leaky_relu(x, 0.01)", "choice.leaky_relu(x, 0.01)"),
@@ -59,6 +60,7 @@ CASES = {
         ("kernels.index_add_(y, 0, places, a)", "np.add.at(y, places, a)"),
         ("kernels.scatter_add_(y, 0, across, a)", "np.add.at(y, (across, np.arange(y.shape[1])), a)"),
     ],
+    "joining.copying": [("kernels.copy_into(y[1:], x[1:])", "np.copyto(y[1:], x[1:])")],
     "joining.joining_loops": [
         ("kernels.stack([x, a], 0)", "np.stack([x, a])"),
         ("kernels.concatenate([x, a], 0)", "np.concatenate([x, a])"),

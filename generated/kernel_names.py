@@ -3,7 +3,7 @@
 
 COMPILED = {
     "elementwise.choice_loops": (
-        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "masked_fill_", "nan_to_zero", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
         "logit", "sinc", "xlogy",
@@ -28,6 +28,9 @@ COMPILED = {
     ),
     "indexing.sparse_gradient": (
         "getitem_placed", "take_placed",
+    ),
+    "joining.copying": (
+        "copy_into",
     ),
     "joining.joining_loops": (
         "concat_backward", "concatenate", "stack", "unstack",
@@ -96,7 +99,7 @@ PYTHON = {
         "insert_order", "kept", "mode_place", "places_along", "run_begins", "spread_index", "unravel_index",
     ),
     "indexing.fill": (
-        "compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_",
+        "compare_", "fill_", "fill_diagonal_", "zero_",
     ),
     "indexing.gathering": (
         "gather", "take_along_axis",
@@ -105,7 +108,7 @@ PYTHON = {
         "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme", "take_along_axis_backward", "take_backward", "takes_part",
     ),
     "joining.joining": (
-        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split", "split_copies",
+        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split", "split_copies", "tile",
     ),
     "keys": (
         "fold_in", "keyed", "keyed_counts",

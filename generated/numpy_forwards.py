@@ -2104,7 +2104,7 @@ def stack(arrays, axis=0):
     return kernels.stack(arrays, axis)
 
 def tile(x, reps):
-    return np.tile(x, reps)
+    return kernels.tile(x, reps)
 
 def unsafe_chunk(x, chunks, axis=0):
     return unsafe_split(x, formulas.chunk_ends(np.shape(x), chunks, axis), axis)

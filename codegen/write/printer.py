@@ -166,15 +166,17 @@ class OnArrays(OnTensors):
             return super().tree(expression)
         count = sum(p.results == [self.target] for p in self.programs)
         name = "_".join(part for part in (self.owner.lstrip("_"), self.target, str(count + 1) if count else "") if part)
-        # A program of one instruction is not faster than a forward; but a NumPy function with a constant is not a forward.
-        numpy = isinstance(expression, Foreign) and expression.root == "np"
-        least = 1 if numpy and any(isinstance(argument, Constant) for argument in expression.arguments or ()) else 2
+        # A program of one instruction is not faster than a forward; but a function of three operands, or one of NumPy's with a
+        # constant, is not a forward.
+        given = expression.arguments or () if isinstance(expression, Foreign) else ()
+        constant = isinstance(expression, Foreign) and expression.root == "np" and any(isinstance(a, Constant) for a in given)
+        least = 1 if constant or len(given) == 3 else 2
         program = self.elementwise.program(name, self.target, expression, least)
         if program is None:
             return super().tree(expression)
         self.programs.append(program)
-        given = ast.Tuple([self.tree(value) for value in program.inputs.values()], ast.Load())
-        return ast.Call(ast.Attribute(_name(program.name), "run", ast.Load()), [given], [])
+        inputs = ast.Tuple([self.tree(value) for value in program.inputs.values()], ast.Load())
+        return ast.Call(ast.Attribute(_name(program.name), "run", ast.Load()), [inputs], [])
 
     def call(self, call: Call) -> ast.expr:
         if not call.op:

@@ -130,9 +130,10 @@ cdef object forward__spread_index(object indices, object shape, object axis):
 cdef object forward_index_select(object x, object axis, object indices):
     return forward_take(x, forward_atleast_1d(indices) if ndim_of(x) else indices, axis)
 
+cdef Program masked_fill_y = Program("mask, value, x -> y", "y = where(mask, value, x)")
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
-        return as_array(kernels.where(mask, value, x))
+        return as_array(masked_fill_y.run((mask, value, x)))
     except Exception as error_:
         raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 

@@ -182,7 +182,7 @@ cdef object forward_stack(object arrays, object axis):
 
 cdef object forward_tile(object x, object reps):
     try:
-        return as_array(np.tile(x, reps))
+        return as_array(kernels.tile(x, reps))
     except Exception as error_:
         raise explain(error_, "tile", x=x, reps=reps) from None
 

@@ -5,8 +5,6 @@ attention.
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
-import math
-
 import numpy as np
 
 from gradspec import formulas, kernels
@@ -172,9 +170,10 @@ cdef object forward__earlier(object rows, object columns):
     except Exception as error_:
         raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
+cdef Program softmax_where_y = Program("mask, x -> y", "y = where(mask, x, -inf)")
 cdef object forward__softmax_where(object x, object mask):
     try:
-        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False))
+        return as_array(kernels.softmax_or_zero(softmax_where_y.run((mask, x)), -1, False))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
 

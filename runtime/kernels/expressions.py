@@ -22,6 +22,18 @@ def outer(a, b):
     return np.multiply.outer(np.ravel(a), np.ravel(b))
 
 
+# Copies.
+
+
+def copy_into(target, source):
+    target[...] = source
+    return target
+
+
+def tile(x, reps):
+    return np.tile(x, reps)
+
+
 # Elementwise functions.
 
 

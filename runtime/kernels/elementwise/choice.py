@@ -75,3 +75,9 @@ def scaled_pow(c, a, b, n):
             scale = np.where((root == 0) & np.isinf(c), 0, c)
             y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y)
     return y.astype(dtype)
+
+
+def masked_fill_(x, mask, value):
+    """Write `value` into `x` where `mask` is true; return `x`."""
+    np.copyto(x, value, where=mask)
+    return x

@@ -11,15 +11,18 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE,
+    ndarray, npy_intp,
 )
 from . import choice, powers
 from ..loops.memory cimport empty
-from ..loops.plain cimport is_plain
+from ..loops.plain cimport is_plain, item_size, same_shape, slot_of
+from ..fusion_engine.numbers cimport Number, store_number
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = [
-    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "masked_fill_", "nan_to_zero",
+    "scaled_pow", "where",
 ]
 
 cnp.import_array()
@@ -30,6 +33,8 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     void gradspec_where_uint32_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_where_uint64_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_where_gradspec_pair(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_clip_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_clip_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_or_nan_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -60,21 +65,50 @@ hardswish_slope = pointwise(
     choice.hardswish_slope, ("x",), [gradspec_hardswish_slope_float, gradspec_hardswish_slope_double, NULL, NULL], False, False)
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
 cdef Ufunc power = powers.power
-cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))
-cdef Ufunc lowered = Ufunc(np.minimum, "clip", operands=("x", "max"))
-
-cdef enum:
-    SHORT = 1 << 14     # up to this number of elements two loops take less time than a call of NumPy's function
+cdef Ufunc bounded = pointwise(np.clip, ("x", "min", "max"), [gradspec_clip_float, gradspec_clip_double, NULL, NULL], False, False)
 
 
 def clip(x, min, max):
-    """minimum(maximum(x, min), max), as ``np.clip``; either bound may be None."""
-    if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) > SHORT:
-        return np.clip(x, min, max)  # which also compares integers with bounds outside their dtype
-    if min is None and max is None:
-        return np.array(x)
-    y = x if min is None else raised.binary(x, min)
-    return y if max is None else lowered.binary(y, max)
+    """The bound that an element is beyond, else the element, as ``np.clip``; either bound may be None."""
+    cdef char* args[4]
+    cdef npy_intp[4] steps
+    cdef Number[2] numbers
+    cdef ndarray y
+    cdef int slot = slot_of(PyArray_TYPE(x)) if PyArray_CheckExact(x) and is_plain(x) else -1
+    if not 0 <= slot < 2 or not (
+            placed(x, slot, x, NULL, &args[0], &steps[0])
+            and placed(x, slot, -INFINITY if min is None else min, &numbers[0], &args[1], &steps[1])
+            and placed(x, slot, INFINITY if max is None else max, &numbers[1], &args[2], &steps[2])):
+        return np.array(x) if min is None and max is None else np.clip(x, min, max)
+    y = empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
+    args[3], steps[3] = PyArray_BYTES(y), steps[0]
+    bounded.run(slot, args, PyArray_SIZE(x), steps)
+    return y
+
+
+cdef bint placed(ndarray x, int slot, object value, Number* number, char** arg, npy_intp* step) except -1:
+    """Set a loop's operand beside `x`: a plain array of its shape and dtype, or a number; False for any other value."""
+    if PyArray_CheckExact(value):
+        arg[0], step[0] = PyArray_BYTES(value), item_size(slot)
+        return PyArray_TYPE(value) == PyArray_TYPE(x) and is_plain(value) and same_shape(x, value)
+    arg[0], step[0] = <char*> number, 0
+    return store_number(value, slot, number)
+
+
+def masked_fill_(ndarray x, mask, value):
+    """Write `value` into `x` where `mask` is true; return `x`."""
+    cdef char* args[4]
+    cdef npy_intp[4] steps
+    cdef Number number
+    cdef int slot = slot_of(PyArray_TYPE(x))
+    if slot < 0 or not is_plain(x) or not PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE or not PyArray_CheckExact(mask) or (
+            PyArray_TYPE(mask) != cnp.NPY_BOOL or not is_plain(mask) or not same_shape(x, mask)) or (
+            not store_number(value, slot, &number)):
+        return choice.masked_fill_(x, mask, value)
+    args[0], args[1], args[2], args[3] = PyArray_BYTES(mask), <char*> &number, PyArray_BYTES(x), PyArray_BYTES(x)
+    steps[0], steps[1], steps[2], steps[3] = 1, 0, item_size(slot), item_size(slot)
+    (<Ufunc> where).run(slot, args, PyArray_SIZE(x), steps)
+    return x
 
 
 def scaled_pow(c, a, b, n):

@@ -1,4 +1,24 @@
-/* For a T: a quotient that is 0 if the divisor is, piecewise functions, and a test for numbers that may have lost digits. */
+/* For a T: a number between bounds, a quotient that is 0 if the divisor is, piecewise functions, and a test for numbers that may have lost digits. */
+
+/* x, or the bound that it is beyond; NaN if any of the three is. */
+static inline T TYPED(between)(T x, T low, T high) {
+    const T above = isless(x, low) ? low : x, within = isgreater(above, high) ? high : above;
+    const T lowest = isunordered(low, low) ? low : within;
+    return isunordered(high, high) ? high : lowest;
+}
+
+GRADSPEC_WIDE static void TYPED(clip)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *x = (const T *) args[0], *low = (const T *) args[1], *high = (const T *) args[2];
+    T *y = (T *) args[3];
+    npy_intp n = size[0], i, p = steps[1] != 0, q = steps[2] != 0;
+    (void) data;
+    if (!p && !q) {
+        const T least = low[0], most = high[0];
+        for (i = 0; i < n; i++) y[i] = TYPED(between)(x[i], least, most);
+    } else {
+        for (i = 0; i < n; i++) y[i] = TYPED(between)(x[i], low[i * p], high[i * q]);
+    }
+}
 
 GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *a = (const T *) args[0], *b = (const T *) args[1];

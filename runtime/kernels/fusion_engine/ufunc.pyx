@@ -66,15 +66,15 @@ cdef struct Loop:
     PyUFuncGenericFunction function
     void* data
     int count               # operands and results
-    char* args[3]
-    npy_intp steps[3]
+    char* args[4]
+    npy_intp steps[4]
     bint raised             # a floating-point flag was raised in some part
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Run a loop over some of its elements."""
     cdef Loop* loop = <Loop*> context
-    cdef char* args[3]
+    cdef char* args[4]
     cdef npy_intp size = stop - start
     cdef int i
     for i in range(loop.count):

@@ -1,8 +1,8 @@
-"""In-place writes: one value to every element, to a diagonal or to the elements of a mask; results of comparisons."""
+"""In-place writes: one value to every element, or to a diagonal; results of comparisons."""
 
 import numpy as np
 
-__all__ = ["compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_"]
+__all__ = ["compare_", "fill_", "fill_diagonal_", "zero_"]
 
 
 def compare_(x, other, name):
@@ -41,12 +41,6 @@ def fill_diagonal_(x, value):
         raise ValueError(f"fill_diagonal_: a diagonal needs two axes, or more of one length, the shape is {x.shape}")
     places = np.arange(min(x.shape))
     x[(places,) * x.ndim] = value
-    return x
-
-
-def masked_fill_(x, mask, value):
-    """Write `value` into `x` where `mask` is true; return `x`."""
-    np.copyto(x, value, where=mask)
     return x
 
 

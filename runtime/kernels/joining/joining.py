@@ -6,9 +6,11 @@ import operator
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .copying import copy_into
+
 __all__ = [
     "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad",
-    "pad_backward", "repeat_backward", "roll", "split", "split_copies",
+    "pad_backward", "repeat_backward", "roll", "split", "split_copies", "tile",
 ]  # fmt: skip
 
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -67,7 +69,7 @@ def pad(x, pad_width, mode, constant_values):
         return np.pad(x, widths, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
     shape = [before + n + after for (before, after), n in zip(widths, x.shape)]
     y = np.full(shape, constant_values, x.dtype) if constant_values else np.zeros(shape, x.dtype)
-    y[tuple([slice(before, before + n) for (before, _), n in zip(widths, x.shape)])] = x
+    copy_into(y[tuple([slice(before, before + n) for (before, _), n in zip(widths, x.shape)])], x)
     return y
 
 
@@ -123,6 +125,15 @@ def split_copies(x, sections, axis):
     return [part.copy() for part in split(x, sections, axis)]
 
 
+def tile(x, reps):
+    """``np.tile``, for a tuple of counts."""
+    reps, shape = (1,) * (x.ndim - len(reps)) + reps, (1,) * (len(reps) - x.ndim) + x.shape
+    y = np.empty([count * length for count, length in zip(reps, shape)], x.dtype)
+    copies = y.reshape([n for pair in zip(reps, shape) for n in pair])  # a view
+    copy_into(copies, x.reshape([n for length in shape for n in (1, length)]))
+    return y
+
+
 def _widths(pad_width, ndim):
     """A pair (before, after) for each axis."""
     if type(pad_width) is int:
@@ -144,6 +155,6 @@ def roll(x, shift, axis):
     lead, length = (slice(None),) * (axes[0] % x.ndim), x.shape[axes[0]]
     moved = shifts[0] % length if length else 0
     y = np.empty_like(x)
-    y[(*lead, slice(moved, None))] = x[(*lead, slice(length - moved))]
-    y[(*lead, slice(moved))] = x[(*lead, slice(length - moved, None))]
+    copy_into(y[(*lead, slice(moved, None))], x[(*lead, slice(length - moved))])
+    copy_into(y[(*lead, slice(moved))], x[(*lead, slice(length - moved, None))])
     return y

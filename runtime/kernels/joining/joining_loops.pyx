@@ -1,7 +1,7 @@
 """Stack, concatenate and split arrays along an axis, without the overhead of NumPy's Python functions.
 
-That overhead exceeds the copies of small arrays.  `stack` and `concatenate` are for small plain arrays of one inexact dtype; the
-views that are their adjoints, for any array.  All other arrays, and the errors, are left to NumPy.
+That overhead exceeds the copies of small arrays.  `stack` and `concatenate` are for plain arrays of one inexact dtype; the views
+that are their adjoints, for any array.  All other arrays, and the errors, are left to NumPy.
 """
 
 from libc.string cimport memcpy
@@ -16,6 +16,7 @@ from ...support.capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
     PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
+from .copying cimport copy_into
 from ..loops.axes cimport view_of
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
@@ -70,10 +71,10 @@ cdef ndarray laid(list arrays, Py_ssize_t axis, bint along_new):
             if PyArray_DIMS(array)[j] != PyArray_DIMS(first)[j] and (along_new or j != axis):
                 return None
         length += 1 if along_new else PyArray_DIMS(array)[axis]
-    if outer * row * length >= GRAIN:
-        return None
     dims[axis] = length
     y = empty(ndim + along_new, dims, type_num)
+    if outer * row * length >= GRAIN:
+        return joined_into(y, arrays, axis, along_new)
     row *= PyArray_ITEMSIZE(first)
     total, target = row * length, PyArray_BYTES(y)
     for item in arrays:
@@ -82,6 +83,21 @@ cdef ndarray laid(list arrays, Py_ssize_t axis, bint along_new):
         for i in range(outer):
             memcpy(target + i * total, PyArray_BYTES(array) + i * size, size)
         target += size
+    return y
+
+
+cdef ndarray joined_into(ndarray y, list arrays, int axis, bint along_new):
+    """`y`, into which the arrays are copied side by side."""
+    cdef npy_intp[DIMENSIONS] strides
+    cdef char* target = PyArray_BYTES(y)
+    cdef ndarray array
+    cdef int j
+    for j in range(PyArray_NDIM(y) - along_new):
+        strides[j] = PyArray_STRIDES(y)[j + (along_new and j >= axis)]
+    for item in arrays:
+        array = item
+        copy_into(view_of(y, PyArray_NDIM(array), PyArray_DIMS(array), strides, target, NPY_ARRAY_WRITEABLE), array)
+        target += PyArray_STRIDES(y)[axis] * (1 if along_new else PyArray_DIMS(array)[axis])
     return y
 
 

@@ -31,8 +31,30 @@ def test_where_is_numpys(size, dtype):
     same(kernels.where(mask[::-1], a[::-1], b), np.where(mask[::-1], a[::-1], b))
 
 
+@each("dtype", ["f4", "f8", "c8", "c16", "f2", "i4", ">f8", "?"])
+@each("size", [0, 1, 7, 40, 200_000])
+def test_an_array_is_filled_in_place_as_numpys(size, dtype):
+    x, mask = some(size, dtype, 0), some(size, "f4", 2) > 0
+    for array in (x, x[::-1]):
+        for chosen in (mask, mask[::-1], np.array(True), mask[:1]):
+            for value in (True, np.array(3, dtype), *([] if dtype == "?" else [2])):
+                found, expected = array.copy(), array.copy()
+                assert kernels.masked_fill_(found, chosen, value) is found
+                np.copyto(expected, value, where=chosen)
+                same(found, expected)
+
+
+def test_an_array_that_cannot_be_filled_in_place_is_refused():
+    x = np.zeros(200_000, "f4")
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        kernels.masked_fill_(x, x == 0, 1.0)
+    with pytest.raises(TypeError):
+        kernels.masked_fill_(np.zeros(200_000, "f4"), x == 0, 1j)
+
+
 @each("dtype", ["f4", "f8", "i4"])
-@each("size", [0, 7, 40, 20000])
+@each("size", [0, 7, 40, 20000, 200_000])
 def test_clip_is_numpys(size, dtype):
     x = some(size, dtype, 0)
     if x.dtype.kind == "f":

@@ -41,6 +41,8 @@ CALLS = {
     "index_put": [(X, index, 2.0) for index in INDICES] + [(X, (slice(None, None, -1),), X)],
     "index_put_": [(X, index, 2.0) for index in INDICES] + [(X, (slice(None, None, -1),), X)],
     "copy_": [(X, 2.0), (X, X[:1, :1])],
+    "copy_into": [(np.array(X), X[:1, :1])],
+    "tile": [(X, (2,)), (X, (2, 1, 3, 2))],
     "take": [(X, np.array([1, 0, 1]), axis) for axis in (0, 1, -1)],
     "stack": [([X, 2 * X], axis) for axis in (0, 1, -1)],
     "concatenate": [([X, 2 * X], axis) for axis in (0, 1, -1)],

@@ -1,0 +1,74 @@
+"""Copies into parts of arrays: what NumPy's assignment does, for any layout, size and number of threads."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec import kernels
+from gradspec.kernels.joining.copying import copy_into
+from tests.asked import each
+
+DTYPES = ("float32", "float64", "complex64", "complex128", "int64", "bool", "float16", ">f8")
+# shape of the target, its part, and the shape of the source
+COPIES = [
+    ((), ..., ()),
+    ((0, 3), ..., (0, 3)),
+    ((5, 7), (slice(1, 4), slice(2, 6)), (3, 4)),
+    ((300, 1000), (slice(1, -1), slice(3, -4)), (298, 993)),
+    ((300, 1000), (slice(None, None, 2),), (150, 1000)),
+    ((300, 1000), (slice(None, None, -1),), (300, 1000)),
+    ((300, 1000), (slice(None), slice(None, None, -1)), (300, 1000)),
+    ((1000, 300), ..., (300,)),
+    ((3, 400, 5, 200), ..., (400, 1, 200)),
+    ((4, 1, 100_000), ..., (100_000,)),
+    ((262_145,), slice(1, None), (262_144,)),
+    ((262_145,), ..., ()),
+]
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    before = gs.get_num_threads()
+    yield
+    gs.set_num_threads(before)
+
+
+@each("dtype", DTYPES)
+@each("number", (1, 3))
+def test_a_copy_is_numpys(dtype, number):
+    gs.set_num_threads(number)
+    rng = np.random.default_rng(number)
+    for shape, part, given in COPIES:
+        source = rng.normal(size=given).round(2).astype(dtype)
+        for value in (source, source.T.copy().T, np.repeat(source, 2, -1)[..., ::2] if given else source, source.real.astype("float64")):
+            found, expected = (np.full(shape, 7, dtype) for _ in range(2))
+            copy_into(found[part], value)
+            expected[part] = value
+            assert np.array_equal(found, expected), (shape, part)
+
+
+def test_refusals_are_numpys():
+    fixed = np.zeros((300, 1000))
+    fixed.flags.writeable = False
+    for target, source in ((fixed, np.ones(1000)), (np.zeros((300, 1000)), np.ones((299, 1000))), (np.zeros(3), np.ones((2, 3)))):
+        with pytest.raises(ValueError):
+            copy_into(target, source)
+
+
+@each("dtype", ("float32", "float64", "int64"))
+def test_large_arrays_are_joined_padded_rolled_and_tiled_as_numpys(dtype):
+    x, other = (np.random.default_rng(i).normal(size=(300, 500)).round(2).astype(dtype) for i in range(2))
+    for axis in (0, 1, -1):
+        assert np.array_equal(kernels.concatenate([x, other, x], axis), np.concatenate([x, other, x], axis))
+        assert np.array_equal(kernels.stack([x, other], axis), np.stack([x, other], axis))
+        assert np.array_equal(kernels.roll(x, 7, axis), np.roll(x, 7, axis))
+    for widths in (1, ((0, 2), (3, 0))):
+        assert np.array_equal(kernels.pad(x, widths, "constant", 2), np.pad(x, widths, constant_values=2))
+    for reps in ((2,), (2, 3), (3, 1, 2), (1, 0), (0,)):
+        assert np.array_equal(kernels.tile(x, reps), np.tile(x, reps))
+    for small in (np.array(3.0), np.zeros((2, 0)), np.arange(3)):
+        for reps in ((), (2,), (2, 1, 3)):
+            assert np.array_equal(kernels.tile(small, reps), np.tile(small, reps))
+            assert kernels.tile(small, reps).shape == np.tile(small, reps).shape
+    with pytest.raises(ValueError):
+        kernels.tile(x, (-1, 2))
