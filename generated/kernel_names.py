@@ -36,7 +36,7 @@ COMPILED = {
         "concat_backward", "concatenate", "stack", "unstack",
     ),
     "loops.axes": (
-        "broadcast_to", "expand_dims",
+        "broadcast_to", "expand_dims", "moveaxis", "reshape",
     ),
     "matrices.matmul": (
         "matmul", "outer",

@@ -1745,7 +1745,7 @@ def mT(x):
     return np.swapaxes(x, -2, -1)
 
 def moveaxis(x, source, destination):
-    return np.moveaxis(x, source, destination)
+    return kernels.moveaxis(x, source, destination)
 
 def permute_dims(x, axes=None):
     return np.transpose(x, axes)
@@ -1754,7 +1754,7 @@ def ravel(x):
     return reshape(x, (-1,))
 
 def reshape(x, shape):
-    return np.reshape(x, shape)
+    return kernels.reshape(x, shape)
 
 def reshape_as(x, other):
     return reshape(x, np.shape(other))

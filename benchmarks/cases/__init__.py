@@ -48,6 +48,7 @@ CASES = (
     "jvp_layers",
     "attention",
     "gaussian_process",
+    "gaussian_process_large",
     "ode_rk4",
     "hmc_logistic",
     "gru",

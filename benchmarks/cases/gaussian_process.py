@@ -6,11 +6,11 @@ title = "Gaussian-process likelihood and gradient, n = 100, float64"
 tolerance = 1e-7
 
 
-def inputs():
+def inputs(points=100):
     rng = np.random.default_rng(0)
-    x = np.sort(rng.uniform(-3, 3, size=100))
-    y = np.sin(2 * x) + 0.1 * rng.normal(size=100)
-    return np.log([0.7, 1.2, 0.2]), (x[:, None] - x) ** 2, np.eye(100), y[:, None]
+    x = np.sort(rng.uniform(-3, 3, size=points))
+    y = np.sin(2 * x) + 0.1 * rng.normal(size=points)
+    return np.log([0.7, 1.2, 0.2]), (x[:, None] - x) ** 2, np.eye(points), y[:, None]
 
 
 def negative_log_likelihood(xp, solve_triangular, diagonal, theta, squared_distance, eye, y):

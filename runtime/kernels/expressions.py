@@ -174,6 +174,14 @@ def broadcast_to(x, shape):
     return np.broadcast_to(x, shape)
 
 
+def moveaxis(x, source, destination):
+    return np.moveaxis(x, source, destination)
+
+
+def reshape(x, shape):
+    return np.reshape(x, shape)
+
+
 def expand_dims(x, axis):
     return np.expand_dims(x, axis)
 
