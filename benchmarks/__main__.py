@@ -15,6 +15,7 @@
     python -m benchmarks native [CASE ...]        machine code, `backend="c"`, beside replays and JAX
     python -m benchmarks native_problems --casadi PYTHON   exported C beside CasADi's, on four problems of control
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
+    python -m benchmarks thread_sweep [--busy]    the same operators on one thread and on two
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` creates them.
 """
@@ -29,7 +30,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import accuracy, capture, elementary, growth, kernels, memory, native, native_problems, sweep, table, threads
+from . import accuracy, capture, elementary, growth, kernels, memory, native, native_problems, sweep, table, thread_sweep, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -42,7 +43,7 @@ OTHERS: dict[str, Callable[[list[str]], int]] = {
     "accuracy": lambda words: accuracy.main(), "capture": lambda words: capture.main(), "elementary": lambda words: elementary.main(),
     "growth": lambda words: growth.main(),
     "kernels": kernels.main, "memory": memory.main, "native": native.main,
-    "native_problems": native_problems.main, "sweep": sweep.main, "threads": threads.main,
+    "native_problems": native_problems.main, "sweep": sweep.main, "thread_sweep": thread_sweep.main, "threads": threads.main,
 }  # fmt: skip
 
 
