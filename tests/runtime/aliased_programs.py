@@ -2,7 +2,7 @@
 
 Arguments are views of one another (negative strides, steps, no elements, no axes, one object twice, read-only, arrays and
 tensors), and of what the function holds; they lie otherwise in a later call.  A program takes views of views, writes through them,
-and returns views, arguments and what it holds.  Each call is made of the function itself as well, on memory of its own; results,
+and returns views, arguments and what it holds.  A step may be one of the steps before, so that values are equal.  Each call is made of the function itself as well, on memory of its own; results,
 all memory, and which results share memory are compared.
 
     python -m tests.runtime.aliased_programs COUNT --seed SEED
@@ -199,11 +199,15 @@ def program(seed, world):
         pool = [*arguments, *kept]
         if graded:
             pool += [leaf, leaf * 2]
+        done = []
         for _ in range(rng.randint(3, 10)):
             kind = rng.choice(["view", "view", "new", "write"])
             y, z = rng.choice(pool), rng.choice(pool)
-            step = rng.choice({"view": VIEWS, "new": NEW, "write": WRITES}[kind])
-            inner = random.Random(rng.random())
+            step, chosen = rng.choice({"view": VIEWS, "new": NEW, "write": WRITES}[kind]), rng.random()
+            if done and rng.random() < 0.3:
+                kind, y, z, step, chosen = rng.choice(done)
+            done.append((kind, y, z, step, chosen))
+            inner = random.Random(chosen)
             try:
                 found = step(inner, y) if kind == "view" else step(inner, y, z)
             except ERRORS:
