@@ -546,6 +546,7 @@ BATCHING = {
     "_rrelu_slope": ('draws', 'a..g'),
     "selu": ('parts', 'a'),
     "silu": ('elements', 'a'),
+    "_silu_slope": ('elements', 'a'),
     "softplus": ('elements', 'a..'),
     "softshrink": ('parts', 'a.'),
     "softsign": ('parts', 'a'),

@@ -12,7 +12,7 @@ COMPILED = {
         "erf", "erfc", "erfinv",
     ),
     "elementwise.logistic": (
-        "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope",
+        "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "silu", "silu_slope", "tanh_slope",
     ),
     "elementwise.powers": (
         "power",

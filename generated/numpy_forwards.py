@@ -2320,9 +2320,10 @@ def selu(x):
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 def silu(x):
-    if formulas.is_complex(np.result_type(x)):
-        return x * kernels.sigmoid(x)
-    return np.maximum(x, -1000) * kernels.sigmoid(x)
+    return kernels.silu(x)
+
+def _silu_slope(x):
+    return kernels.silu_slope(x)
 
 def softplus(x, beta=1.0, threshold=20.0):
     return kernels.where(beta * x > threshold, x, kernels.logaddexp(0, beta * x) / beta)

@@ -545,6 +545,7 @@ SERIES = {
     "_rrelu_slope": ('constant', (0,)),
     "selu": ('parts', (0,)),
     "silu": ('elementwise', (0,)),
+    "_silu_slope": ('elementwise', (0,)),
     "softplus": ('elementwise', (0,)),
     "softshrink": ('parts', (0,)),
     "softsign": ('parts', (0,)),

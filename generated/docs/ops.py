@@ -1880,10 +1880,8 @@ describe({
         'tensor([ 2.10140197, -1.11133074])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
     "silu": docstring('x * sigmoid(x).', 'x : array_like\n' 'inplace : bool, default False\n'
-        '    Whether the result is written into `x`.', 'silu(x) -> y\n'
-        'dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *\n'
-        '  sigmoid(-near))\n' 'where near = minimum(maximum(x, -1000), 1000)', examples='>>> gs.nn.silu([-gs.inf, 0.0, gs.inf])\n'
-        'tensor([ 0.,  0., inf])',
+        '    Whether the result is written into `x`.', 'silu(x) -> y\n' 'dy/dx = _silu_slope(x)',
+        examples='>>> gs.nn.silu([-gs.inf, 0.0, gs.inf])\n' 'tensor([ 0.,  0., inf])',
         references='Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement\n'
         'learning.'),
     "softplus": docstring('log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold.', 'x : array_like\n'

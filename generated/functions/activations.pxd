@@ -59,6 +59,10 @@ cdef class Relu6Backward(Node):
 cdef class SiluBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+
+cdef class SiluSlopeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
     cdef readonly object saved_x_dtype
 
 cdef class SoftplusBackward(Node):

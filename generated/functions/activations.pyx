@@ -361,39 +361,59 @@ cdef class Relu6Backward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program silu_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, conj(multiply(sigmoid(x), add(1, multiply(x, sigmoid(negative(x)))))))""")
-cdef Program silu_grad_x_2 = Program("grad, x -> grad_x", """
-    near = minimum(maximum(x, -1000), 1000)
-    grad_x = multiply(grad, conj(multiply(sigmoid(near), add(1, multiply(near, sigmoid(negative(near)))))))""")
+cdef Program silu_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_silu_slope(x)))")
 
 cdef class SiluBackward(Node):
-    """silu(x) -> y
-
-    dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *
-      sigmoid(-near))
-    where near = minimum(maximum(x, -1000), 1000)
-    """
-    saves = ("x", "x_dtype")
+    """silu(x) -> y; dy/dx = _silu_slope(x)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        x_dtype = self.saved_x_dtype
-        if formulas.is_complex(x_dtype):
-            grad_x = silu_grad_x.run((grad, x))
-        else:
-            grad_x = silu_grad_x_2.run((grad, x))
-        return grad_x
+        return silu_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * conj_of(ops._silu_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program silu_slope_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
+cdef Program silu_slope_grad_x = Program("grad, near -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(_sigmoid_slope(near), subtract(2, multiply(near, tanh(divide(near, 2)))))))""")
+
+cdef class SiluSlopeBackward(Node):
+    """_silu_slope(x) -> y
+
+    dy/dx = _sigmoid_slope(near) * (2 - near * tanh(near / 2))
+    where near = x if is_complex(x.dtype) else minimum(maximum(x, -1000), 1000)
+    """
+    saves = ("x_dtype", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
         x_dtype = self.saved_x_dtype
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         if formulas.is_complex(x_dtype):
-            grad_x = grad * conj_of(ops.sigmoid(x) * (1 + x * ops.sigmoid(-x)))
+            near = x
+        else:
+            near = silu_slope_near.run((x,))
+        return silu_slope_grad_x.run((grad, near))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if formulas.is_complex(x_dtype):
+            near = x
         else:
             near = ops.minimum(ops.maximum(x, -1000), 1000)
-            grad_x = grad * conj_of(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
-        return grad_x
+        return grad * conj_of(ops._sigmoid_slope(near) * (2 - near * ops.tanh(near / 2)))
 
     cdef bint takes_batch(self):
         return True

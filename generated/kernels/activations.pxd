@@ -31,7 +31,10 @@ cdef object forward_relu6(object x)
 cdef object forward_rrelu(object x, object lower, object upper, object training, object generator)
 cdef object forward__rrelu_slope(object x, object lower, object upper, object generator)
 cdef object forward_selu(object x)
+cdef Ufunc silu_ufunc
 cdef object forward_silu(object x)
+cdef Ufunc _silu_slope_ufunc
+cdef object forward__silu_slope(object x)
 cdef object forward_softplus(object x, object beta, object threshold)
 cdef object forward_softshrink(object x, object lambd)
 cdef object forward_softsign(object x)

@@ -194,15 +194,13 @@ cdef Program selu_y = Program("x -> y", """
 cdef object forward_selu(object x):
     return selu_y.run((x,))
 
-cdef Program silu_y = Program("x -> y", "y = multiply(x, sigmoid(x))")
-cdef Program silu_y_2 = Program("x -> y", "y = multiply(maximum(x, -1000), sigmoid(x))")
+silu_ufunc = offer(Ufunc(kernels.silu, "silu"))
 cdef object forward_silu(object x):
-    try:
-        if formulas.is_complex(dtype_of(x)):
-            return as_array(silu_y.run((x,)))
-        return as_array(silu_y_2.run((x,)))
-    except Exception as error_:
-        raise explain(error_, "silu", x=x) from None
+    return silu_ufunc.unary(x)
+
+_silu_slope_ufunc = offer(Ufunc(kernels.silu_slope, "_silu_slope"))
+cdef object forward__silu_slope(object x):
+    return _silu_slope_ufunc.unary(x)
 
 cdef Program softplus_y = Program("beta, x, threshold -> y", """
     y = where(greater(multiply(beta, x), threshold), x, divide(logaddexp(0, multiply(beta, x)), beta))""")

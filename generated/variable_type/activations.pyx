@@ -29,6 +29,7 @@ from gradspec.generated.kernels.activations cimport (
     forward__rrelu_slope,
     forward_selu,
     forward_silu,
+    forward__silu_slope,
     forward_softplus,
     forward_softshrink,
     forward_softsign,
@@ -51,6 +52,7 @@ from gradspec.generated.functions.activations cimport (
     ReluBackward,
     Relu6Backward,
     SiluBackward,
+    SiluSlopeBackward,
     SoftplusBackward,
     RealSoftsignBackward,
     SquareplusBackward,
@@ -920,7 +922,6 @@ cdef object op_silu(object x):
         node_ = SiluBackward.__new__(SiluBackward)
         connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_x_dtype = dtype_of(x)
 
     y = wrap_forward(forward_silu(array_of(x)))
 
@@ -932,12 +933,7 @@ cdef object op_silu(object x):
 
 cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    if formulas.is_complex(dtype_of(x)):
-        y_t = x_t * (ops.sigmoid(x) * (1 + x * ops.sigmoid(-x)))
-    else:
-        near = ops.minimum(ops.maximum(x, -1000), 1000)
-        y_t = x_t * (ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
-    return (y_t,)
+    return (x_t * ops._silu_slope(x),)
 
 cdef object op_silu_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -951,6 +947,41 @@ def silu(x, inplace=False):
     if inplace:
         return op_silu_(x)
     return op_silu(x)
+
+
+cdef object op__silu_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SiluSlopeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_silu_slope", <void*> op__silu_slope, (x,))
+    x = as_operand(x, "_silu_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = SiluSlopeBackward.__new__(SiluSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__silu_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__silu_slope, jvp__silu_slope, False, (y,), (x,))
+    return y
+
+cdef tuple jvp__silu_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    if formulas.is_complex(dtype_of(x)):
+        near = x
+    else:
+        near = ops.minimum(ops.maximum(x, -1000), 1000)
+    return (x_t * (ops._sigmoid_slope(near) * (2 - near * ops.tanh(near / 2))),)
+
+def _silu_slope(x):
+    """Derivative of silu, sigmoid(x) * (1 + x * sigmoid(-x))."""
+    return op__silu_slope(x)
 
 
 cdef object op_softplus(object x, object beta, object threshold):
@@ -1225,7 +1256,7 @@ register({
     "feature_alpha_dropout": feature_alpha_dropout, "gelu": gelu, "glu": glu, "hardshrink": hardshrink, "hardsigmoid":
     hardsigmoid, "hardswish": hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh": hardtanh, "leaky_relu":
     leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6":
-    relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "softplus": softplus, "softshrink":
-    softshrink, "softsign": softsign, "_real_softsign": _real_softsign, "squareplus": squareplus, "tanhshrink": tanhshrink,
-    "threshold": threshold,
+    relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "_silu_slope": _silu_slope, "softplus":
+    softplus, "softshrink": softshrink, "softsign": softsign, "_real_softsign": _real_softsign, "squareplus": squareplus,
+    "tanhshrink": tanhshrink, "threshold": threshold,
 })

@@ -67,6 +67,15 @@ def _slope(x, scale, factor):
     return factor * small / np.square(1 + small)
 
 
+def silu(x):
+    return (x if np.iscomplexobj(x) else np.maximum(x, -1000)) * sigmoid(x)
+
+
+def silu_slope(x):
+    near = x if np.iscomplexobj(x) else np.clip(x, -1000, 1000)
+    return sigmoid(x) * (1 + near * sigmoid(-near))
+
+
 def erf(x):
     return settled(scipy_function("erf", one_by_one(math.erf))(x), x, 0)
 

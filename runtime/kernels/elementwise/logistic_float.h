@@ -1,4 +1,4 @@
-/* The logistic function, its slope and its integral, and the slope of tanh, for floats, branch-free around exp(-|x|);
+/* The logistic function, its slope and its integral, silu and its slope, and the slope of tanh, for floats, branch-free around exp(-|x|);
  * also functions together with their slopes. */
 #ifndef GRADSPEC_LOGISTIC_FLOAT_H
 #define GRADSPEC_LOGISTIC_FLOAT_H
@@ -20,8 +20,15 @@ GRADSPEC_INLINE float gradspec_float_sigmoid_by(float x, gradspec_float_pair e) 
     return gradspec_float_share((gradspec_float_pair){x < 0.0f ? e.high : 1.0f, x < 0.0f ? e.low : 0.0f}, e);
 }
 
-GRADSPEC_INLINE float gradspec_float_sigmoid(float x) {
-    return gradspec_float_sigmoid_by(x, gradspec_float_exp_below(-gradspec_float_size(x)));
+/* x * sigmoid(x), 0 at -inf. */
+GRADSPEC_INLINE float gradspec_float_silu_by(float x, gradspec_float_pair e) {
+    return (x < -1000.0f ? -1000.0f : x) * gradspec_float_sigmoid_by(x, e);
+}
+
+/* Its slope, sigmoid(x) * (1 + x * sigmoid(-x)), 0 or 1 far from 0. */
+GRADSPEC_INLINE float gradspec_float_silu_slope_by(float x, gradspec_float_pair e) {
+    float near = x < -1000.0f ? -1000.0f : x > 1000.0f ? 1000.0f : x;
+    return gradspec_float_sigmoid_by(x, e) * (1.0f + near * gradspec_float_sigmoid_by(-x, e));
 }
 
 /* e / (1 + e)**2 for e = exp(x), at most 1. */
@@ -33,33 +40,57 @@ GRADSPEC_INLINE float gradspec_float_slope_by(gradspec_float_pair e) {
     return y + gradspec_float_fused(2.0f * y, rest, gradspec_float_fused(q, inverse, -y) + more * inverse);
 }
 
-GRADSPEC_INLINE float gradspec_float_sigmoid_slope(float x) {
-    return gradspec_float_slope_by(gradspec_float_exp_below(-gradspec_float_size(x)));
-}
-
-GRADSPEC_INLINE float gradspec_float_tanh_slope(float x) {
-    return 4.0f * gradspec_float_slope_by(gradspec_float_exp_below(-2.0f * gradspec_float_size(x)));
-}
-
 /* log(exp(a) + exp(b)): the larger number plus the logarithm of 1 plus an exponential. */
 GRADSPEC_INLINE float gradspec_float_logaddexp(float a, float b) {
     float d = a == b ? 0.0f : a - b;
     return (d > 0.0f ? a : b) + gradspec_float_short_log1p(gradspec_float_exp_below(-gradspec_float_size(d)));
 }
 
-GRADSPEC_OVER_FLOATS(sigmoid)
-GRADSPEC_OVER_FLOATS(sigmoid_slope)
-GRADSPEC_OVER_FLOATS(tanh_slope)
+/* The sign bit is set if a size is above `most`, or NaN. */
+GRADSPEC_INLINE uint32_t gradspec_float_beyond(float size, float most) {
+    return gradspec_float_bits(most) - gradspec_float_bits(size);
+}
+
+/* Whether no exponential is far from 1, so that those of all can be computed in a shorter way; a NaN is far. */
+GRADSPEC_INLINE int gradspec_float_are_near(const float *x, npy_intp n, float most) {
+    uint32_t found = 0;
+    for (npy_intp i = 0; i < n; i++) found |= gradspec_float_beyond(gradspec_float_size(x[i]), most);
+    return (int32_t) found >= 0;
+}
+
+/* A loop over numbers x of type T, block by block, where e is exp(-scale * |x|). */
+#define GRADSPEC_OVER_EXPONENTS(T, exponential, name, scale, value) \
+    GRADSPEC_FUSED static void gradspec_##name##_of_##T(const T *from, T *to, npy_intp left) { \
+        for (npy_intp n; left > 0; left -= n, from += n, to += n) { \
+            n = left < GRADSPEC_EXPONENTS ? left : GRADSPEC_EXPONENTS; \
+            if (gradspec_##T##_are_near(from, n, GRADSPEC_NEAR_##T / scale)) \
+                for (npy_intp i = 0; i < n; i++) { \
+                    const T x = from[i]; \
+                    const exponential e = gradspec_##T##_exp_close(-scale * gradspec_##T##_size(x)); \
+                    to[i] = value; \
+                } \
+            else \
+                for (npy_intp i = 0; i < n; i++) { \
+                    const T x = from[i]; \
+                    const exponential e = gradspec_##T##_exp_below(-scale * gradspec_##T##_size(x)); \
+                    to[i] = value; \
+                } \
+        } \
+    }
+enum { GRADSPEC_EXPONENTS = 512 }; /* numbers of a block */
+#define GRADSPEC_NEAR_float 68.0f
+#define OVER(name, scale, value) GRADSPEC_OVER_EXPONENTS(float, gradspec_float_pair, name, scale, value)
+OVER(sigmoid, 1.0f, gradspec_float_sigmoid_by(x, e))
+OVER(sigmoid_slope, 1.0f, gradspec_float_slope_by(e))
+OVER(tanh_slope, 2.0f, 4.0f * gradspec_float_slope_by(e))
+OVER(silu, 1.0f, gradspec_float_silu_by(x, e))
+OVER(silu_slope, 1.0f, gradspec_float_silu_slope_by(x, e))
+#undef OVER
 
 /* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
  * some x is NaN or not near; then a different loop is needed. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
     return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
-}
-
-/* The sign bit is set if a size is above `most`, or NaN. */
-GRADSPEC_INLINE uint32_t gradspec_float_beyond(float size, float most) {
-    return gradspec_float_bits(most) - gradspec_float_bits(size);
 }
 
 GRADSPEC_INLINE int gradspec_sigmoid_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,

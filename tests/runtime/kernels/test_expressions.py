@@ -20,6 +20,8 @@ OF_ONE = {
     "log1p": (logistic.log1p, [(HARD[HARD >= -1],), (COMPLEX[abs(COMPLEX) < 1e100],)]),
     "sigmoid": (logistic.sigmoid, [(HARD,), (COMPLEX[abs(COMPLEX.imag) < 10],)]),
     "sigmoid_slope": (logistic.sigmoid_slope, [(HARD,), (COMPLEX[abs(COMPLEX.imag) < 10],)]),
+    "silu": (logistic.silu, [(HARD,), (COMPLEX[abs(COMPLEX.imag) < 10],)]),
+    "silu_slope": (logistic.silu_slope, [(HARD,), (COMPLEX[abs(COMPLEX.imag) < 10],)]),
     "tanh_slope": (logistic.tanh_slope, [(HARD,), (COMPLEX[abs(COMPLEX.imag) < 10],)]),
     "logaddexp": (logistic.logaddexp, [(HARD[:, None], HARD), (COMPLEX[:60, None], COMPLEX[:60])]),
     "erf": (error_function.erf, [(HARD,), (COMPLEX,)]),

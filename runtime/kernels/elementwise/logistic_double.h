@@ -1,0 +1,53 @@
+/* The functions of logistic_float.h for doubles: errors of some ulp, from an exponential within 1. */
+#ifndef GRADSPEC_LOGISTIC_DOUBLE_H
+#define GRADSPEC_LOGISTIC_DOUBLE_H
+
+#include "../fusion_engine/elementary.h"
+#include "logistic_float.h"
+
+#define gradspec_double_size gradspec_size
+
+/* exp(x) over 2**k for x <= 0, between 0.7 and 1.42. */
+GRADSPEC_INLINE double gradspec_double_part_exp(double x, double *shifted) {
+    double k, first, r, p;
+    *shifted = gradspec_fused(x, 0x1.71547652b82fep+0, 0x1.8p52);
+    k = *shifted - 0x1.8p52;
+    first = gradspec_fused(k, -0x1.62e42fefa2000p-1, x);
+    r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first);
+    p = gradspec_bend_of_exp(r);
+    return 1.0 + gradspec_fused(r * r, p, r);
+}
+
+/* exp(x) for x from -708 to 0. */
+GRADSPEC_INLINE double gradspec_double_exp_close(double x) {
+    double shifted, m = gradspec_double_part_exp(x, &shifted);
+    return gradspec_of_bits(gradspec_bits(m) + (gradspec_bits(shifted) << 52));
+}
+
+/* The same for all x <= 0, and for NaN. */
+GRADSPEC_INLINE double gradspec_double_exp_below(double x) {
+    double near = x < -746.0 ? -746.0 : x, shifted, m = gradspec_double_part_exp(near, &shifted);
+    return x == x ? gradspec_scaled(m, gradspec_scale(shifted), near) : x;
+}
+
+GRADSPEC_INLINE int gradspec_double_are_near(const double *x, npy_intp n, double most) {
+    uint64_t found = 0;
+    for (npy_intp i = 0; i < n; i++) found |= gradspec_bits(most) - gradspec_bits(gradspec_size(x[i]));
+    return (int64_t) found >= 0;
+}
+
+GRADSPEC_INLINE double gradspec_double_silu_slope_by(double x, double e) {
+    double near = x < -1000.0 ? -1000.0 : x > 1000.0 ? 1000.0 : x, d = 1.0 + e;
+    return (x < 0.0 ? e : 1.0) / d * (1.0 + near * ((x < 0.0 ? 1.0 : e) / d));
+}
+
+#define GRADSPEC_NEAR_double 708.0
+#define OVER(name, scale, value) GRADSPEC_OVER_EXPONENTS(double, double, name, scale, value)
+OVER(sigmoid, 1.0, (x < 0.0 ? e : 1.0) / (1.0 + e))
+OVER(sigmoid_slope, 1.0, e / ((1.0 + e) * (1.0 + e)))
+OVER(tanh_slope, 2.0, 4.0 * e / ((1.0 + e) * (1.0 + e)))
+OVER(silu, 1.0, (x < -1000.0 ? -1000.0 : x) * (x < 0.0 ? e : 1.0) / (1.0 + e))
+OVER(silu_slope, 1.0, gradspec_double_silu_slope_by(x, e))
+#undef OVER
+
+#endif
