@@ -2287,7 +2287,7 @@ def log1mexp(x):
     )
 
 def log_sigmoid(x):
-    return -logaddexp(0, -x)
+    return -kernels.logaddexp(0, -x)
 
 def mish(x):
     return np.maximum(x, -1000) * np.tanh(kernels.logaddexp(0, x))

@@ -214,8 +214,8 @@ describe({
         'b : array_like\n' + OUT, 'hypot(a, b) -> y\n' 'dy/da = _direction(a, b)\n' 'dy/db = _direction(b, a)',
         examples='>>> gs.hypot(3.0, 4.0)\n' 'tensor(5.)'),
     "lerp": docstring('a + weight * (b - a).', 'a : array_like\n' 'b : array_like\n' 'weight : array_like\n'
-        '    Weight of `b`; 0 gives `a`, 1 gives `b`.\n' + OUT, 'lerp(a, b, weight) -> y\n' 'composite: a + weight * (b - a)',
-        examples='>>> gs.lerp(2.0, 6.0, 0.25)\n' 'tensor(3.)'),
+        '    Weight of `b`; 0 gives `a`, 1 gives `b`.\n' + OUT, 'lerp(a, b, weight) -> y\n' 'dy/da = 1 - weight\n'
+        'dy/db = weight\n' 'dy/dweight = b - a', examples='>>> gs.lerp(2.0, 6.0, 0.25)\n' 'tensor(3.)'),
     "logaddexp": docstring('log(exp(a) + exp(b)) without overflow; the principal value for complex numbers.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'logaddexp(a, b) -> y\n' 'dy/da = sigmoid(gap)\n' 'dy/db = sigmoid(-gap)\n'
         'where gap = where(isinf(y) & (a == b), 0, a - b)', examples='>>> gs.logaddexp(2.5j, 3j)\n'
@@ -1842,7 +1842,7 @@ describe({
         examples='>>> gs.nn.log1mexp([1.0, 2.0])\n' 'tensor([-0.45867515, -0.14541346])',
         references='Maechler (2012), Accurately computing log(1 - exp(-abs(a))).'),
     "log_sigmoid": docstring('log(sigmoid(x)) without overflow.', 'x : array_like\n' 'inplace : bool, default False\n'
-        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'composite: -logaddexp(0, -x)',
+        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'dy/dx = sigmoid(-x)',
         examples='>>> gs.nn.log_sigmoid(1.0)\n' 'tensor(-0.31326169)'),
     "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'mish(x) -> y\n'

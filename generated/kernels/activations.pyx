@@ -143,7 +143,10 @@ cdef object forward_log1mexp(object x):
 
 cdef Program log_sigmoid_y = Program("x -> y", "y = negative(logaddexp(0, negative(x)))")
 cdef object forward_log_sigmoid(object x):
-    return log_sigmoid_y.run((x,))
+    try:
+        return as_array(log_sigmoid_y.run((x,)))
+    except Exception as error_:
+        raise explain(error_, "log_sigmoid", x=x) from None
 
 cdef Program mish_y = Program("x -> y", "y = multiply(maximum(x, -1000), tanh(logaddexp(0, x)))")
 cdef object forward_mish(object x):

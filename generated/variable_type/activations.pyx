@@ -48,6 +48,7 @@ from gradspec.generated.functions.activations cimport (
     HardtanhBackward,
     LeakyReluBackward,
     Log1mexpBackward,
+    LogSigmoidBackward,
     MishBackward,
     ReluBackward,
     Relu6Backward,
@@ -667,16 +668,28 @@ def log1mexp(x, inplace=False):
 
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef LogSigmoidBackward node_ = None
+    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "log_sigmoid", <void*> op_log_sigmoid, (x,))
     x = as_real_operand(x, "log_sigmoid", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return -ops.logaddexp(0, -x)
-        return wrap_forward(forward_log_sigmoid(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "log_sigmoid", x=x) from None
+    if needs_grad(state_, x):
+        node_ = LogSigmoidBackward.__new__(LogSigmoidBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_log_sigmoid(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_log_sigmoid, jvp_log_sigmoid, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_log_sigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.sigmoid(-x),)
 
 cdef object op_log_sigmoid_(object x):
     cdef ThreadState* state_ = thread_state()
