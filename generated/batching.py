@@ -529,6 +529,7 @@ BATCHING = {
     "elu": ('elements', 'a.'),
     "feature_alpha_dropout": ('parts', 'a..g'),
     "gelu": ('elements', 'a.'),
+    "_gelu_slope": ('elements', 'a'),
     "glu": ('parts', 'ax'),
     "hardshrink": ('parts', 'a.'),
     "hardsigmoid": ('elements', 'a'),

@@ -9,7 +9,7 @@ COMPILED = {
         "logit", "sinc", "xlogy",
     ),
     "elementwise.error_function": (
-        "erf", "erfc", "erfinv",
+        "erf", "erfc", "erfinv", "gelu_slope",
     ),
     "elementwise.logistic": (
         "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "silu", "silu_slope", "tanh_slope",

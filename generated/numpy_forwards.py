@@ -2258,6 +2258,9 @@ def feature_alpha_dropout(x, p=0.5, training=False, *, generator=None):
 def gelu(x, approximate='none'):
     return kernels.gelu(x, approximate)
 
+def _gelu_slope(x):
+    return kernels.gelu_slope(x)
+
 def glu(x, axis=-1):
     halves = split(x, 2, axis)
     return halves[0] * sigmoid(halves[1])

@@ -528,6 +528,7 @@ SERIES = {
     "elu": ('elementwise', (0,)),
     "feature_alpha_dropout": ('parts', (0,)),
     "gelu": ('elementwise', (0,)),
+    "_gelu_slope": ('elementwise', (0,)),
     "glu": ('parts', (0,)),
     "hardshrink": ('parts', (0,)),
     "hardsigmoid": ('recurrence', (0,)),

@@ -1803,10 +1803,8 @@ describe({
     "gelu": docstring("x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'.",
         'x : array_like\n' "approximate : str, default 'none'\n" "    'none' or 'tanh'.\n" 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', "gelu(x, str approximate='none') -> y\n"
-        "dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
-        'where near = minimum(maximum(x, -50), 50)\n' 'where below = erfc(-near / sqrt(2)) / 2\n'
-        'where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)\n'
-        'where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)\n'
+        "dy/dx = _gelu_slope(x) if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
+        'where near = minimum(maximum(x, -50), 50)\n' 'where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)\n'
         'where rate = sqrt(8 / pi) * near * (1 + 3 * 0.044715 * near * near)',
         examples='>>> gs.nn.gelu([-gs.inf, -1e+300, 0.0, 1e+300])\n' 'tensor([0.e+000, 0.e+000, 0.e+000, 1.e+300])',
         references='Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).'),

@@ -18,6 +18,10 @@ cdef class GeluBackward(Node):
     cdef readonly uint32_t version_x
     cdef readonly object saved_approximate
 
+cdef class GeluSlopeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class HardsigmoidBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x

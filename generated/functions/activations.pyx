@@ -67,11 +67,7 @@ cdef class EluBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program gelu_grad_x = Program("grad, x -> grad_x", """
-    near = minimum(maximum(x, -50), 50)
-    below = divide(erfc(divide(negative(near), 1.4142135623730951)), 2)
-    density = multiply(0.3989422804014327, exp(divide(multiply(negative(near), near), 2)))
-    grad_x = multiply(grad, add(below, multiply(near, density)))""")
+cdef Program gelu_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, _gelu_slope(x))")
 cdef Program gelu_grad_x_2 = Program("grad, x -> grad_x", """
     near = minimum(maximum(x, -50), 50)
     turn = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.044715, near), near)))
@@ -81,10 +77,8 @@ cdef Program gelu_grad_x_2 = Program("grad, x -> grad_x", """
 cdef class GeluBackward(Node):
     """gelu(x, str approximate='none') -> y
 
-    dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))
+    dy/dx = _gelu_slope(x) if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))
     where near = minimum(maximum(x, -50), 50)
-    where below = erfc(-near / sqrt(2)) / 2
-    where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)
     where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)
     where rate = sqrt(8 / pi) * near * (1 + 3 * 0.044715 * near * near)
     """
@@ -102,16 +96,46 @@ cdef class GeluBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        near = ops.minimum(ops.maximum(x, -50), 50)
         if approximate == 'none':
-            below = ops.erfc(-near / 1.4142135623730951) / 2
-            density = 0.3989422804014327 * ops.exp(-near * near / 2)
-            grad_x = grad * (below + near * density)
+            grad_x = grad * ops._gelu_slope(x)
         else:
+            near = ops.minimum(ops.maximum(x, -50), 50)
             turn = 1.5957691216057308 * near * (1 + 0.044715 * near * near)
             rate = 1.5957691216057308 * near * (1 + 0.134145 * near * near)
             grad_x = grad * (ops.sigmoid(turn) * (1 + rate * ops.sigmoid(-turn)))
         return grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program gelu_slope_grad_x = Program("grad, x -> grad_x", """
+    near = minimum(maximum(x, -50), 50)
+    grad_x = multiply(grad, divide(multiply(subtract(2, multiply(near, near)), exp(divide(multiply(negative(near), near),
+        2))), 2.5066282746310002))""")
+
+cdef class GeluSlopeBackward(Node):
+    """_gelu_slope(x) -> y
+
+    dy/dx = (2 - near * near) * exp(-near * near / 2) / sqrt(2 * pi)
+    where near = minimum(maximum(x, -50), 50)
+    """
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return gelu_slope_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        near = ops.minimum(ops.maximum(x, -50), 50)
+        return grad * ((2 - near * near) * ops.exp(-near * near / 2) / 2.5066282746310002)
 
     cdef bint takes_batch(self):
         return True

@@ -12,6 +12,8 @@ cdef object forward__feature_dropout(object x, object p, object training, object
 cdef object forward_elu(object x, object alpha)
 cdef object forward_feature_alpha_dropout(object x, object p, object training, object generator)
 cdef object forward_gelu(object x, object approximate)
+cdef Ufunc _gelu_slope_ufunc
+cdef object forward__gelu_slope(object x)
 cdef object forward_glu(object x, object axis)
 cdef object forward_hardshrink(object x, object lambd)
 cdef object forward_hardsigmoid(object x)

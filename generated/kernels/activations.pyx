@@ -97,6 +97,10 @@ cdef object forward_gelu(object x, object approximate):
     except Exception as error_:
         raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
+_gelu_slope_ufunc = offer(Ufunc(kernels.gelu_slope, "_gelu_slope", REALS))
+cdef object forward__gelu_slope(object x):
+    return _gelu_slope_ufunc.unary(x)
+
 cdef Program glu_y = Program("given_0, given_1 -> y", "y = multiply(given_0, sigmoid(given_1))")
 cdef object forward_glu(object x, object axis):
     halves = forward_split(x, 2, axis)

@@ -105,6 +105,11 @@ def gelu(x, approximate):
     return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
 
 
+def gelu_slope(x):
+    near = np.clip(x, -50, 50)
+    return erfc(-math.sqrt(0.5) * near) * 0.5 + near * np.exp(-0.5 * np.square(near)) * (1 / math.sqrt(2 * math.pi))
+
+
 def lgamma(x):
     return scipy_backed.lgamma(x)
 
