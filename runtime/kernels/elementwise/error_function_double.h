@@ -96,11 +96,29 @@ GRADSPEC_INLINE double gradspec_erfc_of(double x) {
     return x == x ? y : x;
 }
 
+/* exp(r) - 1 and 1.5 * 2**52 + k of s + rest = k log(2) + r. */
+GRADSPEC_INLINE double gradspec_rounded_part(double s, double rest, double *shifted) {
+    double k, first, r;
+    *shifted = gradspec_fused(s, 0x1.71547652b82fep+0, 0x1.8p52);
+    k = *shifted - 0x1.8p52;
+    first = gradspec_fused(k, -0x1.62e42fefa2000p-1, s);
+    r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first) + rest;
+    return gradspec_fused(r * r, gradspec_bend_of_exp(r), r);
+}
+
+/* exp(z * z) erfc(z), z >= 0, within some ulp; from 0.7 on, where the polynomial is flat, within 2: by one quotient, corrected. */
+GRADSPEC_INLINE double gradspec_erfcx(double z) {
+    double a = z + 3.75, b = gradspec_fused(2.0, z, 1.0), inverse = 1.0 / (a * b), r = a * inverse;
+    double t = gradspec_fused(2.0 * z, b * inverse, -1.0), q = gradspec_fused(gradspec_erfc_bend(t), t, 0x1.3ccda0b5d5dc2p+0), y = q * r;
+    return gradspec_fused(gradspec_fused(-y, b, q), r, y);
+}
+
+/* Up to 1 by a polynomial, beyond as 1 - erfc(x), of which a few ulp are less than half an ulp of erf. */
 GRADSPEC_INLINE double gradspec_erf_of(double x) {
-    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, scale;
-    gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s;
-    s = gradspec_onto(1.0, -c.high * scale);
-    return gradspec_signed(z < 1.0 ? near.high + near.low : s.high + (s.low - c.low * scale), x);
+    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, square = z * z, shifted;
+    double v = gradspec_rounded_part(-square, -gradspec_fused(z, z, -square), &shifted), c = gradspec_erfcx(z) * gradspec_scale(shifted);
+    gradspec_twofold far = gradspec_onto(1.0, -c), near = gradspec_near_erf(z > 1.0 ? 1.0 : z);
+    return gradspec_signed(z < 1.0 ? near.high + near.low : far.high + gradspec_fused(-c, v, far.low), x);
 }
 
 /* The inverse of erfc, up to 1/2, within 2**-20. */
@@ -150,19 +168,9 @@ GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
 
 /* m exp(-z * z / 2) for z from 0 to 39; for z up to 37 if it is not `far`. */
 GRADSPEC_INLINE double gradspec_times_bell(double m, double z, int far) {
-    double half = -0.5 * z, s = half * z, shifted = gradspec_fused(s, 0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
-    double first = gradspec_fused(k, -0x1.62e42fefa2000p-1, s), r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first);
+    double half = -0.5 * z, s = half * z, shifted, v = gradspec_rounded_part(s, gradspec_fused(half, z, -s), &shifted);
     int lost = far && s < -690.0;
-    r += gradspec_fused(half, z, -s);
-    m = gradspec_fused(m, gradspec_fused(r * r, gradspec_bend_of_exp(r), r), m);
-    return m * gradspec_scale(lost ? shifted + 128.0 : shifted) * (lost ? 0x1p-128 : 1.0);
-}
-
-/* Half of exp(z * z / 2) erfc(z / sqrt(2)), z >= 0, by a single quotient. */
-GRADSPEC_INLINE double gradspec_half_erfcx(double z) {
-    double w = z * 0x1.6a09e667f3bcdp-1, a = w + 3.75, b = gradspec_fused(2.0, w, 1.0), inverse = 1.0 / (a * b);
-    double t = gradspec_fused(2.0 * w, b * inverse, -1.0);
-    return gradspec_fused(gradspec_erfc_bend(t), t, 0x1.3ccda0b5d5dc2p+0) * (0.5 * a * inverse);
+    return gradspec_fused(m, v, m) * gradspec_scale(lost ? shifted + 128.0 : shifted) * (lost ? 0x1p-128 : 1.0);
 }
 
 /* The odd part of the normal distribution function, divided by z, for z from 0 to 1. */
@@ -173,14 +181,14 @@ GRADSPEC_INLINE double gradspec_odd_normal(double z) {
 
 /* x times the normal distribution function, which is 0 below -39, and the slope of the product. */
 GRADSPEC_INLINE double gradspec_gelu_of(double x, int far) {
-    double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, c = gradspec_times_bell(gradspec_half_erfcx(z), z, far);
+    double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, c = gradspec_times_bell(0.5 * gradspec_erfcx(z * 0x1.6a09e667f3bcdp-1), z, far);
     c = size < 1.0 ? gradspec_fused(x, gradspec_odd_normal(z), 0.5) : x < 0.0 ? c : 1.0 - c;
     return (far && x < -39.0 ? -39.0 : x) * c;
 }
 
 GRADSPEC_INLINE double gradspec_gelu_slope_of(double x, int far) {
     double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, bell = gradspec_times_bell(0x1.9884533d43651p-2, z, far);
-    double c = gradspec_fused(gradspec_half_erfcx(z), 0x1.40d931ff62706p+1, -z) * bell;
+    double c = gradspec_fused(gradspec_erfcx(z * 0x1.6a09e667f3bcdp-1), 0x1.40d931ff62706p+0, -z) * bell;
     double odd = gradspec_odd_normal(z), near = gradspec_fused(x, odd, 0.5), rest = gradspec_fused(x, odd, 0.5 - near);
     return size < 1.0 ? near + gradspec_fused(x, bell, rest) : x < 0.0 ? c : 1.0 - c;
 }
