@@ -180,13 +180,13 @@ GRADSPEC_INLINE double gradspec_odd_normal(double z) {
 }
 
 /* x times the normal distribution function, which is 0 below -39, and the slope of the product. */
-GRADSPEC_INLINE double gradspec_gelu_of(double x, int far) {
+GRADSPEC_INLINE double gradspec_double_gelu(double x, int far) {
     double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, c = gradspec_times_bell(0.5 * gradspec_erfcx(z * 0x1.6a09e667f3bcdp-1), z, far);
     c = size < 1.0 ? gradspec_fused(x, gradspec_odd_normal(z), 0.5) : x < 0.0 ? c : 1.0 - c;
     return (far && x < -39.0 ? -39.0 : x) * c;
 }
 
-GRADSPEC_INLINE double gradspec_gelu_slope_of(double x, int far) {
+GRADSPEC_INLINE double gradspec_double_gelu_slope(double x, int far) {
     double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, bell = gradspec_times_bell(0x1.9884533d43651p-2, z, far);
     double c = gradspec_fused(gradspec_erfcx(z * 0x1.6a09e667f3bcdp-1), 0x1.40d931ff62706p+0, -z) * bell;
     double odd = gradspec_odd_normal(z), near = gradspec_fused(x, odd, 0.5), rest = gradspec_fused(x, odd, 0.5 - near);
@@ -202,19 +202,7 @@ OVER(erfc)
 OVER(erfinv)
 #undef OVER
 
-/* Block by block: in a shorter way if no number is far. */
-#define OVER(name) \
-    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_double(const double *x, double *y, npy_intp left) { \
-        for (npy_intp n; left > 0; left -= n, x += n, y += n) { \
-            n = left < GRADSPEC_EXPONENTS ? left : GRADSPEC_EXPONENTS; \
-            if (gradspec_double_are_near(x, n, 37.0)) \
-                for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##name##_of(x[i], 0); \
-            else \
-                for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##name##_of(x[i], 1); \
-        } \
-    }
-OVER(gelu)
-OVER(gelu_slope)
-#undef OVER
+GRADSPEC_NEAR_OR_FAR(double, gelu, 37.0)
+GRADSPEC_NEAR_OR_FAR(double, gelu_slope, 37.0)
 
 #endif

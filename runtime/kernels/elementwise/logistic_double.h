@@ -5,8 +5,6 @@
 #include "../fusion_engine/elementary.h"
 #include "logistic_float.h"
 
-#define gradspec_double_size gradspec_size
-
 /* exp(x) over 2**k for x <= 0, between 0.7 and 1.42. */
 GRADSPEC_INLINE double gradspec_double_part_exp(double x, double *shifted) {
     double k, first, r, p;
@@ -36,18 +34,38 @@ GRADSPEC_INLINE int gradspec_double_are_near(const double *x, npy_intp n, double
     return (int64_t) found >= 0;
 }
 
-GRADSPEC_INLINE double gradspec_double_silu_slope_by(double x, double e) {
-    double near = x < -1000.0 ? -1000.0 : x > 1000.0 ? 1000.0 : x, d = 1.0 + e;
+GRADSPEC_INLINE double gradspec_double_exp_minus(double size, int near) {
+    return near ? gradspec_double_exp_close(-size) : gradspec_double_exp_below(-size);
+}
+
+GRADSPEC_INLINE double gradspec_double_sigmoid(double x, int far) {
+    double e = gradspec_double_exp_minus(gradspec_size(x), !far);
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
+GRADSPEC_INLINE double gradspec_double_sigmoid_slope(double x, int far) {
+    double e = gradspec_double_exp_minus(gradspec_size(x), !far), d = 1.0 + e;
+    return e / (d * d);
+}
+
+GRADSPEC_INLINE double gradspec_double_tanh_slope(double x, int far) {
+    return 4.0 * gradspec_double_sigmoid_slope(2.0 * x, far);
+}
+
+GRADSPEC_INLINE double gradspec_double_silu(double x, int far) {
+    double e = gradspec_double_exp_minus(gradspec_size(x), !far);
+    return (x < -1000.0 ? -1000.0 : x) * (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
+GRADSPEC_INLINE double gradspec_double_silu_slope(double x, int far) {
+    double e = gradspec_double_exp_minus(gradspec_size(x), !far), d = 1.0 + e, near = x < -1000.0 ? -1000.0 : x > 1000.0 ? 1000.0 : x;
     return (x < 0.0 ? e : 1.0) / d * (1.0 + near * ((x < 0.0 ? 1.0 : e) / d));
 }
 
-#define GRADSPEC_NEAR_double 708.0
-#define OVER(name, scale, value) GRADSPEC_OVER_EXPONENTS(double, double, name, scale, value)
-OVER(sigmoid, 1.0, (x < 0.0 ? e : 1.0) / (1.0 + e))
-OVER(sigmoid_slope, 1.0, e / ((1.0 + e) * (1.0 + e)))
-OVER(tanh_slope, 2.0, 4.0 * e / ((1.0 + e) * (1.0 + e)))
-OVER(silu, 1.0, (x < -1000.0 ? -1000.0 : x) * (x < 0.0 ? e : 1.0) / (1.0 + e))
-OVER(silu_slope, 1.0, gradspec_double_silu_slope_by(x, e))
-#undef OVER
+GRADSPEC_NEAR_OR_FAR(double, sigmoid, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, sigmoid_slope, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, tanh_slope, 354.0)
+GRADSPEC_NEAR_OR_FAR(double, silu, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, silu_slope, 708.0)
 
 #endif

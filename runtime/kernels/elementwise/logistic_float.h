@@ -58,41 +58,46 @@ GRADSPEC_INLINE int gradspec_float_are_near(const float *x, npy_intp n, float mo
     return (int32_t) found >= 0;
 }
 
-/* A loop over numbers x of type T, block by block, where e is exp(-scale * |x|). */
-#define GRADSPEC_OVER_EXPONENTS(T, exponential, name, scale, value) \
-    GRADSPEC_FUSED static void gradspec_##name##_of_##T(const T *from, T *to, npy_intp left) { \
-        for (npy_intp n; left > 0; left -= n, from += n, to += n) { \
-            n = left < GRADSPEC_EXPONENTS ? left : GRADSPEC_EXPONENTS; \
-            if (gradspec_##T##_are_near(from, n, GRADSPEC_NEAR_##T / scale)) \
-                for (npy_intp i = 0; i < n; i++) { \
-                    const T x = from[i]; \
-                    const exponential e = gradspec_##T##_exp_close(-scale * gradspec_##T##_size(x)); \
-                    to[i] = value; \
-                } \
-            else \
-                for (npy_intp i = 0; i < n; i++) { \
-                    const T x = from[i]; \
-                    const exponential e = gradspec_##T##_exp_below(-scale * gradspec_##T##_size(x)); \
-                    to[i] = value; \
-                } \
-        } \
-    }
-enum { GRADSPEC_EXPONENTS = 512 }; /* numbers of a block */
-#define GRADSPEC_NEAR_float 68.0f
-#define OVER(name, scale, value) GRADSPEC_OVER_EXPONENTS(float, gradspec_float_pair, name, scale, value)
-OVER(sigmoid, 1.0f, gradspec_float_sigmoid_by(x, e))
-OVER(sigmoid_slope, 1.0f, gradspec_float_slope_by(e))
-OVER(tanh_slope, 2.0f, 4.0f * gradspec_float_slope_by(e))
-OVER(silu, 1.0f, gradspec_float_silu_by(x, e))
-OVER(silu_slope, 1.0f, gradspec_float_silu_slope_by(x, e))
-#undef OVER
+/* A loop, block by block, over numbers of type T, whose sizes are up to `most` in a block that is not far. */
+#define GRADSPEC_NEAR_OR_FAR(T, name, most) \
+    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
+        for (npy_intp i = 0, stop; i < n;) \
+            if (stop = n - i < 512 ? n : i + 512, gradspec_##T##_are_near(x + i, stop - i, most)) \
+                for (; i < stop; i++) y[i] = gradspec_##T##_##name(x[i], 0); \
+            else for (; i < stop; i++) y[i] = gradspec_##T##_##name(x[i], 1); }
 
-/* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
- * some x is NaN or not near; then a different loop is needed. */
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
     return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
 }
 
+GRADSPEC_INLINE float gradspec_float_sigmoid(float x, int far) {
+    return gradspec_float_sigmoid_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_sigmoid_slope(float x, int far) {
+    return gradspec_float_slope_by(gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_tanh_slope(float x, int far) {
+    return 4.0f * gradspec_float_slope_by(gradspec_float_exp_minus(2.0f * gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_silu(float x, int far) {
+    return gradspec_float_silu_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_silu_slope(float x, int far) {
+    return gradspec_float_silu_slope_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_NEAR_OR_FAR(float, sigmoid, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, sigmoid_slope, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, tanh_slope, 34.0f)
+GRADSPEC_NEAR_OR_FAR(float, silu, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, silu_slope, 68.0f)
+
+/* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
+ * some x is NaN or not near; then a different loop is needed. */
 GRADSPEC_INLINE int gradspec_sigmoid_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,
                                                   int near) {
     uint32_t found = 0;
