@@ -9,10 +9,10 @@ COMPILED = {
         "logit", "sinc", "xlogy",
     ),
     "elementwise.error_function": (
-        "erf", "erfc", "erfinv",
+        "erf", "erfc", "erfinv", "gelu_slope",
     ),
     "elementwise.logistic": (
-        "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope",
+        "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "silu", "silu_slope", "tanh_slope",
     ),
     "elementwise.powers": (
         "power",

@@ -2258,6 +2258,9 @@ def feature_alpha_dropout(x, p=0.5, training=False, *, generator=None):
 def gelu(x, approximate='none'):
     return kernels.gelu(x, approximate)
 
+def _gelu_slope(x):
+    return kernels.gelu_slope(x)
+
 def glu(x, axis=-1):
     halves = split(x, 2, axis)
     return halves[0] * sigmoid(halves[1])
@@ -2287,7 +2290,7 @@ def log1mexp(x):
     )
 
 def log_sigmoid(x):
-    return -logaddexp(0, -x)
+    return -kernels.logaddexp(0, -x)
 
 def mish(x):
     return np.maximum(x, -1000) * np.tanh(kernels.logaddexp(0, x))
@@ -2320,9 +2323,10 @@ def selu(x):
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 def silu(x):
-    if formulas.is_complex(np.result_type(x)):
-        return x * kernels.sigmoid(x)
-    return np.maximum(x, -1000) * kernels.sigmoid(x)
+    return kernels.silu(x)
+
+def _silu_slope(x):
+    return kernels.silu_slope(x)
 
 def softplus(x, beta=1.0, threshold=20.0):
     return kernels.where(beta * x > threshold, x, kernels.logaddexp(0, beta * x) / beta)

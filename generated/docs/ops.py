@@ -214,8 +214,8 @@ describe({
         'b : array_like\n' + OUT, 'hypot(a, b) -> y\n' 'dy/da = _direction(a, b)\n' 'dy/db = _direction(b, a)',
         examples='>>> gs.hypot(3.0, 4.0)\n' 'tensor(5.)'),
     "lerp": docstring('a + weight * (b - a).', 'a : array_like\n' 'b : array_like\n' 'weight : array_like\n'
-        '    Weight of `b`; 0 gives `a`, 1 gives `b`.\n' + OUT, 'lerp(a, b, weight) -> y\n' 'composite: a + weight * (b - a)',
-        examples='>>> gs.lerp(2.0, 6.0, 0.25)\n' 'tensor(3.)'),
+        '    Weight of `b`; 0 gives `a`, 1 gives `b`.\n' + OUT, 'lerp(a, b, weight) -> y\n' 'dy/da = 1 - weight\n'
+        'dy/db = weight\n' 'dy/dweight = b - a', examples='>>> gs.lerp(2.0, 6.0, 0.25)\n' 'tensor(3.)'),
     "logaddexp": docstring('log(exp(a) + exp(b)) without overflow; the principal value for complex numbers.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'logaddexp(a, b) -> y\n' 'dy/da = sigmoid(gap)\n' 'dy/db = sigmoid(-gap)\n'
         'where gap = where(isinf(y) & (a == b), 0, a - b)', examples='>>> gs.logaddexp(2.5j, 3j)\n'
@@ -1803,10 +1803,8 @@ describe({
     "gelu": docstring("x times the normal distribution function, or times its tanh approximation if `approximate` is 'tanh'.",
         'x : array_like\n' "approximate : str, default 'none'\n" "    'none' or 'tanh'.\n" 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', "gelu(x, str approximate='none') -> y\n"
-        "dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
-        'where near = minimum(maximum(x, -50), 50)\n' 'where below = erfc(-near / sqrt(2)) / 2\n'
-        'where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)\n'
-        'where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)\n'
+        "dy/dx = _gelu_slope(x) if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
+        'where near = minimum(maximum(x, -50), 50)\n' 'where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)\n'
         'where rate = sqrt(8 / pi) * near * (1 + 3 * 0.044715 * near * near)',
         examples='>>> gs.nn.gelu([-gs.inf, -1e+300, 0.0, 1e+300])\n' 'tensor([0.e+000, 0.e+000, 0.e+000, 1.e+300])',
         references='Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).'),
@@ -1842,7 +1840,7 @@ describe({
         examples='>>> gs.nn.log1mexp([1.0, 2.0])\n' 'tensor([-0.45867515, -0.14541346])',
         references='Maechler (2012), Accurately computing log(1 - exp(-abs(a))).'),
     "log_sigmoid": docstring('log(sigmoid(x)) without overflow.', 'x : array_like\n' 'inplace : bool, default False\n'
-        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'composite: -logaddexp(0, -x)',
+        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'dy/dx = sigmoid(-x)',
         examples='>>> gs.nn.log_sigmoid(1.0)\n' 'tensor(-0.31326169)'),
     "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'mish(x) -> y\n'
@@ -1880,10 +1878,8 @@ describe({
         'tensor([ 2.10140197, -1.11133074])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
     "silu": docstring('x * sigmoid(x).', 'x : array_like\n' 'inplace : bool, default False\n'
-        '    Whether the result is written into `x`.', 'silu(x) -> y\n'
-        'dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *\n'
-        '  sigmoid(-near))\n' 'where near = minimum(maximum(x, -1000), 1000)', examples='>>> gs.nn.silu([-gs.inf, 0.0, gs.inf])\n'
-        'tensor([ 0.,  0., inf])',
+        '    Whether the result is written into `x`.', 'silu(x) -> y\n' 'dy/dx = _silu_slope(x)',
+        examples='>>> gs.nn.silu([-gs.inf, 0.0, gs.inf])\n' 'tensor([ 0.,  0., inf])',
         references='Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement\n'
         'learning.'),
     "softplus": docstring('log(1 + exp(beta * x)) / beta without overflow, and x where beta * x > threshold.', 'x : array_like\n'

@@ -18,6 +18,10 @@ cdef class GeluBackward(Node):
     cdef readonly uint32_t version_x
     cdef readonly object saved_approximate
 
+cdef class GeluSlopeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class HardsigmoidBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -44,6 +48,10 @@ cdef class Log1mexpBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
+cdef class LogSigmoidBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class MishBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -57,6 +65,10 @@ cdef class Relu6Backward(Node):
     cdef readonly uint32_t version_y
 
 cdef class SiluBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
+cdef class SiluSlopeBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_x_dtype

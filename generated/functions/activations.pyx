@@ -67,11 +67,7 @@ cdef class EluBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program gelu_grad_x = Program("grad, x -> grad_x", """
-    near = minimum(maximum(x, -50), 50)
-    below = divide(erfc(divide(negative(near), 1.4142135623730951)), 2)
-    density = multiply(0.3989422804014327, exp(divide(multiply(negative(near), near), 2)))
-    grad_x = multiply(grad, add(below, multiply(near, density)))""")
+cdef Program gelu_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, _gelu_slope(x))")
 cdef Program gelu_grad_x_2 = Program("grad, x -> grad_x", """
     near = minimum(maximum(x, -50), 50)
     turn = multiply(multiply(1.5957691216057308, near), add(1, multiply(multiply(0.044715, near), near)))
@@ -81,10 +77,8 @@ cdef Program gelu_grad_x_2 = Program("grad, x -> grad_x", """
 cdef class GeluBackward(Node):
     """gelu(x, str approximate='none') -> y
 
-    dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))
+    dy/dx = _gelu_slope(x) if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))
     where near = minimum(maximum(x, -50), 50)
-    where below = erfc(-near / sqrt(2)) / 2
-    where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)
     where turn = sqrt(8 / pi) * near * (1 + 0.044715 * near * near)
     where rate = sqrt(8 / pi) * near * (1 + 3 * 0.044715 * near * near)
     """
@@ -102,16 +96,46 @@ cdef class GeluBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         approximate = self.saved_approximate
-        near = ops.minimum(ops.maximum(x, -50), 50)
         if approximate == 'none':
-            below = ops.erfc(-near / 1.4142135623730951) / 2
-            density = 0.3989422804014327 * ops.exp(-near * near / 2)
-            grad_x = grad * (below + near * density)
+            grad_x = grad * ops._gelu_slope(x)
         else:
+            near = ops.minimum(ops.maximum(x, -50), 50)
             turn = 1.5957691216057308 * near * (1 + 0.044715 * near * near)
             rate = 1.5957691216057308 * near * (1 + 0.134145 * near * near)
             grad_x = grad * (ops.sigmoid(turn) * (1 + rate * ops.sigmoid(-turn)))
         return grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program gelu_slope_grad_x = Program("grad, x -> grad_x", """
+    near = minimum(maximum(x, -50), 50)
+    grad_x = multiply(grad, divide(multiply(subtract(2, multiply(near, near)), exp(divide(multiply(negative(near), near),
+        2))), 2.5066282746310002))""")
+
+cdef class GeluSlopeBackward(Node):
+    """_gelu_slope(x) -> y
+
+    dy/dx = (2 - near * near) * exp(-near * near / 2) / sqrt(2 * pi)
+    where near = minimum(maximum(x, -50), 50)
+    """
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return gelu_slope_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        near = ops.minimum(ops.maximum(x, -50), 50)
+        return grad * ((2 - near * near) * ops.exp(-near * near / 2) / 2.5066282746310002)
 
     cdef bint takes_batch(self):
         return True
@@ -278,6 +302,30 @@ cdef class Log1mexpBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log_sigmoid_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, sigmoid(negative(x)))")
+
+cdef class LogSigmoidBackward(Node):
+    """log_sigmoid(x) -> y; dy/dx = sigmoid(-x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return log_sigmoid_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.sigmoid(-x)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef Program mish_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
 cdef Program mish_grad_x = Program("grad, near -> grad_x", """
     soft = logaddexp(0, near)
@@ -361,39 +409,59 @@ cdef class Relu6Backward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program silu_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, conj(multiply(sigmoid(x), add(1, multiply(x, sigmoid(negative(x)))))))""")
-cdef Program silu_grad_x_2 = Program("grad, x -> grad_x", """
-    near = minimum(maximum(x, -1000), 1000)
-    grad_x = multiply(grad, conj(multiply(sigmoid(near), add(1, multiply(near, sigmoid(negative(near)))))))""")
+cdef Program silu_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_silu_slope(x)))")
 
 cdef class SiluBackward(Node):
-    """silu(x) -> y
-
-    dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *
-      sigmoid(-near))
-    where near = minimum(maximum(x, -1000), 1000)
-    """
-    saves = ("x", "x_dtype")
+    """silu(x) -> y; dy/dx = _silu_slope(x)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        x_dtype = self.saved_x_dtype
-        if formulas.is_complex(x_dtype):
-            grad_x = silu_grad_x.run((grad, x))
-        else:
-            grad_x = silu_grad_x_2.run((grad, x))
-        return grad_x
+        return silu_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * conj_of(ops._silu_slope(x))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program silu_slope_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
+cdef Program silu_slope_grad_x = Program("grad, near -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(_sigmoid_slope(near), subtract(2, multiply(near, tanh(divide(near, 2)))))))""")
+
+cdef class SiluSlopeBackward(Node):
+    """_silu_slope(x) -> y
+
+    dy/dx = _sigmoid_slope(near) * (2 - near * tanh(near / 2))
+    where near = x if is_complex(x.dtype) else minimum(maximum(x, -1000), 1000)
+    """
+    saves = ("x_dtype", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
         x_dtype = self.saved_x_dtype
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         if formulas.is_complex(x_dtype):
-            grad_x = grad * conj_of(ops.sigmoid(x) * (1 + x * ops.sigmoid(-x)))
+            near = x
+        else:
+            near = silu_slope_near.run((x,))
+        return silu_slope_grad_x.run((grad, near))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_dtype = self.saved_x_dtype
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if formulas.is_complex(x_dtype):
+            near = x
         else:
             near = ops.minimum(ops.maximum(x, -1000), 1000)
-            grad_x = grad * conj_of(ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
-        return grad_x
+        return grad * conj_of(ops._sigmoid_slope(near) * (2 - near * ops.tanh(near / 2)))
 
     cdef bint takes_batch(self):
         return True

@@ -71,6 +71,10 @@ cdef class HypotBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
 
+cdef class LerpBackward(Node):
+    cdef public object saved_weight, saved_b, saved_a
+    cdef readonly uint32_t version_weight, version_b, version_a
+
 cdef class LogaddexpBackward(Node):
     cdef public object saved_y, saved_a, saved_b
     cdef readonly uint32_t version_y, version_a, version_b

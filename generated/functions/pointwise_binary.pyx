@@ -747,6 +747,51 @@ cdef class HypotBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program lerp_grad_a = Program("grad, weight -> grad_a", "grad_a = multiply(grad, conj(subtract(1, weight)))")
+cdef Program lerp_grad_weight = Program("grad, b, a -> grad_weight", "grad_weight = multiply(grad, conj(subtract(b, a)))")
+
+cdef class LerpBackward(Node):
+    """lerp(a, b, weight) -> y; dy/da = 1 - weight; dy/db = weight; dy/dweight = b - a"""
+    saves = ("weight", "b", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_weight = None
+        if wanted_ & 3:
+            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 1:
+            grad_a = lerp_grad_a.run((grad, weight))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward_conj(weight))
+        if wanted_ & 4:
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            grad_weight = lerp_grad_weight.run((grad, b, a))
+        return grad_a, grad_b, grad_weight
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_weight = None
+        if wanted_ & 3:
+            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 1:
+            grad_a = grad * conj_of(1 - weight)
+        if wanted_ & 2:
+            grad_b = grad * conj_of(weight)
+        if wanted_ & 4:
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            grad_weight = grad * conj_of(b - a)
+        return grad_a, grad_b, grad_weight
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_weight, self.saved_b, self.saved_a = True, None, None, None
+
+
 cdef Program logaddexp_gap = Program("y, a, b -> gap", "gap = where(bitwise_and(isinf(y), equal(a, b)), 0, subtract(a, b))")
 cdef Program logaddexp_grad_a = Program("grad, gap -> grad_a", "grad_a = multiply(grad, conj(sigmoid(gap)))")
 cdef Program logaddexp_grad_b = Program("grad, gap -> grad_b", "grad_b = multiply(grad, conj(sigmoid(negative(gap))))")

@@ -980,11 +980,10 @@ cdef class Log2Backward(Node):
 
 cdef Program log_odds_grad_x = Program("grad, x -> grad_x", """
     grad_x = multiply(grad, conj(divide(divide(1, x), subtract(1, x))))""")
-cdef Program log_odds_grad_x_2 = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, conj(add(divide(1, x), divide(1, subtract(1, x)))))""")
+cdef Program log_odds_grad_x_2 = Program("grad, x -> grad_x", "grad_x = divide(grad, conj(multiply(x, subtract(1, x))))")
 
 cdef class LogOddsBackward(Node):
-    """_log_odds(x) -> y; dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)"""
+    """_log_odds(x) -> y; dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / (x * (1 - x))"""
     saves = ("x_dtype", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -1002,7 +1001,7 @@ cdef class LogOddsBackward(Node):
         if formulas.is_complex(x_dtype):
             grad_x = grad * conj_of(1 / x / (1 - x))
         else:
-            grad_x = grad * conj_of(1 / x + 1 / (1 - x))
+            grad_x = grad / conj_of(x * (1 - x))
         return grad_x
 
     cdef bint takes_batch(self):

@@ -12,6 +12,8 @@ cdef object forward__feature_dropout(object x, object p, object training, object
 cdef object forward_elu(object x, object alpha)
 cdef object forward_feature_alpha_dropout(object x, object p, object training, object generator)
 cdef object forward_gelu(object x, object approximate)
+cdef Ufunc _gelu_slope_ufunc
+cdef object forward__gelu_slope(object x)
 cdef object forward_glu(object x, object axis)
 cdef object forward_hardshrink(object x, object lambd)
 cdef object forward_hardsigmoid(object x)
@@ -31,7 +33,10 @@ cdef object forward_relu6(object x)
 cdef object forward_rrelu(object x, object lower, object upper, object training, object generator)
 cdef object forward__rrelu_slope(object x, object lower, object upper, object generator)
 cdef object forward_selu(object x)
+cdef Ufunc silu_ufunc
 cdef object forward_silu(object x)
+cdef Ufunc _silu_slope_ufunc
+cdef object forward__silu_slope(object x)
 cdef object forward_softplus(object x, object beta, object threshold)
 cdef object forward_softshrink(object x, object lambd)
 cdef object forward_softsign(object x)

@@ -97,6 +97,10 @@ cdef object forward_gelu(object x, object approximate):
     except Exception as error_:
         raise explain(error_, "gelu", x=x, approximate=approximate) from None
 
+_gelu_slope_ufunc = offer(Ufunc(kernels.gelu_slope, "_gelu_slope", REALS))
+cdef object forward__gelu_slope(object x):
+    return _gelu_slope_ufunc.unary(x)
+
 cdef Program glu_y = Program("given_0, given_1 -> y", "y = multiply(given_0, sigmoid(given_1))")
 cdef object forward_glu(object x, object axis):
     halves = forward_split(x, 2, axis)
@@ -143,7 +147,10 @@ cdef object forward_log1mexp(object x):
 
 cdef Program log_sigmoid_y = Program("x -> y", "y = negative(logaddexp(0, negative(x)))")
 cdef object forward_log_sigmoid(object x):
-    return log_sigmoid_y.run((x,))
+    try:
+        return as_array(log_sigmoid_y.run((x,)))
+    except Exception as error_:
+        raise explain(error_, "log_sigmoid", x=x) from None
 
 cdef Program mish_y = Program("x -> y", "y = multiply(maximum(x, -1000), tanh(logaddexp(0, x)))")
 cdef object forward_mish(object x):
@@ -194,15 +201,13 @@ cdef Program selu_y = Program("x -> y", """
 cdef object forward_selu(object x):
     return selu_y.run((x,))
 
-cdef Program silu_y = Program("x -> y", "y = multiply(x, sigmoid(x))")
-cdef Program silu_y_2 = Program("x -> y", "y = multiply(maximum(x, -1000), sigmoid(x))")
+silu_ufunc = offer(Ufunc(kernels.silu, "silu"))
 cdef object forward_silu(object x):
-    try:
-        if formulas.is_complex(dtype_of(x)):
-            return as_array(silu_y.run((x,)))
-        return as_array(silu_y_2.run((x,)))
-    except Exception as error_:
-        raise explain(error_, "silu", x=x) from None
+    return silu_ufunc.unary(x)
+
+_silu_slope_ufunc = offer(Ufunc(kernels.silu_slope, "_silu_slope"))
+cdef object forward__silu_slope(object x):
+    return _silu_slope_ufunc.unary(x)
 
 cdef Program softplus_y = Program("beta, x, threshold -> y", """
     y = where(greater(multiply(beta, x), threshold), x, divide(logaddexp(0, multiply(beta, x)), beta))""")

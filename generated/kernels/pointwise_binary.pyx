@@ -117,7 +117,10 @@ cdef object forward_hypot(object a, object b):
 
 cdef Program lerp_y = Program("a, weight, b -> y", "y = add(a, multiply(weight, subtract(b, a)))")
 cdef object forward_lerp(object a, object b, object weight):
-    return lerp_y.run((a, weight, b))
+    try:
+        return as_array(lerp_y.run((a, weight, b)))
+    except Exception as error_:
+        raise explain(error_, "lerp", a=a, b=b, weight=weight) from None
 
 logaddexp_ufunc = offer(Ufunc(kernels.logaddexp, "logaddexp"))
 cdef object forward_logaddexp(object a, object b):

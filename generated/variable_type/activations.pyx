@@ -12,6 +12,7 @@ from gradspec.generated.kernels.activations cimport (
     forward__dropout_factors,
     forward_elu,
     forward_gelu,
+    forward__gelu_slope,
     forward_glu,
     forward_hardshrink,
     forward_hardsigmoid,
@@ -29,6 +30,7 @@ from gradspec.generated.kernels.activations cimport (
     forward__rrelu_slope,
     forward_selu,
     forward_silu,
+    forward__silu_slope,
     forward_softplus,
     forward_softshrink,
     forward_softsign,
@@ -41,16 +43,19 @@ from gradspec.generated.functions.activations cimport (
     CeluBackward,
     EluBackward,
     GeluBackward,
+    GeluSlopeBackward,
     HardsigmoidBackward,
     HardswishBackward,
     HardswishSlopeBackward,
     HardtanhBackward,
     LeakyReluBackward,
     Log1mexpBackward,
+    LogSigmoidBackward,
     MishBackward,
     ReluBackward,
     Relu6Backward,
     SiluBackward,
+    SiluSlopeBackward,
     SoftplusBackward,
     RealSoftsignBackward,
     SquareplusBackward,
@@ -60,7 +65,7 @@ from gradspec.generated.functions.activations cimport (
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
-from gradspec.core.forward_ad cimport has_tangent, push_whole
+from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.error_hints cimport answer_calls
@@ -347,12 +352,10 @@ cdef object op_gelu(object x, object approximate):
 
 cdef tuple jvp_gelu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, approximate = tangents_[0], inputs_[0], inputs_[1]
-    near = ops.minimum(ops.maximum(x, -50), 50)
     if approximate == 'none':
-        below = ops.erfc(-near / 1.4142135623730951) / 2
-        density = 0.3989422804014327 * ops.exp(-near * near / 2)
-        y_t = x_t * (below + near * density)
+        y_t = x_t * ops._gelu_slope(x)
     else:
+        near = ops.minimum(ops.maximum(x, -50), 50)
         turn = 1.5957691216057308 * near * (1 + 0.044715 * near * near)
         rate = 1.5957691216057308 * near * (1 + 0.134145 * near * near)
         y_t = x_t * (ops.sigmoid(turn) * (1 + rate * ops.sigmoid(-turn)))
@@ -372,6 +375,37 @@ def gelu(x, approximate='none', inplace=False):
     if inplace:
         return op_gelu_(x, approximate)
     return op_gelu(x, approximate)
+
+
+cdef object op__gelu_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef GeluSlopeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_gelu_slope", <void*> op__gelu_slope, (x,))
+    x = as_real_operand(x, "_gelu_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = GeluSlopeBackward.__new__(GeluSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__gelu_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__gelu_slope, jvp__gelu_slope, False, (y,), (x,))
+    return y
+
+cdef tuple jvp__gelu_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    near = ops.minimum(ops.maximum(x, -50), 50)
+    return (x_t * ((2 - near * near) * ops.exp(-near * near / 2) / 2.5066282746310002),)
+
+def _gelu_slope(x):
+    """Derivative of gelu, the normal distribution function plus x times its density."""
+    return op__gelu_slope(x)
 
 
 cdef object op_glu(object x, object axis):
@@ -665,16 +699,28 @@ def log1mexp(x, inplace=False):
 
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
+    cdef LogSigmoidBackward node_ = None
+    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "log_sigmoid", <void*> op_log_sigmoid, (x,))
     x = as_real_operand(x, "log_sigmoid", "x")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return -ops.logaddexp(0, -x)
-        return wrap_forward(forward_log_sigmoid(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "log_sigmoid", x=x) from None
+    if needs_grad(state_, x):
+        node_ = LogSigmoidBackward.__new__(LogSigmoidBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_log_sigmoid(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_log_sigmoid, jvp_log_sigmoid, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_log_sigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.sigmoid(-x),)
 
 cdef object op_log_sigmoid_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -920,7 +966,6 @@ cdef object op_silu(object x):
         node_ = SiluBackward.__new__(SiluBackward)
         connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_x_dtype = dtype_of(x)
 
     y = wrap_forward(forward_silu(array_of(x)))
 
@@ -932,12 +977,7 @@ cdef object op_silu(object x):
 
 cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    if formulas.is_complex(dtype_of(x)):
-        y_t = x_t * (ops.sigmoid(x) * (1 + x * ops.sigmoid(-x)))
-    else:
-        near = ops.minimum(ops.maximum(x, -1000), 1000)
-        y_t = x_t * (ops.sigmoid(near) * (1 + near * ops.sigmoid(-near)))
-    return (y_t,)
+    return (x_t * ops._silu_slope(x),)
 
 cdef object op_silu_(object x):
     cdef ThreadState* state_ = thread_state()
@@ -951,6 +991,41 @@ def silu(x, inplace=False):
     if inplace:
         return op_silu_(x)
     return op_silu(x)
+
+
+cdef object op__silu_slope(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SiluSlopeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_silu_slope", <void*> op__silu_slope, (x,))
+    x = as_operand(x, "_silu_slope", "x")
+
+    if needs_grad(state_, x):
+        node_ = SiluSlopeBackward.__new__(SiluSlopeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__silu_slope(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__silu_slope, jvp__silu_slope, False, (y,), (x,))
+    return y
+
+cdef tuple jvp__silu_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    if formulas.is_complex(dtype_of(x)):
+        near = x
+    else:
+        near = ops.minimum(ops.maximum(x, -1000), 1000)
+    return (x_t * (ops._sigmoid_slope(near) * (2 - near * ops.tanh(near / 2))),)
+
+def _silu_slope(x):
+    """Derivative of silu, sigmoid(x) * (1 + x * sigmoid(-x))."""
+    return op__silu_slope(x)
 
 
 cdef object op_softplus(object x, object beta, object threshold):
@@ -1222,10 +1297,10 @@ answer_calls()
 register({
 "alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "_dropout_factors": _dropout_factors, "dropout1d":
     dropout1d, "dropout2d": dropout2d, "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu,
-    "feature_alpha_dropout": feature_alpha_dropout, "gelu": gelu, "glu": glu, "hardshrink": hardshrink, "hardsigmoid":
-    hardsigmoid, "hardswish": hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh": hardtanh, "leaky_relu":
-    leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6":
-    relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "softplus": softplus, "softshrink":
-    softshrink, "softsign": softsign, "_real_softsign": _real_softsign, "squareplus": squareplus, "tanhshrink": tanhshrink,
-    "threshold": threshold,
+    "feature_alpha_dropout": feature_alpha_dropout, "gelu": gelu, "_gelu_slope": _gelu_slope, "glu": glu, "hardshrink":
+    hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh":
+    hardtanh, "leaky_relu": leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu,
+    "relu": relu, "relu6": relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "_silu_slope":
+    _silu_slope, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "_real_softsign": _real_softsign,
+    "squareplus": squareplus, "tanhshrink": tanhshrink, "threshold": threshold,
 })

@@ -88,6 +88,7 @@ from gradspec.generated.functions.pointwise_binary cimport (
     FminBackward,
     FmodBackward,
     HypotBackward,
+    LerpBackward,
     LogaddexpBackward,
     Logaddexp2Backward,
     MaximumBackward,
@@ -1102,18 +1103,39 @@ def hypot(a, b, *, out=None):
 
 cdef object op_lerp(object a, object b, object weight):
     cdef ThreadState* state_ = thread_state()
+    cdef LerpBackward node_ = None
+    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "lerp", <void*> op_lerp, (a, b, weight))
     a = as_operand(a, "lerp", "a")
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
 
-    try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
-            return a + weight * (b - a)
-        return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
-    except Exception as error_:
-        raise explain(error_, "lerp", a=a, b=b, weight=weight) from None
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight):
+        node_ = LerpBackward.__new__(LerpBackward)
+        connect_all(node_, state_, (a, b, weight))
+        if node_.needs(0) or node_.needs(1):
+            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        if node_.needs(2):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    y = wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(weight)):
+        push_whole(jvp_lerp, jvp_lerp, False, (y,), (a, b, weight))
+    return y
+
+cdef tuple jvp_lerp(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, weight_t, a, b, weight = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if a_t is None else a_t * (1 - weight)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * weight)
+    if weight_t is not None:
+        y_t = plus(y_t, weight_t * (b - a))
+    return (y_t,)
 
 cdef object op_lerp_(object a, object b, object weight):
     cdef ThreadState* state_ = thread_state()
@@ -1121,7 +1143,7 @@ cdef object op_lerp_(object a, object b, object weight):
         return listened(state_, "lerp_", <void*> op_lerp_, (a, b, weight))
     b = as_operand(b, "lerp_", "b")
     weight = as_operand(weight, "lerp_", "weight")
-    old_ = prepare_inplace(a, (a, b, weight), 0b111, "lerp_")
+    old_ = prepare_inplace(a, (a, b, weight), 0b100, "lerp_")
     return overwrite(a, op_lerp(old_, b, weight), "lerp_")
 
 cdef object into_lerp(object a, object b, object weight, object out):

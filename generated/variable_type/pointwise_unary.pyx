@@ -1867,7 +1867,7 @@ cdef tuple jvp__log_odds(tuple outputs_, tuple inputs_, tuple tangents_):
     if formulas.is_complex(dtype_of(x)):
         y_t = x_t * (1 / x / (1 - x))
     else:
-        y_t = x_t * (1 / x + 1 / (1 - x))
+        y_t = x_t / (x * (1 - x))
     return (y_t,)
 
 def _log_odds(x):

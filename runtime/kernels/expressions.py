@@ -79,6 +79,15 @@ def _slope(x, scale, factor):
     return factor * small / np.square(1 + small)
 
 
+def silu(x):
+    return (x if np.iscomplexobj(x) else np.maximum(x, -1000)) * sigmoid(x)
+
+
+def silu_slope(x):
+    near = x if np.iscomplexobj(x) else np.clip(x, -1000, 1000)
+    return sigmoid(x) * (1 + near * sigmoid(-near))
+
+
 def erf(x):
     return settled(scipy_function("erf", one_by_one(math.erf))(x), x, 0)
 
@@ -106,6 +115,11 @@ def gelu(x, approximate):
         inner = np.minimum(above, 50)
         return above * sigmoid(math.sqrt(8 / math.pi) * inner * (1 + 0.044715 * np.square(inner)))
     return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
+
+
+def gelu_slope(x):
+    near = np.clip(x, -50, 50)
+    return erfc(-math.sqrt(0.5) * near) * 0.5 + near * np.exp(-0.5 * np.square(near)) * (1 / math.sqrt(2 * math.pi))
 
 
 def lgamma(x):

@@ -1,7 +1,7 @@
-"""erf, erfc, the inverse of erf, and gelu.
+"""erf, erfc, the inverse of erf, gelu and its slope.
 
-Loops that compilers vectorise.  On processors with fused multiply-add they have no branches: doubles are within 1 ulp, floats in
-float arithmetic within 1.5.  On others floats are computed in double around a loop for exp, block by block in cache, and rounded
+Loops that compilers vectorise.  On processors with fused multiply-add they have no branches: doubles are within 1 ulp (gelu and its
+slope: some ulp), floats in float arithmetic within 1.5 (the slope: some ulp).  On others floats are computed in double around a loop for exp, block by block in cache, and rounded
 once; that loop takes about half of the time.  SciPy's functions handle all other dtypes; they compute one number at a time, which
 takes five to ten times as long.
 
@@ -17,16 +17,12 @@ from libc.math cimport INFINITY, NAN
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
-)
+from ...support.capi cimport ndarray, npy_intp
 from ..loops.scipy_fallback import one_by_one, scipy_function
 from ..loops.flags cimport fp_clear
-from ..loops.memory cimport empty
-from ..loops.threads cimport parallel
 from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
 
-__all__ = ["erf", "erfc", "erfinv"]
+__all__ = ["erf", "erfc", "erfinv", "gelu_slope"]
 
 cnp.import_array()
 
@@ -41,12 +37,15 @@ cdef extern from "gradspec/kernels/elementwise/error_function_float.h":
     void gradspec_erfc_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_erfinv_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_gelu_of_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_gelu_slope_of_float(const float*, float*, npy_intp) noexcept nogil
 
 cdef extern from "gradspec/kernels/elementwise/error_function_double.h":
     int gradspec_has_fused() noexcept
     void gradspec_erf_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfc_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfinv_of_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_gelu_of_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_gelu_slope_of_double(const double*, double*, npy_intp) noexcept nogil
 
 ctypedef void (*Straight)(const float*, float*, npy_intp) noexcept nogil
 ctypedef void (*Block)(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
@@ -57,9 +56,9 @@ ctypedef fused real:
 
 cdef enum:
     BLOCK = 512     # elements per call of exp
-    CHUNK = 8192    # elements that make a task for a thread worthwhile
 
 cdef bint _fused = gradspec_has_fused()
+cdef double ROOT = math.sqrt(0.5)
 cdef Ufunc _exp = Ufunc(np.exp, "exp")
 cdef PyUFuncGenericFunction EXP = _exp.loops[1]
 cdef void* EXP_DATA = _exp.loop_data[1]
@@ -86,39 +85,6 @@ cdef void fill(Straight straight, Block block, double scale, const float* x, flo
     fp_clear()  # comparing NaNs raises flags
 
 
-cdef struct Job:
-    Straight straight
-    Block block
-    double scale
-    float* x
-    float* y
-
-
-cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    cdef Job* job = <Job*> context
-    fill(job.straight, job.block, job.scale, job.x + start, job.y + start, stop - start)
-
-
-cdef ndarray apply(Straight straight, Block block, double scale, object x):
-    cdef ndarray x_, y
-    cdef Job job
-    cdef npy_intp n
-    if not PyArray_CheckExact(x) or PyArray_TYPE(x) != cnp.NPY_FLOAT32:
-        return None
-    x_ = np.ascontiguousarray(x, np.float32)
-    y = empty(PyArray_NDIM(x), PyArray_DIMS(x), cnp.NPY_FLOAT32)
-    job.straight, job.block, job.scale, n = straight, block, scale, PyArray_SIZE(x_)
-    job.x, job.y = <float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y)
-    with nogil:
-        parallel(part, &job, n, CHUNK)
-    return y
-
-
-def gelu(x):
-    """``x`` times the normal distribution function, for an array of float32; None for any other argument."""
-    return apply(gradspec_gelu_of_float, gradspec_gelu_block, np.sqrt(0.5), x)
-
-
 cdef void erf_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     fill(gradspec_erf_of_float, gradspec_erf_block, 1.0, <float*> args[0], <float*> args[1], size[0])
 
@@ -134,6 +100,25 @@ cdef void erf_double(char** args, const npy_intp* size, const npy_intp* steps, v
 
 cdef void erfc_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     gradspec_erfc_of_double(<double*> args[0], <double*> args[1], size[0])
+    fp_clear()
+
+
+cdef void gelu_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(gradspec_gelu_of_float, gradspec_gelu_block, ROOT, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef void gelu_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_gelu_of_double(<double*> args[0], <double*> args[1], size[0])
+    fp_clear()
+
+
+cdef void gelu_slope_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_gelu_slope_of_float(<float*> args[0], <float*> args[1], size[0])
+    fp_clear()
+
+
+cdef void gelu_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_gelu_slope_of_double(<double*> args[0], <double*> args[1], size[0])
     fp_clear()
 
 
@@ -196,8 +181,29 @@ def _erfinv(x):
     return scipy_function("erfinv")(x) if x_ is None else erfinv(x_)
 
 
+def _gelu_exact(x):
+    """``x`` times the normal distribution function."""
+    x_ = as_plain(x, OWN)
+    if x_ is not None:
+        return gelu_exact(x_)
+    above = np.maximum(x, -50)  # below -50 the result is 0, also for -inf
+    return above * (_erfc(-ROOT * above) * 0.5)
+
+
+def _gelu_slope(x):
+    """The normal distribution function plus ``x`` times its density."""
+    x_ = as_plain(x, OWN) if _fused else None
+    if x_ is not None:
+        return gelu_slope(x_)
+    near = np.clip(x, -50, 50)  # beyond, the result is 0 or 1
+    return _erfc(-ROOT * near) * 0.5 + near * np.exp(-0.5 * np.square(near)) * (1 / math.sqrt(2 * math.pi))
+
+
 erf = pointwise(_erf, ("x",), [erf_float, erf_double, NULL, NULL])
 erfc = pointwise(_erfc, ("x",), [erfc_float, erfc_double, NULL, NULL])
 erfinv = pointwise(_erfinv, ("x",), [erfinv_float, erfinv_double, NULL, NULL])
+gelu_exact = pointwise(_gelu_exact, ("x",), [gelu_float, gelu_double, NULL, NULL])
+gelu_slope = pointwise(_gelu_slope, ("x",), [gelu_slope_float, gelu_slope_double, NULL, NULL])
 if not _fused:
+    (<Ufunc> gelu_exact).loops[1] = (<Ufunc> gelu_slope).loops[1] = (<Ufunc> gelu_slope).loops[0] = NULL
     (<Ufunc> erf).loops[1] = (<Ufunc> erfc).loops[1] = (<Ufunc> erfinv).loops[1] = (<Ufunc> erfinv).loops[0] = NULL

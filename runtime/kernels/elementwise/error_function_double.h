@@ -1,4 +1,4 @@
-/* erf, erfc and the inverse of erf for doubles, error below 1 ulp.
+/* erf, erfc and the inverse of erf for doubles, error below 1 ulp; gelu and its slope, error of some ulp.
  *
  * The polynomials are interpolated at Chebyshev nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
  * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58.  For the inverse they are its
@@ -12,19 +12,12 @@
 #include "../fusion_engine/elementary_single.h"
 #include "../fusion_engine/fused.h"
 #include "error_function.h"
+#include "logistic_double.h"
 #include <numpy/npy_common.h>
 
-/* erfc(z) divided by the 2**k of exp(-z * z), for z from 0 to 28. */
-GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
-    gradspec_twofold s = gradspec_square(z), v, m, q, e;
-    double shifted = gradspec_fused(s.high, -0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
-    double first = gradspec_fused(k, -0x1.62e42fefa2000p-1, -s.high), r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first);
-    *scale = gradspec_scale(shifted);
-    v = gradspec_onto(r, gradspec_fused(k, -0x1.9ef35793c7673p-41, first - r) - s.low);
-    v = gradspec_near_expm1(v.high, v.low);
-    m = gradspec_onto(1.0, v.high);
-    m.low += v.low;
-    double t = (z - 3.75) / (z + 3.75), p = -0x1.10b7474af9eb2p-30;
+/* The polynomial for (1 + 2 z) exp(z * z) erfc(z) without its last term, divided by t. */
+GRADSPEC_INLINE double gradspec_erfc_bend(double t) {
+    double p = -0x1.10b7474af9eb2p-30;
     p = gradspec_fused(p, t, -0x1.5b6445fecfd7cp-28);
     p = gradspec_fused(p, t, 0x1.a54d5bc370666p-33);
     p = gradspec_fused(p, t, 0x1.5f6cf4be694c6p-25);
@@ -46,7 +39,20 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
     p = gradspec_fused(p, t, -0x1.bda9309a27bdap-4);
     p = gradspec_fused(p, t, 0x1.510169d096820p-4);
     p = gradspec_fused(p, t, 0x1.d5f29481596c2p-9);
-    p = gradspec_fused(p, t, -0x1.1f367683f89a7p-3);
+    return gradspec_fused(p, t, -0x1.1f367683f89a7p-3);
+}
+
+/* erfc(z) divided by the 2**k of exp(-z * z), for z from 0 to 28. */
+GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
+    gradspec_twofold s = gradspec_square(z), v, m, q, e;
+    double shifted = gradspec_fused(s.high, -0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
+    double first = gradspec_fused(k, -0x1.62e42fefa2000p-1, -s.high), r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first);
+    *scale = gradspec_scale(shifted);
+    v = gradspec_onto(r, gradspec_fused(k, -0x1.9ef35793c7673p-41, first - r) - s.low);
+    v = gradspec_near_expm1(v.high, v.low);
+    m = gradspec_onto(1.0, v.high);
+    m.low += v.low;
+    double t = (z - 3.75) / (z + 3.75), p = gradspec_erfc_bend(t);
     q = gradspec_onto(0x1.3ccda0b5d5dc2p+0, p * t);
     q.low += gradspec_fused(p, t, -(p * t)) + 0x1.eebafc33ede93p-54;
     e.high = m.high * q.high;
@@ -54,9 +60,9 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
     return gradspec_ratio(e, gradspec_sum(1.0, 2.0 * z));
 }
 
-/* erf(z) for z from 0 to 1. */
-GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
-    double t = z * z, p = 0x1.0f8a27a51ad26p-34;
+/* The polynomial for erf(z) / z in t = z * z up to 1 without its last term, divided by t. */
+GRADSPEC_INLINE double gradspec_erf_bend(double t) {
+    double p = 0x1.0f8a27a51ad26p-34;
     p = gradspec_fused(p, t, -0x1.3c1e91b012003p-30);
     p = gradspec_fused(p, t, 0x1.f8d476ab1a455p-27);
     p = gradspec_fused(p, t, -0x1.5f39372686202p-23);
@@ -67,7 +73,12 @@ GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
     p = gradspec_fused(p, t, 0x1.565bcd0e434bbp-8);
     p = gradspec_fused(p, t, -0x1.b82ce312882f8p-6);
     p = gradspec_fused(p, t, 0x1.ce2f21a042bd7p-4);
-    p = gradspec_fused(p, t, -0x1.812746b0379e7p-2);
+    return gradspec_fused(p, t, -0x1.812746b0379e7p-2);
+}
+
+/* erf(z) for z from 0 to 1. */
+GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
+    double t = z * z, p = gradspec_erf_bend(t);
     double lost = gradspec_fused(p, gradspec_fused(z, z, -t), gradspec_fused(p, t, -(p * t)));
     gradspec_twofold s = gradspec_onto(0x1.20dd750429b6dp+0, p * t), y;
     y.high = z * s.high;
@@ -85,11 +96,29 @@ GRADSPEC_INLINE double gradspec_erfc_of(double x) {
     return x == x ? y : x;
 }
 
+/* exp(r) - 1 and 1.5 * 2**52 + k of s + rest = k log(2) + r. */
+GRADSPEC_INLINE double gradspec_rounded_part(double s, double rest, double *shifted) {
+    double k, first, r;
+    *shifted = gradspec_fused(s, 0x1.71547652b82fep+0, 0x1.8p52);
+    k = *shifted - 0x1.8p52;
+    first = gradspec_fused(k, -0x1.62e42fefa2000p-1, s);
+    r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first) + rest;
+    return gradspec_fused(r * r, gradspec_bend_of_exp(r), r);
+}
+
+/* exp(z * z) erfc(z), z >= 0, within some ulp; from 0.7 on, where the polynomial is flat, within 2: by one quotient, corrected. */
+GRADSPEC_INLINE double gradspec_erfcx(double z) {
+    double a = z + 3.75, b = gradspec_fused(2.0, z, 1.0), inverse = 1.0 / (a * b), r = a * inverse;
+    double t = gradspec_fused(2.0 * z, b * inverse, -1.0), q = gradspec_fused(gradspec_erfc_bend(t), t, 0x1.3ccda0b5d5dc2p+0), y = q * r;
+    return gradspec_fused(gradspec_fused(-y, b, q), r, y);
+}
+
+/* Up to 1 by a polynomial, beyond as 1 - erfc(x), of which a few ulp are less than half an ulp of erf. */
 GRADSPEC_INLINE double gradspec_erf_of(double x) {
-    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, scale;
-    gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s;
-    s = gradspec_onto(1.0, -c.high * scale);
-    return gradspec_signed(z < 1.0 ? near.high + near.low : s.high + (s.low - c.low * scale), x);
+    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, square = z * z, shifted;
+    double v = gradspec_rounded_part(-square, -gradspec_fused(z, z, -square), &shifted), c = gradspec_erfcx(z) * gradspec_scale(shifted);
+    gradspec_twofold far = gradspec_onto(1.0, -c), near = gradspec_near_erf(z > 1.0 ? 1.0 : z);
+    return gradspec_signed(z < 1.0 ? near.high + near.low : far.high + gradspec_fused(-c, v, far.low), x);
 }
 
 /* The inverse of erfc, up to 1/2, within 2**-20. */
@@ -137,6 +166,33 @@ GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
     return gradspec_signed(size < 0.5 ? near : far, x);
 }
 
+/* m exp(-z * z / 2) for z from 0 to 39; for z up to 37 if it is not `far`. */
+GRADSPEC_INLINE double gradspec_times_bell(double m, double z, int far) {
+    double half = -0.5 * z, s = half * z, shifted, v = gradspec_rounded_part(s, gradspec_fused(half, z, -s), &shifted);
+    int lost = far && s < -690.0;
+    return gradspec_fused(m, v, m) * gradspec_scale(lost ? shifted + 128.0 : shifted) * (lost ? 0x1p-128 : 1.0);
+}
+
+/* The odd part of the normal distribution function, divided by z, for z from 0 to 1. */
+GRADSPEC_INLINE double gradspec_odd_normal(double z) {
+    double t = 0.5 * z * z;
+    return gradspec_fused(gradspec_erf_bend(t), t * 0x1.6a09e667f3bcdp-2, 0x1.9884533d43651p-2);
+}
+
+/* x times the normal distribution function, which is 0 below -39, and the slope of the product. */
+GRADSPEC_INLINE double gradspec_double_gelu(double x, int far) {
+    double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, c = gradspec_times_bell(0.5 * gradspec_erfcx(z * 0x1.6a09e667f3bcdp-1), z, far);
+    c = size < 1.0 ? gradspec_fused(x, gradspec_odd_normal(z), 0.5) : x < 0.0 ? c : 1.0 - c;
+    return (far && x < -39.0 ? -39.0 : x) * c;
+}
+
+GRADSPEC_INLINE double gradspec_double_gelu_slope(double x, int far) {
+    double size = gradspec_size(x), z = far && size > 39.0 ? 39.0 : size, bell = gradspec_times_bell(0x1.9884533d43651p-2, z, far);
+    double c = gradspec_fused(gradspec_erfcx(z * 0x1.6a09e667f3bcdp-1), 0x1.40d931ff62706p+0, -z) * bell;
+    double odd = gradspec_odd_normal(z), near = gradspec_fused(x, odd, 0.5), rest = gradspec_fused(x, odd, 0.5 - near);
+    return size < 1.0 ? near + gradspec_fused(x, bell, rest) : x < 0.0 ? c : 1.0 - c;
+}
+
 #define OVER(name) \
     GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_double(const double *x, double *y, npy_intp n) { \
         for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##name##_of(x[i]); \
@@ -145,5 +201,8 @@ OVER(erf)
 OVER(erfc)
 OVER(erfinv)
 #undef OVER
+
+GRADSPEC_NEAR_OR_FAR(double, gelu, 37.0)
+GRADSPEC_NEAR_OR_FAR(double, gelu_slope, 37.0)
 
 #endif

@@ -79,31 +79,63 @@ GRADSPEC_INLINE float gradspec_float_erfc(float x) {
     return x == x ? y : x;
 }
 
-/* x * erfc(-x / sqrt(2)) / 2. */
-GRADSPEC_INLINE float gradspec_float_gelu(float x) {
-    uint32_t k;
-    float z = gradspec_float_near(x, 14.7f), high = z * z, p = 0x1.0868a8p+11f, q = 0x1.6479e6p-13f;
-    gradspec_float_pair d = gradspec_float_onto(z > 3.5f ? z : 3.5f, z > 3.5f ? 3.5f : z), c, s;
-    float u = 1.0f / d.high, t = u - 0x1.09f95ap-3f, off = gradspec_float_fused(u, d.high, -1.0f) + u * d.low;
+/* Half of exp(x * x / 2) erfc(x / sqrt(2)) / u without its last term, divided by t; and the odd part of half of erfc(-x / sqrt(2)),
+ * divided by x. */
+GRADSPEC_INLINE float gradspec_float_gelu_far(float t) {
+    float p = 0x1.0868a8p+11f;
     p = gradspec_float_fused(p, t, 0x1.95f752p+6f);
     p = gradspec_float_fused(p, t, -0x1.83f73cp+8f);
     p = gradspec_float_fused(p, t, -0x1.3bbf46p+6f);
     p = gradspec_float_fused(p, t, 0x1.7eed9ap+5f);
     p = gradspec_float_fused(p, t, 0x1.2bbeb8p+5f);
     p = gradspec_float_fused(p, t, 0x1.be626cp+3f);
-    p = gradspec_float_fused(p, t, 0x1.c9e316p+1f);
-    q = gradspec_float_fused(q, high, -0x1.435602p-10f);
-    q = gradspec_float_fused(q, high, 0x1.4730bcp-7f);
-    q = gradspec_float_fused(q, high, -0x1.10592cp-4f);
-    q = gradspec_float_fused(q, high, 0x1.988454p-2f);
-    c = gradspec_float_last(p, t, 0x1.641b7cp-1f, 0x1.ecccdcp-26f);
+    return gradspec_float_fused(p, t, 0x1.c9e316p+1f);
+}
+
+GRADSPEC_INLINE float gradspec_float_gelu_near(float square) {
+    float q = 0x1.6479e6p-13f;
+    q = gradspec_float_fused(q, square, -0x1.435602p-10f);
+    q = gradspec_float_fused(q, square, 0x1.4730bcp-7f);
+    q = gradspec_float_fused(q, square, -0x1.10592cp-4f);
+    return gradspec_float_fused(q, square, 0x1.988454p-2f);
+}
+
+/* Half of exp(z * z / 2) erfc(z / sqrt(2)) / u, and the correction of its product with the rounded u. */
+GRADSPEC_INLINE gradspec_float_pair gradspec_float_half_erfcx(float z, float *u, float *more) {
+    gradspec_float_pair d = gradspec_float_onto(z > 3.5f ? z : 3.5f, z > 3.5f ? 3.5f : z), c;
+    *u = 1.0f / d.high;
+    float t = *u - 0x1.09f95ap-3f, off = gradspec_float_fused(*u, d.high, -1.0f) + *u * d.low;
+    c = gradspec_float_last(gradspec_float_gelu_far(t), t, 0x1.641b7cp-1f, 0x1.ecccdcp-26f);
     /* The slope here is z times the function minus 1 / sqrt(2 pi). */
-    float more = off * d.high * gradspec_float_fused(z, u * c.high, -0x1.988454p-2f);
+    *more = off * d.high * gradspec_float_fused(z, *u * c.high, -0x1.988454p-2f);
+    return c;
+}
+
+/* x * erfc(-x / sqrt(2)) / 2. */
+GRADSPEC_INLINE float gradspec_float_gelu(float x) {
+    uint32_t k;
+    float z = gradspec_float_near(x, 14.7f), high = z * z, q = gradspec_float_gelu_near(high), u, more;
+    gradspec_float_pair c = gradspec_float_half_erfcx(z, &u, &more), s;
     s = gradspec_float_tail((gradspec_float_pair){0.5f * high, 0.5f * gradspec_float_fused(z, z, -high)}, u, c, more, &k);
     float size = z * s.high, rest = gradspec_float_fused(z, s.high, -size) + z * s.low;
     float lost = gradspec_float_scaled(size + rest, k);
     float far = x < 0.0f ? -lost : x - lost;
     return z < 0.5f ? x * gradspec_float_fused(x, q, 0.5f) : far;
+}
+
+/* Its slope; the exponential is rounded once. */
+GRADSPEC_INLINE float gradspec_float_gelu_slope(float x) {
+    uint32_t k;
+    float z = gradspec_float_near(x, 14.7f), high = z * z, q = gradspec_float_gelu_near(high), u, more;
+    gradspec_float_pair c = gradspec_float_half_erfcx(z, &u, &more), r = gradspec_float_reduced(-0.5f * high, &k), e;
+    r.high += r.low - 0.5f * gradspec_float_fused(z, z, -high);
+    r.low = 0.0f;
+    e = gradspec_float_part_exp(r);
+    float bell = e.high + e.low, first = u * c.high, rest = gradspec_float_fused(u, c.high, -first) + gradspec_float_fused(u, c.low, more);
+    float lost = gradspec_float_scaled((gradspec_float_fused(z, -0x1.988454p-2f, first) + rest) * bell, k);
+    float far = x < 0.0f ? lost : 1.0f - lost, near = gradspec_float_fused(0x1.988454p-2f, gradspec_float_scaled(bell, k), q);
+    float y = z < 0.5f ? gradspec_float_fused(x, near, 0.5f) : far;
+    return x == x ? y : x;
 }
 
 /* For numbers between -1 and 1. */
@@ -137,5 +169,6 @@ GRADSPEC_OVER_FLOATS(erf)
 GRADSPEC_OVER_FLOATS(erfc)
 GRADSPEC_OVER_FLOATS(erfinv)
 GRADSPEC_OVER_FLOATS(gelu)
+GRADSPEC_OVER_FLOATS(gelu_slope)
 
 #endif

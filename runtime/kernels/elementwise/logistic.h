@@ -1,4 +1,4 @@
-/* The logistic function, its slope and its integral, around loops for exp and log1p. */
+/* The logistic function, functions like it and its integral, around loops for exp and log1p. */
 #ifndef GRADSPEC_LOGISTIC_H
 #define GRADSPEC_LOGISTIC_H
 
@@ -6,6 +6,8 @@
 #include "../loops/typed.h"
 #include <stdint.h>
 #include <string.h>
+
+enum { GRADSPEC_SIGMOID, GRADSPEC_SIGMOID_SLOPE, GRADSPEC_TANH_SLOPE, GRADSPEC_SILU, GRADSPEC_SILU_SLOPE };
 
 #define T float
 #define BITS uint32_t

@@ -1,4 +1,4 @@
-/* The logistic function, its slope and its integral, and the slope of tanh, for floats, branch-free around exp(-|x|);
+/* The logistic function, its slope and its integral, silu and its slope, and the slope of tanh, for floats, branch-free around exp(-|x|);
  * also functions together with their slopes. */
 #ifndef GRADSPEC_LOGISTIC_FLOAT_H
 #define GRADSPEC_LOGISTIC_FLOAT_H
@@ -20,8 +20,15 @@ GRADSPEC_INLINE float gradspec_float_sigmoid_by(float x, gradspec_float_pair e) 
     return gradspec_float_share((gradspec_float_pair){x < 0.0f ? e.high : 1.0f, x < 0.0f ? e.low : 0.0f}, e);
 }
 
-GRADSPEC_INLINE float gradspec_float_sigmoid(float x) {
-    return gradspec_float_sigmoid_by(x, gradspec_float_exp_below(-gradspec_float_size(x)));
+/* x * sigmoid(x), 0 at -inf. */
+GRADSPEC_INLINE float gradspec_float_silu_by(float x, gradspec_float_pair e) {
+    return (x < -1000.0f ? -1000.0f : x) * gradspec_float_sigmoid_by(x, e);
+}
+
+/* Its slope, sigmoid(x) * (1 + x * sigmoid(-x)), 0 or 1 far from 0. */
+GRADSPEC_INLINE float gradspec_float_silu_slope_by(float x, gradspec_float_pair e) {
+    float near = x < -1000.0f ? -1000.0f : x > 1000.0f ? 1000.0f : x;
+    return gradspec_float_sigmoid_by(x, e) * (1.0f + near * gradspec_float_sigmoid_by(-x, e));
 }
 
 /* e / (1 + e)**2 for e = exp(x), at most 1. */
@@ -33,28 +40,10 @@ GRADSPEC_INLINE float gradspec_float_slope_by(gradspec_float_pair e) {
     return y + gradspec_float_fused(2.0f * y, rest, gradspec_float_fused(q, inverse, -y) + more * inverse);
 }
 
-GRADSPEC_INLINE float gradspec_float_sigmoid_slope(float x) {
-    return gradspec_float_slope_by(gradspec_float_exp_below(-gradspec_float_size(x)));
-}
-
-GRADSPEC_INLINE float gradspec_float_tanh_slope(float x) {
-    return 4.0f * gradspec_float_slope_by(gradspec_float_exp_below(-2.0f * gradspec_float_size(x)));
-}
-
 /* log(exp(a) + exp(b)): the larger number plus the logarithm of 1 plus an exponential. */
 GRADSPEC_INLINE float gradspec_float_logaddexp(float a, float b) {
     float d = a == b ? 0.0f : a - b;
     return (d > 0.0f ? a : b) + gradspec_float_short_log1p(gradspec_float_exp_below(-gradspec_float_size(d)));
-}
-
-GRADSPEC_OVER_FLOATS(sigmoid)
-GRADSPEC_OVER_FLOATS(sigmoid_slope)
-GRADSPEC_OVER_FLOATS(tanh_slope)
-
-/* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
- * some x is NaN or not near; then a different loop is needed. */
-GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
-    return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
 }
 
 /* The sign bit is set if a size is above `most`, or NaN. */
@@ -62,6 +51,53 @@ GRADSPEC_INLINE uint32_t gradspec_float_beyond(float size, float most) {
     return gradspec_float_bits(most) - gradspec_float_bits(size);
 }
 
+/* Whether no exponential is far from 1, so that those of all can be computed in a shorter way; a NaN is far. */
+GRADSPEC_INLINE int gradspec_float_are_near(const float *x, npy_intp n, float most) {
+    uint32_t found = 0;
+    for (npy_intp i = 0; i < n; i++) found |= gradspec_float_beyond(gradspec_float_size(x[i]), most);
+    return (int32_t) found >= 0;
+}
+
+/* A loop, block by block, over numbers of type T, whose sizes are up to `most` in a block that is not far. */
+#define GRADSPEC_NEAR_OR_FAR(T, name, most) \
+    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
+        for (npy_intp i = 0, stop; i < n;) \
+            if (stop = n - i < 512 ? n : i + 512, gradspec_##T##_are_near(x + i, stop - i, most)) \
+                for (; i < stop; i++) y[i] = gradspec_##T##_##name(x[i], 0); \
+            else for (; i < stop; i++) y[i] = gradspec_##T##_##name(x[i], 1); }
+
+GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
+    return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
+}
+
+GRADSPEC_INLINE float gradspec_float_sigmoid(float x, int far) {
+    return gradspec_float_sigmoid_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_sigmoid_slope(float x, int far) {
+    return gradspec_float_slope_by(gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_tanh_slope(float x, int far) {
+    return 4.0f * gradspec_float_slope_by(gradspec_float_exp_minus(2.0f * gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_silu(float x, int far) {
+    return gradspec_float_silu_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_INLINE float gradspec_float_silu_slope(float x, int far) {
+    return gradspec_float_silu_slope_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
+}
+
+GRADSPEC_NEAR_OR_FAR(float, sigmoid, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, sigmoid_slope, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, tanh_slope, 34.0f)
+GRADSPEC_NEAR_OR_FAR(float, silu, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, silu_slope, 68.0f)
+
+/* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
+ * some x is NaN or not near; then a different loop is needed. */
 GRADSPEC_INLINE int gradspec_sigmoid_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,
                                                   int near) {
     uint32_t found = 0;

@@ -1,6 +1,6 @@
-/* For a T, and the integers BITS, SIGN, THOUSAND and INFINITE: comparing floats would raise a flag at NaN. */
+/* For a T, and the integers BITS, SIGN, THOUSAND and INFINITE. */
 
-/* -scale * |x|, clamped where all three functions have reached their limits. */
+/* -scale * |x|, clamped where all functions have reached their limits. */
 GRADSPEC_WIDE static void TYPED(exponents)(const T *x, T scale, T *e, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) {
         BITS b;
@@ -13,16 +13,21 @@ GRADSPEC_WIDE static void TYPED(exponents)(const T *x, T scale, T *e, npy_intp n
     }
 }
 
-GRADSPEC_WIDE static void TYPED(sigmoid)(const T *x, const T *e, T *y, npy_intp n) {
+/* A function of x, where e is exp(-|x|), or exp(-2 |x|) for the slope of tanh. */
+GRADSPEC_WIDE static void TYPED(logistic)(int function, const T *x, const T *e, T *y, npy_intp n) {
+    const T factor = function == GRADSPEC_TANH_SLOPE ? 4 : 1;
     for (npy_intp i = 0; i < n; i++) {
-        BITS b;
-        memcpy(&b, x + i, sizeof(T));
-        y[i] = (b & SIGN ? e[i] : (T) 1) / ((T) 1 + e[i]);
+        const T d = (T) 1 + e[i], size = x[i] < 0 ? -x[i] : x[i], near = size > 1000 ? 1000 : size;
+        const int below = x[i] < 0;
+        if (function == GRADSPEC_SIGMOID)
+            y[i] = (below ? e[i] : (T) 1) / d;
+        else if (function == GRADSPEC_SILU)
+            y[i] = below ? -near * (e[i] / d) : x[i] * ((T) 1 / d);
+        else if (function == GRADSPEC_SILU_SLOPE)
+            y[i] = below ? e[i] / d * (1 - near / d) : (1 + near * (e[i] / d)) / d;
+        else
+            y[i] = e[i] / (d * d) * factor;
     }
-}
-
-GRADSPEC_WIDE static void TYPED(slope)(const T *e, T factor, T *y, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) y[i] = e[i] / (((T) 1 + e[i]) * ((T) 1 + e[i])) * factor;
 }
 
 /* The larger of two numbers, and minus their distance; the steps are 0 or 1. */

@@ -2,6 +2,7 @@
 #ifndef GRADSPEC_POWERS_H
 #define GRADSPEC_POWERS_H
 
+#include "../fusion_engine/fused.h"
 #include "../loops/copies.h"
 #include "../loops/typed.h"
 #include <math.h>
@@ -16,10 +17,6 @@ enum { GRADSPEC_MOST_EXPONENT = 64, GRADSPEC_POWERS = 256 }; /* the latter: numb
 GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_intp n, int k) {
     double b[GRADSPEC_POWERS], r[GRADSPEC_POWERS];
     int bits = k < 0 ? -k : k;
-    if (k == 3) {
-        for (npy_intp i = 0; i < n; i++) y[i] = (float) ((double) x[i] * x[i] * x[i]);
-        return;
-    }
     if (k == -2) {
         for (npy_intp i = 0; i < n; i++) y[i] = (float) (1 / ((double) x[i] * x[i]));
         return;
@@ -50,13 +47,6 @@ GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_in
 GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy_intp n, int k) {
     double b[GRADSPEC_POWERS], s[GRADSPEC_POWERS], r[GRADSPEC_POWERS], l[GRADSPEC_POWERS];
     int bits = k < 0 ? -k : k;
-    if (k == 3) { /* (p, e) is the square, q the rounded p * x */
-        for (npy_intp i = 0; i < n; i++) {
-            const double p = x[i] * x[i], e = fma(x[i], x[i], -p), q = p * x[i];
-            y[i] = q + (fma(p, x[i], -q) + e * x[i]);
-        }
-        return;
-    }
     if (k == -2) {
         for (npy_intp i = 0; i < n; i++) {
             const double p = x[i] * x[i], e = fma(x[i], x[i], -p), q = 1 / p;
@@ -97,6 +87,8 @@ GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy
 #define SIGN UINT32_C(0x80000000)
 #define LEAST UINT32_C(0x00800000)
 #define MOST UINT32_C(0x7f7fffff)
+#define LEAST_CUBED UINT32_C(0x2f000000) /* 2**-33 */
+#define MOST_CUBED UINT32_C(0x54800000) /* 2**42 */
 #include "powers_template.h"
 
 #define T double
@@ -105,6 +97,8 @@ GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy
 #define SIGN UINT64_C(0x8000000000000000)
 #define LEAST UINT64_C(0x03d0000000000000)
 #define MOST UINT64_C(0x7c20000000000000)
+#define LEAST_CUBED UINT64_C(0x2d30000000000000) /* 2**-300 */
+#define MOST_CUBED UINT64_C(0x5530000000000000) /* 2**340 */
 #include "powers_template.h"
 
 #endif

@@ -1,10 +1,11 @@
 """Powers with one integer or half-integer exponent for all elements, by products and square roots.
 
 Loops for float32 and float64, for integer exponents up to 64, and for 0.5 and -0.5.  The exponents 2 and -1 are one product or
-quotient.  For other exponents float32 is computed in double; float64 in pairs of numbers, the product and its rounding error, so
-that the error of the result is little more than half an ulp.  So is one over a root.  If an intermediate value over- or
-underflows, the C library's pow computes the element and raises the flags.  NumPy's loop handles all other exponents: for a
-negative base it calls the C library for each element, which takes a hundred times as long.  The loops are bound by memory.
+quotient, a cube is two products and their rounding errors.  For other exponents float32 is computed in double; float64 in pairs
+of numbers, the product and its rounding error, so that the error of the result is little more than half an ulp.  So is one over
+a root.  If an intermediate value over- or underflows, the C library's pow computes the element and raises the flags.  NumPy's
+loop handles all other exponents: for a negative base it calls the C library for each element, which takes a hundred times as
+long.  The loops are bound by memory.
 """
 
 import numpy as np
@@ -29,6 +30,11 @@ cdef extern from "gradspec/kernels/elementwise/powers.h":
     void gradspec_from_roots_double(const double*, double*, npy_intp, bint) noexcept nogil
     void gradspec_powers_float(const float*, float*, npy_intp, int) noexcept nogil
     void gradspec_powers_double(const double*, double*, npy_intp, int) noexcept nogil
+    int gradspec_has_fused() noexcept
+    int gradspec_cubes_float(const float*, float*, npy_intp) noexcept nogil
+    int gradspec_cubes_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_mend_cubes_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_mend_cubes_double(const double*, double*, npy_intp) noexcept nogil
     int gradspec_lost_float(const float*, float*, npy_intp, int) noexcept nogil
     int gradspec_lost_double(const double*, double*, npy_intp, int) noexcept nogil
     void gradspec_mend_float(const float*, float*, npy_intp, int) noexcept nogil
@@ -38,6 +44,7 @@ ctypedef fused real:
     float
     double
 
+cdef bint _fused = gradspec_has_fused()
 cdef Ufunc _power = Ufunc(np.power, "pow")
 cdef Ufunc _sqrt = Ufunc(np.sqrt, "sqrt")
 
@@ -85,6 +92,15 @@ cdef inline void by_products(real* x, real* y, npy_intp n, int k) noexcept nogil
             gradspec_simple_powers_float(x, y, n, k)
         else:
             gradspec_simple_powers_double(x, y, n, k)
+        return
+    if k == 3 and _fused:
+        if real is float:
+            if gradspec_cubes_float(x, y, n):
+                fp_clear()
+                gradspec_mend_cubes_float(x, y, n)
+        elif gradspec_cubes_double(x, y, n):
+            fp_clear()
+            gradspec_mend_cubes_double(x, y, n)
         return
     while start < n:
         some = min(n - start, <npy_intp> GRADSPEC_POWERS)

@@ -1,4 +1,4 @@
-/* For a T, the integers BITS and SIGN, LEAST and MOST: find the products that have lost digits, and compute them by the C
+/* For a T, the integers BITS, SIGN, LEAST and MOST, LEAST_CUBED and MOST_CUBED: find the products that have lost digits, and compute them by the C
  * library. */
 
 /* Set the sign of zeros, and return whether some products have lost digits, by integer operations on all at once. */
@@ -53,6 +53,30 @@ GRADSPEC_WIDE static void TYPED(from_roots)(const T *x, T *y, npy_intp n, int in
         for (i = 0; i < n; i++) y[i] += 0;
 }
 
+/* The sign bit is set if the cube may be extreme, or lose digits. */
+static inline BITS TYPED(is_far)(const T *x) {
+    BITS size;
+    memcpy(&size, x, sizeof(T));
+    size &= ~SIGN;
+    return size == 0 ? 0 : (size - LEAST_CUBED) | (MOST_CUBED - size);
+}
+
+/* Cubes, by the rounding errors of both products; returns whether some x are far, for mend_cubes. */
+GRADSPEC_FUSED static int TYPED(cubes)(const T *restrict x, T *restrict y, npy_intp n) {
+    BITS any = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        const T p = x[i] * x[i], e = FMA(x[i], x[i], -p), q = p * x[i], c = q + (FMA(p, x[i], -q) + e * x[i]);
+        any |= TYPED(is_far)(x + i);
+        y[i] = x[i] == 0 ? x[i] : c;
+    }
+    return (any & SIGN) != 0;
+}
+
+static void TYPED(mend_cubes)(const T *x, T *y, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++)
+        if (TYPED(is_far)(x + i) & SIGN) y[i] = (T) pow(x[i], 3);
+}
+
 static void TYPED(mend)(const T *x, T *y, npy_intp n, int k) {
     for (npy_intp i = 0; i < n; i++) {
         BITS size;
@@ -67,3 +91,5 @@ static void TYPED(mend)(const T *x, T *y, npy_intp n, int k) {
 #undef SIGN
 #undef LEAST
 #undef MOST
+#undef LEAST_CUBED
+#undef MOST_CUBED

@@ -7,6 +7,8 @@
 #include "../loops/typed.h"
 #include <math.h>
 #include <numpy/npy_common.h>
+#include <stdint.h>
+#include <string.h>
 
 static inline double gradspec_slope_of_atan(double x) {
     double size = x < 0 ? -x : x, near = size > 1 ? 1 / size : size, square = near * near;
@@ -28,11 +30,46 @@ OVER(float, asinh)
 OVER(double, asinh)
 #undef OVER
 
+/* x / sqrt(h) for a float x, within 2**-37: a guess at 1 / sqrt(h) from the bits of h, improved by two steps of Halley's method.  It
+ * takes fewer cycles than a root and a quotient of doubles. */
+static inline double gradspec_over_root_float(double x, double h) {
+    uint64_t bits;
+    double r, e;
+    memcpy(&bits, &h, sizeof bits);
+    bits = UINT64_C(0x5fe6eb50c7b537a9) - (bits >> 1);
+    memcpy(&r, &bits, sizeof r);
+    e = 1 - h * r * r;
+    r += r * e * (0.5 + 0.375 * e);
+    e = 1 - h * r * r;
+    return x * (r + r * e * (0.5 + 0.375 * e));
+}
+
+static inline double gradspec_over_root_double(double x, double h) {
+    return x / sqrt(h);
+}
+
 #define T float
+#define BITS int32_t
+#define MAGNITUDE INT32_MAX
+#define LEAST 1
+#define MOST INT32_C(0x7f7fffff)
 #include "slopes_loops_template.h"
+#undef MOST
+#undef LEAST
+#undef MAGNITUDE
+#undef BITS
 #undef T
+
 #define T double
+#define BITS int64_t
+#define MAGNITUDE INT64_MAX
+#define LEAST INT64_C(0x22de7c5f127bd87e) /* 1e-140 */
+#define MOST INT64_C(0x5d00cb70d24b7379) /* 1e140 */
 #include "slopes_loops_template.h"
+#undef MOST
+#undef LEAST
+#undef MAGNITUDE
+#undef BITS
 #undef T
 
 #endif

@@ -27,8 +27,8 @@ cdef extern from "gradspec/kernels/elementwise/slopes_loops.h":
     void gradspec_direction_double(const double*, const double*, double*, npy_intp, npy_intp, npy_intp) noexcept nogil
     void gradspec_angle_slope_float(const float*, const float*, float*, npy_intp, npy_intp, npy_intp) noexcept nogil
     void gradspec_angle_slope_double(const double*, const double*, double*, npy_intp, npy_intp, npy_intp) noexcept nogil
-    int gradspec_far_float(const float*, npy_intp, double, double) noexcept nogil
-    int gradspec_far_double(const double*, npy_intp, double, double) noexcept nogil
+    int gradspec_far_float(const float*, npy_intp) noexcept nogil
+    int gradspec_far_double(const double*, npy_intp) noexcept nogil
 
 ctypedef fused real:
     float
@@ -78,16 +78,15 @@ cdef inline double one_angle_slope(double a, double b) noexcept nogil:
 cdef void fill_pairs(bint slope, real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
     """Compute block by block; a block with extreme elements one by one.  The steps are 0 or 1."""
     cdef npy_intp start = 0, some, i
-    cdef double least = 0 if real is float else 1e-140, largest = 1e39 if real is float else 1e140
     cdef bint far
     while start < n:
         some = min(n - start, <npy_intp> BLOCK)
         if real is float:
-            far = gradspec_far_float(a + start * p, some if p else 1, least, largest)
-            far = far or gradspec_far_float(b + start * q, some if q else 1, least, largest)
+            far = gradspec_far_float(a + start * p, some if p else 1)
+            far = far or gradspec_far_float(b + start * q, some if q else 1)
         else:
-            far = gradspec_far_double(a + start * p, some if p else 1, least, largest)
-            far = far or gradspec_far_double(b + start * q, some if q else 1, least, largest)
+            far = gradspec_far_double(a + start * p, some if p else 1)
+            far = far or gradspec_far_double(b + start * q, some if q else 1)
         if far:
             for i in range(start, start + some):
                 y[i] = <real> (one_angle_slope(a[i * p], b[i * q]) if slope else one_direction(a[i * p], b[i * q]))

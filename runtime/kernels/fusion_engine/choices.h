@@ -1,5 +1,5 @@
-/* Vector loops for maximum and minimum with one number, sign and copysign: without AVX-512, NumPy's loops process one element at
- * a time.  A comparison with NaN may raise a flag, which is cleared. */
+/* Vector loops for maximum and minimum with one number, sign, copysign and sqrt: without AVX-512, NumPy's loops process one element
+ * at a time, and its square roots have the narrowest vectors.  A comparison with NaN may raise a flag, which is cleared. */
 #ifndef GRADSPEC_CHOICES_H
 #define GRADSPEC_CHOICES_H
 
@@ -18,7 +18,9 @@ typedef struct {
 #define T float
 #define BITS uint32_t
 #define SIGN UINT32_C(0x80000000)
+#define ROOT sqrtf
 #include "choices_template.h"
+#undef ROOT
 #undef SIGN
 #undef BITS
 #undef T
@@ -26,7 +28,9 @@ typedef struct {
 #define T double
 #define BITS uint64_t
 #define SIGN UINT64_C(0x8000000000000000)
+#define ROOT sqrt
 #include "choices_template.h"
+#undef ROOT
 #undef SIGN
 #undef BITS
 #undef T
@@ -41,6 +45,7 @@ static const struct {
     {"minimum", GRADSPEC_CHOICE(minimum)},
     {"sign", GRADSPEC_CHOICE(sign)},
     {"copysign", GRADSPEC_CHOICE(copysign)},
+    {"sqrt", GRADSPEC_CHOICE(sqrt)},
 };
 
 #define GRADSPEC_OWN_CHOICE_COUNT ((int) (sizeof gradspec_own_choices / sizeof *gradspec_own_choices))

@@ -1,4 +1,4 @@
-/* For a T, its integer type BITS, and its SIGN bit: loops for contiguous elements; NumPy's loops handle the rest. */
+/* For a T, its integer type BITS, its SIGN bit, and its ROOT: loops for contiguous elements; NumPy's loops handle the rest. */
 
 /* A single instruction, which returns the other operand at NaN. */
 GRADSPEC_WIDE static void TYPED(maximum_each)(const T *x, T other, T *y, npy_intp n) {
@@ -60,6 +60,19 @@ static void TYPED(copysign_choice)(char **args, const npy_intp *size, const npy_
     const gradspec_choice *choice = data;
     if (steps[0] == sizeof(T) && steps[1] == sizeof(T) && steps[2] == sizeof(T))
         TYPED(copysign_each)(args[0], args[1], args[2], *size);
+    else
+        choice->rest(args, size, steps, choice->rest_data);
+}
+
+GRADSPEC_WIDE static void TYPED(sqrt_each)(const T *x, T *y, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) y[i] = (T) ROOT(x[i]);
+}
+
+/* Raises the flags of NumPy's loop: the instruction is the same. */
+static void TYPED(sqrt_choice)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const gradspec_choice *choice = data;
+    if (steps[0] == sizeof(T) && steps[1] == sizeof(T))
+        TYPED(sqrt_each)((const T *) args[0], (T *) args[1], *size);
     else
         choice->rest(args, size, steps, choice->rest_data);
 }

@@ -60,8 +60,8 @@ GRADSPEC_INLINE gradspec_twofold gradspec_sum(double a, double b) {
     return (gradspec_twofold){s, (a - (s - t)) + (b - t)};
 }
 
-/* exp(r + rest) - 1, |r| < 0.35. */
-GRADSPEC_INLINE gradspec_twofold gradspec_near_expm1(double r, double rest) {
+/* (exp(r) - 1 - r) / r**2, |r| < 0.35. */
+GRADSPEC_INLINE double gradspec_bend_of_exp(double r) {
     double p = 0x1.1f7340dbc337ep-29;
     p = gradspec_fused(p, r, 0x1.af4e554377204p-26);
     p = gradspec_fused(p, r, 0x1.27e4db46cddd1p-22);
@@ -72,8 +72,12 @@ GRADSPEC_INLINE gradspec_twofold gradspec_near_expm1(double r, double rest) {
     p = gradspec_fused(p, r, 0x1.11111111100bep-7);
     p = gradspec_fused(p, r, 0x1.5555555555556p-5);
     p = gradspec_fused(p, r, 0x1.5555555555557p-3);
-    p = gradspec_fused(p, r, 0.5);
-    return gradspec_onto(r, gradspec_fused(r * r, p, gradspec_fused(rest, r, rest)));
+    return gradspec_fused(p, r, 0.5);
+}
+
+/* exp(r + rest) - 1, |r| < 0.35. */
+GRADSPEC_INLINE gradspec_twofold gradspec_near_expm1(double r, double rest) {
+    return gradspec_onto(r, gradspec_fused(r * r, gradspec_bend_of_exp(r), gradspec_fused(rest, r, rest)));
 }
 
 /* 2**k, where k is in the low bits of 1.5 * 2**52 + k. */

@@ -148,18 +148,12 @@ _gelu_by_tanh = Program("x -> y", f"""
     inner = minimum(above, 50)
     turn = multiply(multiply({math.sqrt(8 / math.pi)}, inner), add(1, multiply(0.044715, square(inner))))
     y = multiply(above, sigmoid(turn))""")
-_gelu = Program("x -> y", f"""
-    above = maximum(x, -50)
-    y = multiply(above, multiply(erfc(multiply({-math.sqrt(0.5)}, above)), 0.5))""")  # below -50 all is 0, -inf too
 
 
 def gelu(x, approximate):
     """Gaussian error linear unit."""
-    y = error_function.gelu(x) if approximate == "none" else None
-    if y is not None:
-        return y
     if approximate == "none":
-        return _gelu(x)
+        return error_function.gelu_exact(x)
     if approximate == "tanh":
         return _gelu_by_tanh(x)
     raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")

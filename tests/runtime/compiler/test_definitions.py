@@ -52,7 +52,7 @@ def test_what_is_compiled_is_refused():
     assert module("kernels.matrices.matmul") is None and module("no.such") is None
     definitions = Definitions(set())
     with pytest.raises(TypeError, match="sigmoid has no text over NumPy alone, for 'Program' is compiled"):
-        definitions.want(("kernels.special_functions.scipy_backed", "_gelu"), "sigmoid")
+        definitions.want(("kernels.special_functions.scipy_backed", "_gelu_by_tanh"), "sigmoid")
 
 
 def test_kernels_beside_their_loops():

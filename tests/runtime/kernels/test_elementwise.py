@@ -19,6 +19,10 @@ def logistic_slope(x):
     return mpmath.exp(-x) / (1 + mpmath.exp(-x)) ** 2
 
 
+def silu_slope(x):
+    return (1 + x / (1 + mpmath.exp(x))) / (1 + mpmath.exp(-x))
+
+
 # Ours, mpmath's, ranges of arguments, those where the result becomes subnormal among them, and units of the last digit of doubles.
 EXACT = {
     "erf": (kernels.erf, mpmath.erf, [(1e-30, 0.1), (0.1, 1), (1, 2), (2, 6), (-1, 1)], 1),
@@ -33,9 +37,13 @@ EXACT = {
     "atan_slope": (kernels.atan_slope, lambda x: 1 / (1 + x * x), [(1e-5, 1), (-100, -1), (100, 1e10)], 3),
     "sigmoid": (kernels.sigmoid, lambda x: 1 / (1 + mpmath.exp(-x)), [(-750, -690), (-105, -80), (-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 80)], 3),
     "sigmoid_slope": (kernels.sigmoid_slope, logistic_slope, [(-750, -690), (-105, -80), (-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 80)], 4),
+    "silu": (kernels.silu, lambda x: x / (1 + mpmath.exp(-x)), [(-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 800)], 3),
+    "silu_slope": (kernels.silu_slope, silu_slope, [(-80, -10), (-10, -2), (-1, 1), (1e-5, 20), (20, 800)], 5),
+    "gelu": (lambda x: kernels.gelu(x, "none"), lambda x: x * mpmath.ncdf(x), [(-12, -5), (-5, 0), (-1, 1), (1e-10, 10), (10, 50)], 6),
+    "gelu_slope": (kernels.gelu_slope, lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x), [(-12, -5), (-5, -1), (-0.6, 0.6), (1e-10, 10), (10, 50)], 6),
     "tanh_slope": (kernels.tanh_slope, lambda x: mpmath.sech(x) ** 2, [(-376, -345), (-43.5, -40), (-40, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 40)], 4),
 }  # fmt: skip
-IN_FLOATS = {"erf": 1, "erfc": 1.5, "erfinv": 1.5, "sigmoid": 1, "sigmoid_slope": 1, "tanh_slope": 1}  # not computed in double
+IN_FLOATS = {"erf": 1, "erfc": 1.5, "erfinv": 1.5, "sigmoid": 1, "sigmoid_slope": 1, "gelu": 1.5, "gelu_slope": 6, "silu": 2, "silu_slope": 4, "tanh_slope": 1}  # not computed in double
 PAIRS = {
     "direction": (kernels.direction, slopes.direction, lambda a, b: a / mpmath.hypot(a, b)),
     "angle_slope": (kernels.angle_slope, slopes.angle_slope, lambda a, b: b / (a * a + b * b)),
@@ -160,7 +168,7 @@ def test_a_product_with_a_logarithm():
         np.testing.assert_array_equal(kernels.xlogy(2, b[2:3].astype(dtype)), found[2:3])
 
 
-@each("name", ["sigmoid", "sigmoid_slope", "tanh_slope", "erf", "erfc", "logaddexp"])
+@each("name", ["sigmoid", "sigmoid_slope", "silu", "silu_slope", "gelu_slope", "tanh_slope", "erf", "erfc", "logaddexp"])
 @each("dtype", [np.float32, np.float64])
 def test_a_result_depends_on_its_argument_alone(name, dtype):
     """Not on length, alignment or strides, nor on the neighbours, which may be saturated, infinite, subnormal or no number."""

@@ -164,7 +164,7 @@ def test_pairs_are_within_one_ulp(name, dtype):
     assert ulps.errors(function(name)(a, b), exact).max() < 1
 
 
-@pytest.mark.parametrize("name", ["maximum", "minimum", "sign", "copysign"])
+@pytest.mark.parametrize("name", ["maximum", "minimum", "sign", "copysign", "sqrt"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_choices_have_numpys_bits(name, dtype):
     x = np.tile(special(dtype), 9)
@@ -172,7 +172,7 @@ def test_choices_have_numpys_bits(name, dtype):
     for other in (0, 1.5, -np.inf, np.nan, np.inf):
         for given in (
             [(x,)]
-            if name == "sign"
+            if name in ("sign", "sqrt")
             else [(x, dtype(other)), (dtype(other), x), (x, np.full_like(x, other)), (x[::2], dtype(other))]
         ):
             (found, said), (expected, wanted) = (warned(lambda f=f: f(*given)) for f in (ours, numpys))
