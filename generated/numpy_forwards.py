@@ -2726,33 +2726,36 @@ def _affine(x, weight=None, bias=None, behind=0):
 
 def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, training=False, *, eps=1e-05):
     if training:
-        return _affine(_standardize(x, formulas.other_axes(1, np.ndim(x)), eps)[0], weight, bias, np.ndim(x) - 2)
+        return _standardize_or_affine(x, formulas.other_axes(1, np.ndim(x)), weight, bias, np.ndim(x) - 2, eps)
     behind = formulas.last_axes(formulas.len_of(formulas.checked_axes(np.shape(x), 'x', 2)) - 2)
     mean = running_mean
     variance = running_var
     return _affine((x - expand_dims(mean, behind)) * expand_dims(rsqrt(variance + eps), behind), weight, bias, np.ndim(x) - 2)
 
 def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
-    groups = _standardize(reshape(x, formulas.grouped_shape(np.shape(x), num_groups)), -1, eps)[0]
-    return _affine(reshape(groups, np.shape(x)), weight, bias, np.ndim(x) - 2)
+    lengths = formulas.grouped_shape(np.shape(x), num_groups)
+    grouped = reshape(x, lengths)
+    if weight is None or (bias is not None and np.shape(bias) != np.shape(weight)):
+        return _affine(reshape(_standardize(grouped, (2, 3), eps)[0], np.shape(x)), weight, bias, np.ndim(x) - 2)
+    return reshape(
+        _standardize_affine(
+            grouped, (2, 3), reshape(weight, lengths[1:3]), None if bias is None else reshape(bias, lengths[1:3]), 1, eps
+        )[0], np.shape(x)
+    )
 
 def gumbel_softmax(x, tau=1.0, *, axis=-1, generator=None):
     return softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))
 
 def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, *, eps=1e-05):
     if use_input_stats:
-        return _affine(
-            _standardize(x, formulas.last_axes(formulas.len_of(formulas.checked_axes(np.shape(x), 'x', 2)) - 2), eps)[0], weight,
-            bias, np.ndim(x) - 2
+        return _standardize_or_affine(
+            x, formulas.last_axes(formulas.len_of(formulas.checked_axes(np.shape(x), 'x', 2)) - 2), weight, bias, np.ndim(x) - 2,
+            eps
         )
     return batch_norm(x, running_mean, running_var, weight, bias, eps=eps)
 
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-05):
-    whole = weight is not None and np.shape(weight) == formulas.block_lengths(np.shape(x), normalized_shape)
-    if whole and (bias is None or np.shape(bias) == np.shape(weight)):
-        return _standardize_affine(x, weight, bias, eps)[0]
-    axes = formulas.block_axes(np.shape(x), normalized_shape)
-    return _affine(_standardize(x, axes, eps)[0], weight, bias)
+    return _standardize_or_affine(x, formulas.block_axes(np.shape(x), normalized_shape), weight, bias, 0, eps)
 
 def local_response_norm(x, size, alpha=0.0001, beta=0.75, k=1.0):
     window = (size, 1, size // 2, 1, 0)
@@ -2776,10 +2779,7 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
         least = eps
     if formulas.is_complex(np.result_type(x)):
         return x * rsqrt(mean(x * x, axes, True) + least) * (1 if weight is None else weight)
-    whole = weight is not None and np.shape(weight) == formulas.block_lengths(np.shape(x), normalized_shape)
-    if whole:
-        return _standardize_affine(x, weight, None, least, False)[0]
-    return _affine(_standardize(x, axes, least, False)[0], weight)
+    return _standardize_or_affine(x, axes, weight, None, 0, least, False)
 
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False, generator=None
@@ -2830,14 +2830,19 @@ def softmin(x, axis=-1):
 def _standardize(x, axis, eps=1e-05, centred=True):
     return kernels.standardize(x, axis, eps, centred)
 
-def _standardize_affine(x, weight, bias=None, eps=1e-05, centred=True):
-    return kernels.standardize_affine(x, weight, bias, eps, centred)
+def _standardize_affine(x, axis, weight, bias, behind, eps, centred=True):
+    return kernels.standardize_affine(x, axis, weight, bias, behind, eps, centred)
 
-def _standardize_affine_backward(a, weight, y, rate, centred=True):
-    return kernels.standardize_affine_backward(a, weight, y, rate, centred)
+def _standardize_affine_backward(a, x, weight, centre, rate, axis, behind=0, centred=True):
+    return kernels.standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred)
 
 def _standardize_backward(a, y, rate, axis, centred=True):
     return kernels.standardize_backward(a, y, rate, axis, centred)
+
+def _standardize_or_affine(x, axis, weight, bias, behind, eps, centred=True):
+    if weight is None or (bias is not None and np.shape(bias) != np.shape(weight)):
+        return _affine(_standardize(x, axis, eps, centred)[0], weight, bias, behind)
+    return _standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
 
 def weight_norm(x, g, axis=0):
     length = vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, np.ndim(x)), True)
