@@ -3,7 +3,7 @@
 
 COMPILED = {
     "elementwise.choice_loops": (
-        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
         "logit", "sinc", "xlogy",

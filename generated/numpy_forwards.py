@@ -2286,8 +2286,11 @@ def log1mexp(x):
         np.log1p(-np.exp(-np.maximum(x, 0.6931471805599453)))
     )
 
+def _log_one_plus_exp(x):
+    return kernels.logaddexp(0, x)
+
 def log_sigmoid(x):
-    return -logaddexp(0, -x)
+    return -_log_one_plus_exp(-x)
 
 def mish(x):
     return np.maximum(x, -1000) * np.tanh(kernels.logaddexp(0, x))
@@ -2734,13 +2737,11 @@ def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, t
 
 def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
     lengths = formulas.grouped_shape(np.shape(x), num_groups)
-    grouped = reshape(x, lengths)
-    if weight is None or (bias is not None and np.shape(bias) != np.shape(weight)):
-        return _affine(reshape(_standardize(grouped, (2, 3), eps)[0], np.shape(x)), weight, bias, np.ndim(x) - 2)
     return reshape(
-        _standardize_affine(
-            grouped, (2, 3), reshape(weight, lengths[1:3]), None if bias is None else reshape(bias, lengths[1:3]), 1, eps
-        )[0], np.shape(x)
+        _standardize_or_affine(
+            reshape(x, lengths), (2, 3), None if weight is None else reshape(weight, lengths[1:3]),
+            None if bias is None else reshape(bias, lengths[1:3]), 1, eps
+        ), np.shape(x)
     )
 
 def gumbel_softmax(x, tau=1.0, *, axis=-1, generator=None):
@@ -2830,12 +2831,6 @@ def softmin(x, axis=-1):
 def _standardize(x, axis, eps=1e-05, centred=True):
     return kernels.standardize(x, axis, eps, centred)
 
-def _standardize_affine(x, axis, weight, bias, behind, eps, centred=True):
-    return kernels.standardize_affine(x, axis, weight, bias, behind, eps, centred)
-
-def _standardize_affine_backward(a, x, weight, centre, rate, axis, behind=0, centred=True):
-    return kernels.standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred)
-
 def _standardize_backward(a, y, rate, axis, centred=True):
     return kernels.standardize_backward(a, y, rate, axis, centred)
 
@@ -2843,6 +2838,12 @@ def _standardize_or_affine(x, axis, weight, bias, behind, eps, centred=True):
     if weight is None or (bias is not None and np.shape(bias) != np.shape(weight)):
         return _affine(_standardize(x, axis, eps, centred)[0], weight, bias, behind)
     return _standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
+
+def _standardize_affine(x, axis, weight, bias, behind, eps, centred=True):
+    return kernels.standardize_affine(x, axis, weight, bias, behind, eps, centred)
+
+def _standardize_affine_backward(a, x, weight, centre, rate, axis, behind=0, centred=True):
+    return kernels.standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred)
 
 def weight_norm(x, g, axis=0):
     length = vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, np.ndim(x)), True)
@@ -2878,9 +2879,9 @@ def _bernoulli_loss(x, target):
 
 def binary_cross_entropy_with_logits(x, target, weight=None, reduction='mean', *, pos_weight=None):
     if pos_weight is None:
-        loss = logaddexp(0, x) - x * target
+        loss = _logistic_loss(x, target)
     else:
-        loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * logaddexp(0, -x)
+        loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * _log_one_plus_exp(-x)
     return _reduce_loss(loss if weight is None else weight * loss, reduction)
 
 def _class_losses(x, target, axis=-1, ignore_index=-100):
@@ -2959,11 +2960,11 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
     return _reduce_loss(where(target > 0, x, clip(margin - x, 0 * target)), reduction)
 
 def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
-    loss = _huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
+    loss = _huber(x, target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
     return _reduce_loss(loss if weight is None else weight * loss, reduction)
 
-def _huber(x, delta):
-    return np.minimum(np.maximum(x, -delta), delta) * (x - np.minimum(np.maximum(x, -delta), delta) / 2)
+def _huber(x, target, delta):
+    return kernels.huber(x, target, delta)
 
 def _is_class(target, ignore_index):
     return kernels.is_class(target, ignore_index)
@@ -2985,6 +2986,9 @@ def kl_div(x, target, reduction='mean', log_target=False):
 
 def l1_loss(x, target, reduction='mean', weight=None):
     return _reduce_weighted(absolute(x - target), weight, reduction)
+
+def _logistic_loss(x, target):
+    return kernels.logaddexp(0, x) - x * target
 
 def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
     return _reduce_loss(clip(margin - target * (a - b), 0), reduction)
@@ -3008,7 +3012,7 @@ def _class_pairs(target):
     return kernels.class_pairs(target)
 
 def multilabel_soft_margin_loss(x, target, weight=None, reduction='mean'):
-    loss = logaddexp(0, x) - x * target
+    loss = _logistic_loss(x, target)
     return _reduce_loss(mean(loss if weight is None else loss * weight, -1), reduction)
 
 def nll_loss(x, target, weight=None, reduction='mean', *, ignore_index=-100):
@@ -3067,10 +3071,10 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
         return l1_loss(x, target, reduction)
     error = x - target
     near = minimum(maximum(error, -beta), formulas.checked_number(beta, 'beta', 0))
-    return _reduce_loss(near / beta * (error - near / 2), reduction)
+    return _reduce_loss(near / beta * (error - 0.5 * near), reduction)
 
 def soft_margin_loss(x, target, reduction='mean'):
-    return _reduce_loss(logaddexp(0, -target * x), reduction)
+    return _reduce_loss(_log_one_plus_exp(-target * x), reduction)
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction='mean'):
     near = pairwise_distance(anchor, positive, p, eps)

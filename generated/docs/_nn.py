@@ -534,10 +534,9 @@ describe({
         'x : array_like\n' '    Array with the channels along axis 1.\n' 'num_groups : int\n' '    Number of groups.\n'
         'weight : array_like or None, default None\n' 'bias : array_like or None, default None\n' 'eps : float, default 1e-05',
         'group_norm(x, int num_groups, Array? weight=None, Array? bias=None, float eps=1e-05) -> y\n'
-        'composite: _affine(reshape(_standardize(grouped, (2, 3), eps)[0], x.shape), weight, bias, x.ndim - 2) if weight\n'
-        '  is None or bias is not None and bias.shape != weight.shape else reshape(_standardize_affine(grouped, (2, 3),\n'
-        '  reshape(weight, lengths[1:3]), None if bias is None else reshape(bias, lengths[1:3]), 1, eps)[0], x.shape)\n'
-        'where lengths = grouped_shape(x.shape, num_groups)\n' 'where grouped = reshape(x, lengths)',
+        'composite: reshape(_standardize_or_affine(reshape(x, lengths), (2, 3), None if weight is None else\n'
+        '  reshape(weight, lengths[1:3]), None if bias is None else reshape(bias, lengths[1:3]), 1, eps), x.shape)\n'
+        'where lengths = grouped_shape(x.shape, num_groups)',
         examples='>>> gs.nn.group_norm([[1.0, 3.0, 5.0, 9.0]], 2, [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], 0.0)\n'
         'tensor([[-1. ,  1. , -1.5,  1. ]])', references='Wu and He (2018), Group normalization.'),
     "gumbel_softmax": docstring(
@@ -700,8 +699,8 @@ describe({
         '    Factor of the term with `target`; 1 when it is None.',
         "binary_cross_entropy_with_logits(x, target, Array? weight=None, str reduction='mean', *, Array? pos_weight=None)\n"
         '  -> y\n' 'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
-        'where loss = logaddexp(0, x) - x * target if pos_weight is None else (1 - target) * x + (1 + (pos_weight - 1) *\n'
-        '  target) * logaddexp(0, -x)', examples='>>> gs.nn.binary_cross_entropy_with_logits([0.0, 1.0], [1.0, 0.0])\n'
+        'where loss = _logistic_loss(x, target) if pos_weight is None else (1 - target) * x + (1 + (pos_weight - 1) *\n'
+        '  target) * _log_one_plus_exp(-x)', examples='>>> gs.nn.binary_cross_entropy_with_logits([0.0, 1.0], [1.0, 0.0])\n'
         'tensor(1.00320443)'),
     "cosine_embedding_loss": docstring('1 - cosine where the target is positive, elsewhere max(0, cosine - margin).',
         'a : array_like\n' '    Vectors along the last axis.\n' 'b : array_like\n'
@@ -766,7 +765,7 @@ describe({
         '    Factor of each loss; 1 when it is None.',
         "huber_loss(x, target, str reduction='mean', float delta=1.0, Array? weight=None) -> y\n"
         'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
-        "where loss = _huber(x - target, checked_number(delta, 'delta', 0, inf, False))",
+        "where loss = _huber(x, target, checked_number(delta, 'delta', 0, inf, False))",
         examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n" 'tensor([0.125, 1.5  ])',
         references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
@@ -828,7 +827,7 @@ describe({
         "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.",
         "multilabel_soft_margin_loss(x, target, Array? weight=None, str reduction='mean') -> y\n"
         'composite: _reduce_loss(mean(loss if weight is None else loss * weight, -1), reduction)\n'
-        'where loss = logaddexp(0, x) - x * target',
+        'where loss = _logistic_loss(x, target)',
         examples='>>> gs.nn.multilabel_soft_margin_loss([[0.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 1.0]])\n'
         'tensor(0.59817581)'),
     "nll_loss": docstring('-x[target] of log-probabilities (N, C, ...) and classes (N, ...).', 'x : array_like\n'
@@ -859,7 +858,7 @@ describe({
         '    Predictions.\n' 'target : array_like\n' '    Targets.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for the loss of each element.\n" 'beta : float, default 1.0\n'
         '    Error above which the loss is linear.', "smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y\n"
-        'composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - near / 2),\n'
+        'composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - 0.5 * near),\n'
         '  reduction)\n' 'where error = x - target\n'
         "where near = minimum(maximum(error, -beta), checked_number(beta, 'beta', 0))",
         examples='>>> gs.nn.smooth_l1_loss([0.5, 3.0], [0.0, 1.0])\n' 'tensor(0.8125)',
@@ -867,7 +866,7 @@ describe({
     "soft_margin_loss": docstring('log(1 + exp(-target * x)) without overflow.', 'x : array_like\n' '    Predictions.\n'
         'target : array_like\n' '    1 or -1.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for the loss of each element.", "soft_margin_loss(x, target, str reduction='mean') -> y\n"
-        'composite: _reduce_loss(logaddexp(0, -target * x), reduction)',
+        'composite: _reduce_loss(_log_one_plus_exp(-target * x), reduction)',
         examples='>>> gs.nn.soft_margin_loss([0.0, 1.0], [1.0, -1.0])\n' 'tensor(1.00320443)'),
     "triplet_margin_loss": docstring(
         'max(0, near - far + margin), where near is the distance of the anchor from the positive and far its distance from the\n'

@@ -1842,12 +1842,12 @@ describe({
         examples='>>> gs.nn.log1mexp([1.0, 2.0])\n' 'tensor([-0.45867515, -0.14541346])',
         references='Maechler (2012), Accurately computing log(1 - exp(-abs(a))).'),
     "log_sigmoid": docstring('log(sigmoid(x)) without overflow.', 'x : array_like\n' 'inplace : bool, default False\n'
-        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'composite: -logaddexp(0, -x)',
+        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'composite: -_log_one_plus_exp(-x)',
         examples='>>> gs.nn.log_sigmoid(1.0)\n' 'tensor(-0.31326169)'),
     "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'mish(x) -> y\n'
         'dy/dx = tanh(soft) + near * sigmoid(near) * _tanh_slope(soft)\n' 'where near = minimum(maximum(x, -1000), 1000)\n'
-        'where soft = logaddexp(0, near)', examples='>>> gs.nn.mish([-gs.inf, 1.0, gs.inf])\n'
+        'where soft = _log_one_plus_exp(near)', examples='>>> gs.nn.mish([-gs.inf, 1.0, gs.inf])\n'
         'tensor([0.        , 0.86509839,        inf])',
         references='Misra (2019), Mish, a self regularized non-monotonic neural activation function.'),
     "prelu": docstring('x where x > 0, weight * x elsewhere.', 'x : array_like\n' 'weight : array_like\n'

@@ -33,11 +33,11 @@ cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
-cdef Forward8 forward__standardize_affine_backward = <Forward8> load_forward(
-    "gradspec.generated.kernels.normalisers", "_standardize_affine_backward", 8
-)
 cdef Forward5 forward__standardize_backward = <Forward5> load_forward(
     "gradspec.generated.kernels.normalisers", "_standardize_backward", 5
+)
+cdef Forward8 forward__standardize_affine_backward = <Forward8> load_forward(
+    "gradspec.generated.kernels.normalisers", "_standardize_affine_backward", 8
 )
 
 
@@ -275,6 +275,65 @@ cdef class StandardizeBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_rate = True, None, None
+
+
+cdef Program standardize_backward_grad_y = Program("rate, grad, both, a, given_4 -> grad_y", """
+    grad_y = multiply(negative(rate), add(multiply(grad, both), multiply(a, given_4)))""")
+cdef Program standardize_backward_inner = Program("given_0, y, both -> inner", "inner = subtract(given_0, multiply(y, both))")
+
+cdef class StandardizeBackwardBackward(Node):
+    """_standardize_backward(a, y, rate, int[] axis, bool centred=True) -> b
+
+    grad_a = _standardize_backward(grad, y, rate, axis, centred)
+    grad_y = -rate * (grad * both + a * mean(grad * y, axis, True))
+    grad_rate = sum(grad * inner, axis, True)
+    where both = mean(a * y, axis, True)
+    where inner = (a - mean(a, axis, True) if centred else a) - y * both
+    """
+    saves = ("y", "rate", "axis", "centred", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_y = grad_rate = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 3:
+            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        axis = self.saved_axis
+        if wanted_ & 5:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            grad_a = forward__standardize_backward(grad, y, rate, axis, centred)
+        if wanted_ & 6:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            both = forward_mean(forward_multiply(a, y), axis, True)
+        if wanted_ & 2:
+            grad_y = standardize_backward_grad_y.run((rate, grad, both, a, forward_mean(forward_multiply(grad, y), axis, True)))
+        if wanted_ & 4:
+            inner = standardize_backward_inner.run((forward_subtract(a, forward_mean(a, axis, True)) if centred else a, y, both))
+            grad_rate = forward_sum(forward_multiply(grad, inner), axis, True)
+        return grad_a, grad_y, grad_rate
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_y = grad_rate = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 3:
+            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        axis = self.saved_axis
+        if wanted_ & 5:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            grad_a = ops._standardize_backward(grad, y, rate, axis, centred)
+        if wanted_ & 6:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            both = ops.mean(a * y, axis, True)
+        if wanted_ & 2:
+            grad_y = -rate * (grad * both + a * ops.mean(grad * y, axis, True))
+        if wanted_ & 4:
+            inner = (a - ops.mean(a, axis, True) if centred else a) - y * both
+            grad_rate = ops.sum(grad * inner, axis, True)
+        return grad_a, grad_y, grad_rate
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_rate, self.saved_a = True, None, None, None
 
 
 cdef Program standardize_affine_y = Program("x, centre, rate -> y", "y = multiply(subtract(x, centre), rate)")
@@ -541,62 +600,3 @@ cdef class StandardizeAffineBackwardBackward(Node):
         self.released, self.saved_weight, self.saved_x, self.saved_centre, self.saved_rate, self.saved_a = (
             True, None, None, None, None, None
         )
-
-
-cdef Program standardize_backward_grad_y = Program("rate, grad, both, a, given_4 -> grad_y", """
-    grad_y = multiply(negative(rate), add(multiply(grad, both), multiply(a, given_4)))""")
-cdef Program standardize_backward_inner = Program("given_0, y, both -> inner", "inner = subtract(given_0, multiply(y, both))")
-
-cdef class StandardizeBackwardBackward(Node):
-    """_standardize_backward(a, y, rate, int[] axis, bool centred=True) -> b
-
-    grad_a = _standardize_backward(grad, y, rate, axis, centred)
-    grad_y = -rate * (grad * both + a * mean(grad * y, axis, True))
-    grad_rate = sum(grad * inner, axis, True)
-    where both = mean(a * y, axis, True)
-    where inner = (a - mean(a, axis, True) if centred else a) - y * both
-    """
-    saves = ("y", "rate", "axis", "centred", "a")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_y = grad_rate = None
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 3:
-            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
-        axis = self.saved_axis
-        if wanted_ & 5:
-            centred = self.saved_centred
-        if wanted_ & 1:
-            grad_a = forward__standardize_backward(grad, y, rate, axis, centred)
-        if wanted_ & 6:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-            both = forward_mean(forward_multiply(a, y), axis, True)
-        if wanted_ & 2:
-            grad_y = standardize_backward_grad_y.run((rate, grad, both, a, forward_mean(forward_multiply(grad, y), axis, True)))
-        if wanted_ & 4:
-            inner = standardize_backward_inner.run((forward_subtract(a, forward_mean(a, axis, True)) if centred else a, y, both))
-            grad_rate = forward_sum(forward_multiply(grad, inner), axis, True)
-        return grad_a, grad_y, grad_rate
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_y = grad_rate = None
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 3:
-            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
-        axis = self.saved_axis
-        if wanted_ & 5:
-            centred = self.saved_centred
-        if wanted_ & 1:
-            grad_a = ops._standardize_backward(grad, y, rate, axis, centred)
-        if wanted_ & 6:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            both = ops.mean(a * y, axis, True)
-        if wanted_ & 2:
-            grad_y = -rate * (grad * both + a * ops.mean(grad * y, axis, True))
-        if wanted_ & 4:
-            inner = (a - ops.mean(a, axis, True) if centred else a) - y * both
-            grad_rate = ops.sum(grad * inner, axis, True)
-        return grad_a, grad_y, grad_rate
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_rate, self.saved_a = True, None, None, None

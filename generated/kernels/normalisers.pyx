@@ -74,16 +74,11 @@ cdef object forward_batch_norm(
 
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
     lengths = formulas.grouped_shape(shape_of(x), num_groups)
-    grouped = forward_reshape(x, lengths)
-    if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
-        return forward__affine(
-            forward_reshape(forward__standardize(grouped, (2, 3), eps, True)[0], shape_of(x)), weight, bias, ndim_of(x) - 2
-        )
     return forward_reshape(
-        forward__standardize_affine(
-            grouped, (2, 3), forward_reshape(weight, lengths[1:3]),
+        forward__standardize_or_affine(
+            forward_reshape(x, lengths), (2, 3), None if weight is None else forward_reshape(weight, lengths[1:3]),
             None if bias is None else forward_reshape(bias, lengths[1:3]), 1, eps, True
-        )[0], shape_of(x)
+        ), shape_of(x)
     )
 
 cdef Program gumbel_softmax_y = Program("x, given_1, tau -> y", "y = divide(add(x, given_1), tau)")
@@ -205,6 +200,19 @@ cdef object forward__standardize(object x, object axis, object eps, object centr
     except Exception as error_:
         raise explain(error_, "_standardize", x=x, axis=axis, eps=eps, centred=centred) from None
 
+cdef object forward__standardize_backward(object a, object y, object rate, object axis, object centred):
+    try:
+        return as_array(kernels.standardize_backward(a, y, rate, axis, centred))
+    except Exception as error_:
+        raise explain(error_, "_standardize_backward", a=a, y=y, rate=rate, axis=axis, centred=centred) from None
+
+cdef object forward__standardize_or_affine(
+    object x, object axis, object weight, object bias, object behind, object eps, object centred
+):
+    if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
+        return forward__affine(forward__standardize(x, axis, eps, centred)[0], weight, bias, behind)
+    return forward__standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
+
 cdef object forward__standardize_affine(
     object x, object axis, object weight, object bias, object behind, object eps, object centred
 ):
@@ -225,19 +233,6 @@ cdef object forward__standardize_affine_backward(
             error_, "_standardize_affine_backward", a=a, x=x, weight=weight, centre=centre, rate=rate, axis=axis, behind=behind,
             centred=centred
         ) from None
-
-cdef object forward__standardize_backward(object a, object y, object rate, object axis, object centred):
-    try:
-        return as_array(kernels.standardize_backward(a, y, rate, axis, centred))
-    except Exception as error_:
-        raise explain(error_, "_standardize_backward", a=a, y=y, rate=rate, axis=axis, centred=centred) from None
-
-cdef object forward__standardize_or_affine(
-    object x, object axis, object weight, object bias, object behind, object eps, object centred
-):
-    if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
-        return forward__affine(forward__standardize(x, axis, eps, centred)[0], weight, bias, behind)
-    return forward__standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
 
 cdef object forward_weight_norm(object x, object g, object axis):
     length = forward_vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, ndim_of(x)), True)

@@ -27,10 +27,10 @@ from gradspec.generated.kernels.normalisers cimport (
     forward__softmax_or_zero,
     forward_softmin,
     forward__standardize,
-    forward__standardize_affine,
-    forward__standardize_affine_backward,
     forward__standardize_backward,
     forward__standardize_or_affine,
+    forward__standardize_affine,
+    forward__standardize_affine_backward,
     forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
@@ -41,9 +41,9 @@ from gradspec.generated.functions.normalisers cimport (
     SoftmaxBackwardBackward,
     SoftmaxOrZeroBackward,
     StandardizeBackward,
+    StandardizeBackwardBackward,
     StandardizeAffineBackward,
     StandardizeAffineBackwardBackward,
-    StandardizeBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -153,16 +153,11 @@ cdef object op_group_norm(object x, object num_groups, object weight, object bia
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             lengths = formulas.grouped_shape(shape_of(x), num_groups)
-            grouped = ops.reshape(x, lengths)
-            if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
-                return ops._affine(
-                    ops.reshape(ops._standardize(grouped, (2, 3), eps)[0], shape_of(x)), weight, bias, ndim_of(x) - 2
-                )
             return ops.reshape(
-                ops._standardize_affine(
-                    grouped, (2, 3), ops.reshape(weight, lengths[1:3]),
+                ops._standardize_or_affine(
+                    ops.reshape(x, lengths), (2, 3), None if weight is None else ops.reshape(weight, lengths[1:3]),
                     None if bias is None else ops.reshape(bias, lengths[1:3]), 1, eps
-                )[0], shape_of(x)
+                ), shape_of(x)
             )
         return wrap_forward(forward_group_norm(array_of(x), num_groups, array_of(weight), array_of(bias), eps))
     except Exception as error_:
@@ -711,6 +706,94 @@ def _standardize(x, axis, eps=1e-05, centred=True):
     return op__standardize(x, axis, eps, centred)
 
 
+cdef object op__standardize_backward(object a, object y, object rate, object axis, object centred):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeBackwardBackward node_ = None
+    cdef TensorBase b
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_standardize_backward", <void*> op__standardize_backward, (a, y, rate, axis, centred))
+    a = as_real_operand(a, "_standardize_backward", "a")
+    y = as_real_operand(y, "_standardize_backward", "y")
+    rate = as_real_operand(rate, "_standardize_backward", "rate")
+    axis = as_ints(axis, "_standardize_backward", "axis", -1)
+    centred = as_bool(centred, "_standardize_backward", "centred")
+
+    if needs_grad(state_, a) or needs_grad(state_, y) or needs_grad(state_, rate):
+        node_ = StandardizeBackwardBackward.__new__(StandardizeBackwardBackward)
+        connect_all(node_, state_, (a, y, rate))
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_axis = axis
+        if node_.needs(0) or node_.needs(1):
+            node_.saved_rate = save_input(state_, rate, &node_.version_rate)
+        if node_.needs(0) or node_.needs(2):
+            node_.saved_centred = centred
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    b = wrap_forward(forward__standardize_backward(array_of(a), array_of(y), array_of(rate), axis, centred))
+
+    if node_ is not None:
+        set_history(b, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(y) or has_tangent(rate)):
+        push_forward(jvp__standardize_backward, (b,), (a, y, rate, axis, centred))
+    return b
+
+cdef tuple jvp__standardize_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, y_t, rate_t, a, y, rate, axis, centred = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    )
+    if y_t is not None or rate_t is not None:
+        both = ops.mean(a * y, axis, True)
+    if rate_t is not None:
+        inner = (a - ops.mean(a, axis, True) if centred else a) - y * both
+    b_t = None if a_t is None else ops._standardize_backward(a_t, y, rate, axis, centred)
+    if y_t is not None:
+        b_t = minus(b_t, rate * (y_t * both + y * ops.mean(a * y_t, axis, True)))
+    if rate_t is not None:
+        b_t = plus(b_t, rate_t * inner)
+    return (b_t,)
+
+def _standardize_backward(a, y, rate, axis, centred=True):
+    """rate * (a - mean(a) - y * mean(a * y)), without mean(a) if not `centred`; the adjoint of _standardize, and its
+    own."""
+    return op__standardize_backward(a, y, rate, axis, centred)
+
+
+cdef object op__standardize_or_affine(
+    object x, object axis, object weight, object bias, object behind, object eps, object centred
+):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_standardize_or_affine", <void*> op__standardize_or_affine, (x, axis, weight, bias, behind, eps, centred)
+        )
+    x = as_real_operand(x, "_standardize_or_affine", "x")
+    axis = as_ints(axis, "_standardize_or_affine", "axis", -1)
+    weight = None if weight is None else as_real_operand(weight, "_standardize_or_affine", "weight")
+    bias = None if bias is None else as_real_operand(bias, "_standardize_or_affine", "bias")
+    behind = as_int(behind, "_standardize_or_affine", "behind")
+    eps = as_float(eps, "_standardize_or_affine", "eps")
+    centred = as_bool(centred, "_standardize_or_affine", "centred")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+            if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
+                return ops._affine(ops._standardize(x, axis, eps, centred)[0], weight, bias, behind)
+            return ops._standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
+        return wrap_forward(
+            forward__standardize_or_affine(array_of(x), axis, array_of(weight), array_of(bias), behind, eps, centred)
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "_standardize_or_affine", x=x, axis=axis, weight=weight, bias=bias, behind=behind, eps=eps, centred=centred
+        ) from None
+
+def _standardize_or_affine(x, axis, weight, bias, behind, eps, centred=True):
+    """x minus its mean along `axis`, if `centred`, divided by the root of its mean square plus eps, times weight, plus
+    bias."""
+    return op__standardize_or_affine(x, axis, weight, bias, behind, eps, centred)
+
+
 cdef object op__standardize_affine(object x, object axis, object weight, object bias, object behind, object eps, object centred):
     cdef ThreadState* state_ = thread_state()
     cdef StandardizeAffineBackward node_ = None
@@ -879,94 +962,6 @@ def _standardize_affine_backward(a, x, weight, centre, rate, axis, behind=0, cen
     return op__standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred)
 
 
-cdef object op__standardize_backward(object a, object y, object rate, object axis, object centred):
-    cdef ThreadState* state_ = thread_state()
-    cdef StandardizeBackwardBackward node_ = None
-    cdef TensorBase b
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_standardize_backward", <void*> op__standardize_backward, (a, y, rate, axis, centred))
-    a = as_real_operand(a, "_standardize_backward", "a")
-    y = as_real_operand(y, "_standardize_backward", "y")
-    rate = as_real_operand(rate, "_standardize_backward", "rate")
-    axis = as_ints(axis, "_standardize_backward", "axis", -1)
-    centred = as_bool(centred, "_standardize_backward", "centred")
-
-    if needs_grad(state_, a) or needs_grad(state_, y) or needs_grad(state_, rate):
-        node_ = StandardizeBackwardBackward.__new__(StandardizeBackwardBackward)
-        connect_all(node_, state_, (a, y, rate))
-        node_.saved_y = save_input(state_, y, &node_.version_y)
-        node_.saved_axis = axis
-        if node_.needs(0) or node_.needs(1):
-            node_.saved_rate = save_input(state_, rate, &node_.version_rate)
-        if node_.needs(0) or node_.needs(2):
-            node_.saved_centred = centred
-        if node_.needs(1) or node_.needs(2):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-
-    b = wrap_forward(forward__standardize_backward(array_of(a), array_of(y), array_of(rate), axis, centred))
-
-    if node_ is not None:
-        set_history(b, node_, 0)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(y) or has_tangent(rate)):
-        push_forward(jvp__standardize_backward, (b,), (a, y, rate, axis, centred))
-    return b
-
-cdef tuple jvp__standardize_backward(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, y_t, rate_t, a, y, rate, axis, centred = (
-        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
-    )
-    if y_t is not None or rate_t is not None:
-        both = ops.mean(a * y, axis, True)
-    if rate_t is not None:
-        inner = (a - ops.mean(a, axis, True) if centred else a) - y * both
-    b_t = None if a_t is None else ops._standardize_backward(a_t, y, rate, axis, centred)
-    if y_t is not None:
-        b_t = minus(b_t, rate * (y_t * both + y * ops.mean(a * y_t, axis, True)))
-    if rate_t is not None:
-        b_t = plus(b_t, rate_t * inner)
-    return (b_t,)
-
-def _standardize_backward(a, y, rate, axis, centred=True):
-    """rate * (a - mean(a) - y * mean(a * y)), without mean(a) if not `centred`; the adjoint of _standardize, and its
-    own."""
-    return op__standardize_backward(a, y, rate, axis, centred)
-
-
-cdef object op__standardize_or_affine(
-    object x, object axis, object weight, object bias, object behind, object eps, object centred
-):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "_standardize_or_affine", <void*> op__standardize_or_affine, (x, axis, weight, bias, behind, eps, centred)
-        )
-    x = as_real_operand(x, "_standardize_or_affine", "x")
-    axis = as_ints(axis, "_standardize_or_affine", "axis", -1)
-    weight = None if weight is None else as_real_operand(weight, "_standardize_or_affine", "weight")
-    bias = None if bias is None else as_real_operand(bias, "_standardize_or_affine", "bias")
-    behind = as_int(behind, "_standardize_or_affine", "behind")
-    eps = as_float(eps, "_standardize_or_affine", "eps")
-    centred = as_bool(centred, "_standardize_or_affine", "centred")
-
-    try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
-            if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
-                return ops._affine(ops._standardize(x, axis, eps, centred)[0], weight, bias, behind)
-            return ops._standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
-        return wrap_forward(
-            forward__standardize_or_affine(array_of(x), axis, array_of(weight), array_of(bias), behind, eps, centred)
-        )
-    except Exception as error_:
-        raise explain(
-            error_, "_standardize_or_affine", x=x, axis=axis, weight=weight, bias=bias, behind=behind, eps=eps, centred=centred
-        ) from None
-
-def _standardize_or_affine(x, axis, weight, bias, behind, eps, centred=True):
-    """x minus its mean along `axis`, if `centred`, divided by the root of its mean square plus eps, times weight, plus
-    bias."""
-    return op__standardize_or_affine(x, axis, weight, bias, behind, eps, centred)
-
-
 cdef object op_weight_norm(object x, object g, object axis):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
@@ -996,7 +991,7 @@ register({
     log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
     "scaled_dot_product_attention": scaled_dot_product_attention, "_earlier": _earlier, "_softmax_where": _softmax_where,
     "softmax": softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "softmin": softmin,
-    "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
-    _standardize_affine_backward, "_standardize_backward": _standardize_backward, "_standardize_or_affine":
-    _standardize_or_affine, "weight_norm": weight_norm,
+    "_standardize": _standardize, "_standardize_backward": _standardize_backward, "_standardize_or_affine":
+    _standardize_or_affine, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
+    _standardize_affine_backward, "weight_norm": weight_norm,
 })
