@@ -92,6 +92,8 @@ def standardize_affine(x, axis, weight, bias, behind, eps, centred, standard=sta
     tuple of ndarray
         The result, and the mean and one over the divisor, with length 1 along the axes of `axis`.
     """
+    if bias is not None and np.shape(bias) != np.shape(weight):
+        raise ValueError(f"the weight is of shape {np.shape(weight)}, the bias of shape {np.shape(bias)}")
     shared = np.result_type(*(array for array in (x, weight, bias) if array is not None))
     y, centre, rate = standard(np.asarray(x, shared), axis, eps, centred)
     z = y * _wide(weight, behind, y)

@@ -156,6 +156,7 @@ REFUSED = [
     lambda: losses.pick(X, zeros(2), 1),
     lambda: normalisers.standardize_backward(X, X, ones((1, 3)), 1, True),
     lambda: normalisers.standardize_affine(X, 1, ones(2), None, 0, 0.1, True),
+    lambda: normalisers.standardize_affine(X, 1, X[0], X, 0, 0.1, True),
     lambda: normalisers.standardize_affine_backward(X[0], X, X[0], X[:, :1], X[:, :1], 1, 0, True),
     lambda: softmax.softmax_backward(X, ones(3), -1),
     lambda: gamma_beta.offered(20, 1),
