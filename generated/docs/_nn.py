@@ -523,7 +523,7 @@ describe({
         '    Whether to use the mean and the variance of the batch.\n' 'eps : float, default 1e-05',
         'batch_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool\n'
         '  training=False, *, float eps=1e-05) -> y\n'
-        'composite: _affine(_standardize(x, other_axes(1, x.ndim), eps)[0], weight, bias, x.ndim - 2) if training else\n'
+        'composite: _standardize_or_affine(x, other_axes(1, x.ndim), weight, bias, x.ndim - 2, eps) if training else\n'
         '  _affine((x - expand_dims(mean, behind)) * expand_dims(rsqrt(variance + eps), behind), weight, bias, x.ndim -\n'
         '  2)\n' "where behind = last_axes(len_of(checked_axes(x.shape, 'x', 2)) - 2)\n" 'where mean = running_mean\n'
         'where variance = running_var',
@@ -534,8 +534,9 @@ describe({
         'x : array_like\n' '    Array with the channels along axis 1.\n' 'num_groups : int\n' '    Number of groups.\n'
         'weight : array_like or None, default None\n' 'bias : array_like or None, default None\n' 'eps : float, default 1e-05',
         'group_norm(x, int num_groups, Array? weight=None, Array? bias=None, float eps=1e-05) -> y\n'
-        'composite: _affine(reshape(groups, x.shape), weight, bias, x.ndim - 2)\n'
-        'where groups = _standardize(reshape(x, grouped_shape(x.shape, num_groups)), -1, eps)[0]',
+        'composite: reshape(_standardize_or_affine(reshape(x, lengths), (2, 3), None if weight is None else\n'
+        '  reshape(weight, lengths[1:3]), None if bias is None else reshape(bias, lengths[1:3]), 1, eps), x.shape)\n'
+        'where lengths = grouped_shape(x.shape, num_groups)',
         examples='>>> gs.nn.group_norm([[1.0, 3.0, 5.0, 9.0]], 2, [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.5, 0.0], 0.0)\n'
         'tensor([[-1. ,  1. , -1.5,  1. ]])', references='Wu and He (2018), Group normalization.'),
     "gumbel_softmax": docstring(
@@ -558,8 +559,8 @@ describe({
         '    Whether to use the mean and the variance of each example.\n' 'eps : float, default 1e-05',
         'instance_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool\n'
         '  use_input_stats=True, *, float eps=1e-05) -> y\n'
-        "composite: _affine(_standardize(x, last_axes(len_of(checked_axes(x.shape, 'x', 2)) - 2), eps)[0], weight, bias,\n"
-        '  x.ndim - 2) if use_input_stats else batch_norm(x, running_mean, running_var, weight, bias, eps=eps)',
+        "composite: _standardize_or_affine(x, last_axes(len_of(checked_axes(x.shape, 'x', 2)) - 2), weight, bias, x.ndim\n"
+        '  - 2, eps) if use_input_stats else batch_norm(x, running_mean, running_var, weight, bias, eps=eps)',
         examples='>>> gs.nn.instance_norm([[[1.0, 3.0], [5.0, 9.0]]], None, None, [1.0, 2.0], [0.0, 0.5], eps=0.0)\n'
         'tensor([[[-1. ,  1. ],\n' '         [-1.5,  2.5]]])',
         references='Ulyanov, Vedaldi and Lempitsky (2016), Instance normalization.'),
@@ -570,10 +571,7 @@ describe({
         'bias : array_like or None, default None\n' '    Array added to the result; None adds nothing.\n'
         'eps : float, default 1e-05',
         'layer_norm(x, int[] normalized_shape, Array? weight=None, Array? bias=None, float eps=1e-05) -> y\n'
-        'composite: _standardize_affine(x, weight, bias, eps)[0] if whole and (bias is None or bias.shape ==\n'
-        '  weight.shape) else _affine(_standardize(x, axes, eps)[0], weight, bias)\n'
-        'where axes = block_axes(x.shape, normalized_shape)\n'
-        'where whole = weight is not None and weight.shape == block_lengths(x.shape, normalized_shape)',
+        'composite: _standardize_or_affine(x, block_axes(x.shape, normalized_shape), weight, bias, 0, eps)',
         examples='>>> gs.nn.layer_norm([[1.0, 3.0], [5.0, 9.0]], 2, [1.0, 2.0], [0.5, 0.0], 0.0)\n' 'tensor([[-0.5,  2. ],\n'
         '        [-0.5,  2. ]])', references='Ba, Kiros and Hinton (2016), Layer normalization.'),
     "local_response_norm": docstring(
@@ -599,10 +597,8 @@ describe({
         '    Number added to the mean square; the distance from 1 to the next number of the dtype when it is None.',
         'rms_norm(x, int[] normalized_shape, Array? weight=None, float? eps=None) -> y\n'
         'composite: x * rsqrt(mean(x * x, axes, True) + least) * (1 if weight is None else weight) if is_complex(x.dtype)\n'
-        '  else _standardize_affine(x, weight, None, least, False)[0] if whole else _affine(_standardize(x, axes, least,\n'
-        '  False)[0], weight)\n' 'where axes = block_axes(x.shape, normalized_shape)\n'
-        'where whole = weight is not None and weight.shape == block_lengths(x.shape, normalized_shape)\n'
-        'where least = spacing(x.dtype) if eps is None else eps',
+        '  else _standardize_or_affine(x, axes, weight, None, 0, least, False)\n'
+        'where axes = block_axes(x.shape, normalized_shape)\n' 'where least = spacing(x.dtype) if eps is None else eps',
         examples='>>> gs.nn.rms_norm([[3.0, 5.0]], 2, [1.0, 2.0], 8.0)\n' 'tensor([[0.6, 2. ]])',
         references='Zhang and Sennrich (2019), Root mean square layer normalization.'),
     "scaled_dot_product_attention": docstring(
@@ -703,8 +699,8 @@ describe({
         '    Factor of the term with `target`; 1 when it is None.',
         "binary_cross_entropy_with_logits(x, target, Array? weight=None, str reduction='mean', *, Array? pos_weight=None)\n"
         '  -> y\n' 'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
-        'where loss = logaddexp(0, x) - x * target if pos_weight is None else (1 - target) * x + (1 + (pos_weight - 1) *\n'
-        '  target) * logaddexp(0, -x)', examples='>>> gs.nn.binary_cross_entropy_with_logits([0.0, 1.0], [1.0, 0.0])\n'
+        'where loss = _logistic_loss(x, target) if pos_weight is None else (1 - target) * x + (1 + (pos_weight - 1) *\n'
+        '  target) * _log_one_plus_exp(-x)', examples='>>> gs.nn.binary_cross_entropy_with_logits([0.0, 1.0], [1.0, 0.0])\n'
         'tensor(1.00320443)'),
     "cosine_embedding_loss": docstring('1 - cosine where the target is positive, elsewhere max(0, cosine - margin).',
         'a : array_like\n' '    Vectors along the last axis.\n' 'b : array_like\n'
@@ -769,7 +765,7 @@ describe({
         '    Factor of each loss; 1 when it is None.',
         "huber_loss(x, target, str reduction='mean', float delta=1.0, Array? weight=None) -> y\n"
         'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
-        "where loss = _huber(x - target, checked_number(delta, 'delta', 0, inf, False))",
+        "where loss = _huber(x, target, checked_number(delta, 'delta', 0, inf, False))",
         examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n" 'tensor([0.125, 1.5  ])',
         references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
@@ -831,7 +827,7 @@ describe({
         "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for the loss of each element.",
         "multilabel_soft_margin_loss(x, target, Array? weight=None, str reduction='mean') -> y\n"
         'composite: _reduce_loss(mean(loss if weight is None else loss * weight, -1), reduction)\n'
-        'where loss = logaddexp(0, x) - x * target',
+        'where loss = _logistic_loss(x, target)',
         examples='>>> gs.nn.multilabel_soft_margin_loss([[0.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 1.0]])\n'
         'tensor(0.59817581)'),
     "nll_loss": docstring('-x[target] of log-probabilities (N, C, ...) and classes (N, ...).', 'x : array_like\n'
@@ -862,7 +858,7 @@ describe({
         '    Predictions.\n' 'target : array_like\n' '    Targets.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for the loss of each element.\n" 'beta : float, default 1.0\n'
         '    Error above which the loss is linear.', "smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y\n"
-        'composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - near / 2),\n'
+        'composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - 0.5 * near),\n'
         '  reduction)\n' 'where error = x - target\n'
         "where near = minimum(maximum(error, -beta), checked_number(beta, 'beta', 0))",
         examples='>>> gs.nn.smooth_l1_loss([0.5, 3.0], [0.0, 1.0])\n' 'tensor(0.8125)',
@@ -870,7 +866,7 @@ describe({
     "soft_margin_loss": docstring('log(1 + exp(-target * x)) without overflow.', 'x : array_like\n' '    Predictions.\n'
         'target : array_like\n' '    1 or -1.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for the loss of each element.", "soft_margin_loss(x, target, str reduction='mean') -> y\n"
-        'composite: _reduce_loss(logaddexp(0, -target * x), reduction)',
+        'composite: _reduce_loss(_log_one_plus_exp(-target * x), reduction)',
         examples='>>> gs.nn.soft_margin_loss([0.0, 1.0], [1.0, -1.0])\n' 'tensor(1.00320443)'),
     "triplet_margin_loss": docstring(
         'max(0, near - far + margin), where near is the distance of the anchor from the positive and far its distance from the\n'

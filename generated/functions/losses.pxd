@@ -28,8 +28,8 @@ cdef class CrossEntropiesBackwardBackward(Node):
     cdef readonly object saved_ignore_index, saved_axis
 
 cdef class HuberBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
+    cdef public object saved_x, saved_target
+    cdef readonly uint32_t version_x, version_target
     cdef readonly object saved_delta
 
 cdef class KeptMeanBackward(Node):
@@ -41,6 +41,10 @@ cdef class KeptMeanBackwardBackward(Node):
     cdef public object saved_target
     cdef readonly uint32_t version_target
     cdef readonly object saved_ignore_index
+
+cdef class LogisticLossBackward(Node):
+    cdef public object saved_x, saved_target
+    cdef readonly uint32_t version_x, version_target
 
 cdef class PickBackward(Node):
     cdef public object saved_indices

@@ -226,31 +226,46 @@ cdef class CrossEntropiesBackwardBackward(Node):
             self.released, self.saved_target = True, None
 
 
-cdef Program huber_grad_x = Program("grad, x, given_2, delta -> grad_x", """
-    grad_x = multiply(grad, minimum(maximum(x, given_2), delta))""")
+cdef Program huber_grad_x = Program("grad, x, target, given_3, delta -> grad_x", """
+    grad_x = multiply(grad, minimum(maximum(subtract(x, target), given_3), delta))""")
+cdef Program huber_grad_target = Program("grad, x, target, given_3, delta -> grad_target", """
+    grad_target = multiply(grad, negative(minimum(maximum(subtract(x, target), given_3), delta)))""")
 
 cdef class HuberBackward(Node):
-    """_huber(x, float delta) -> y; dy/dx = minimum(maximum(x, -delta), delta)"""
-    saves = ("x", "delta")
+    """_huber(x, target, float delta) -> y
+
+    dy/dx = minimum(maximum(x - target, -delta), delta)
+    dy/dtarget = -minimum(maximum(x - target, -delta), delta)
+    """
+    saves = ("x", "target", "delta")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_target = None
         x = saved_array(self, self.saved_x, self.version_x, "x")
+        target = saved_array(self, self.saved_target, self.version_target, "target")
         delta = self.saved_delta
-        return huber_grad_x.run((grad, x, -delta, delta))
+        if wanted_ & 1:
+            grad_x = huber_grad_x.run((grad, x, target, -delta, delta))
+        if wanted_ & 2:
+            grad_target = huber_grad_target.run((grad, x, target, -delta, delta))
+        return grad_x, grad_target
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_target = None
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
         delta = self.saved_delta
-        return grad * ops.minimum(ops.maximum(x, -delta), delta)
-
-    cdef bint takes_batch(self):
-        return True
+        if wanted_ & 1:
+            grad_x = grad * ops.minimum(ops.maximum(x - target, -delta), delta)
+        if wanted_ & 2:
+            grad_target = grad * -ops.minimum(ops.maximum(x - target, -delta), delta)
+        return grad_x, grad_target
 
     cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x = True, None
+        self.released, self.saved_x, self.saved_target = True, None, None
 
 
 cdef class KeptMeanBackward(Node):
@@ -297,6 +312,40 @@ cdef class KeptMeanBackwardBackward(Node):
     cdef void release_variables(self):
         if holds_arrays(self.saved_target):
             self.released, self.saved_target = True, None
+
+
+cdef Program logistic_loss_grad_x = Program("grad, x, target -> grad_x", "grad_x = multiply(grad, subtract(sigmoid(x), target))")
+cdef Program logistic_loss_grad_target = Program("grad, x -> grad_target", "grad_target = multiply(grad, negative(x))")
+
+cdef class LogisticLossBackward(Node):
+    """_logistic_loss(x, target) -> y; dy/dx = sigmoid(x) - target; dy/dtarget = -x"""
+    saves = ("x", "target")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_target = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            target = saved_array(self, self.saved_target, self.version_target, "target")
+            grad_x = logistic_loss_grad_x.run((grad, x, target))
+        if wanted_ & 2:
+            grad_target = logistic_loss_grad_target.run((grad, x))
+        return grad_x, grad_target
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_target = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            target = saved_tensor(self, self.saved_target, self.version_target, "target")
+            grad_x = grad * (ops.sigmoid(x) - target)
+        if wanted_ & 2:
+            grad_target = grad * -x
+        return grad_x, grad_target
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_target = True, None, None
 
 
 cdef class PickBackward(Node):

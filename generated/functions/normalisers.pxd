@@ -37,17 +37,17 @@ cdef class StandardizeBackward(Node):
     cdef readonly uint32_t version_y, version_rate
     cdef readonly object saved_axis, saved_centred, saved_x_shape
 
-cdef class StandardizeAffineBackward(Node):
-    cdef public object saved_weight, saved_y, saved_rate
-    cdef readonly uint32_t version_weight, version_y, version_rate
-    cdef readonly object saved_weight_ndim, saved_centred, saved_x_shape
-
-cdef class StandardizeAffineBackwardBackward(Node):
-    cdef public object saved_y, saved_rate, saved_weight, saved_a
-    cdef readonly uint32_t version_y, version_rate, version_weight, version_a
-    cdef readonly object saved_weight_ndim, saved_centred, saved_y_shape
-
 cdef class StandardizeBackwardBackward(Node):
     cdef public object saved_y, saved_rate, saved_a
     cdef readonly uint32_t version_y, version_rate, version_a
     cdef readonly object saved_axis, saved_centred
+
+cdef class StandardizeAffineBackward(Node):
+    cdef public object saved_x, saved_centre, saved_rate, saved_weight
+    cdef readonly uint32_t version_x, version_centre, version_rate, version_weight
+    cdef readonly object saved_axis, saved_behind, saved_centred, saved_x_shape
+
+cdef class StandardizeAffineBackwardBackward(Node):
+    cdef public object saved_weight, saved_x, saved_centre, saved_rate, saved_a
+    cdef readonly uint32_t version_weight, version_x, version_centre, version_rate, version_a
+    cdef readonly object saved_behind, saved_axis, saved_centred, saved_x_shape, saved_weight_shape

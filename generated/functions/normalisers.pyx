@@ -10,29 +10,34 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport minus, plus
 from gradspec.engine.input_buffer cimport conj_of, minus_array, plus_array
-from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward5, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward5, Forward8, load_forward
 from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward__sum_to = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_sum_to", 2)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_log_softmax_backward", 3
 )
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
-cdef Forward5 forward__standardize_affine_backward = <Forward5> load_forward(
-    "gradspec.generated.kernels.normalisers", "_standardize_affine_backward", 5
-)
 cdef Forward5 forward__standardize_backward = <Forward5> load_forward(
     "gradspec.generated.kernels.normalisers", "_standardize_backward", 5
+)
+cdef Forward8 forward__standardize_affine_backward = <Forward8> load_forward(
+    "gradspec.generated.kernels.normalisers", "_standardize_affine_backward", 8
 )
 
 
@@ -272,214 +277,6 @@ cdef class StandardizeBackward(Node):
         self.released, self.saved_y, self.saved_rate = True, None, None
 
 
-cdef Program standardize_affine_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """
-    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
-
-cdef class StandardizeAffineBackward(Node):
-    """_standardize_affine(x, weight, Array? bias=None, float eps=1e-05, bool centred=True) -> z, y, rate
-
-    grad_x = parts[0] + _standardize_backward(grad_y, y, rate, axes, centred) - grad_rate * rate * rate * y /
-      reduced_count(x.shape, axes)
-    grad_weight = parts[1]
-    grad_bias = parts[2]
-    where axes = last_axes(weight.ndim)
-    where parts = _standardize_affine_backward(grad_z, weight, y, rate, centred)
-    """
-    saves = ("weight_ndim", "weight", "y", "rate", "centred", "x_shape")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_z, grad_y, grad_rate = grad
-        grad_x = grad_weight = grad_bias = None
-        if wanted_ & 1:
-            if grad_y is not None or grad_rate is not None:
-                weight_ndim = self.saved_weight_ndim
-        if grad_z is not None:
-            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
-        if grad_z is not None or grad_y is not None:
-            centred = self.saved_centred
-        if wanted_ & 1:
-            if grad_rate is not None:
-                x_shape = self.saved_x_shape
-            if grad_y is not None or grad_rate is not None:
-                axes = formulas.last_axes(weight_ndim)
-        parts = None if grad_z is None else forward__standardize_affine_backward(grad_z, weight, y, rate, centred)
-        if wanted_ & 1:
-            grad_x = None if parts is None else parts[0]
-            if grad_y is not None:
-                grad_x = plus_array(grad_x, forward__standardize_backward(grad_y, y, rate, axes, centred))
-            if grad_rate is not None:
-                grad_x = minus_array(
-                    grad_x, standardize_affine_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axes)))
-                )
-        if wanted_ & 2:
-            grad_weight = None if parts is None else parts[1]
-        if wanted_ & 4:
-            grad_bias = None if parts is None else parts[2]
-        return grad_x, grad_weight, grad_bias
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_z, grad_y, grad_rate = grad
-        grad_x = grad_weight = grad_bias = None
-        if wanted_ & 1:
-            if grad_y is not None or grad_rate is not None:
-                weight_ndim = self.saved_weight_ndim
-        if grad_z is not None:
-            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
-        if grad_z is not None or grad_y is not None:
-            centred = self.saved_centred
-        if wanted_ & 1:
-            if grad_rate is not None:
-                x_shape = self.saved_x_shape
-            if grad_y is not None or grad_rate is not None:
-                axes = formulas.last_axes(weight_ndim)
-        parts = None if grad_z is None else ops._standardize_affine_backward(grad_z, weight, y, rate, centred)
-        if wanted_ & 1:
-            grad_x = None if parts is None else parts[0]
-            if grad_y is not None:
-                grad_x = plus(grad_x, ops._standardize_backward(grad_y, y, rate, axes, centred))
-            if grad_rate is not None:
-                grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axes))
-        if wanted_ & 2:
-            grad_weight = None if parts is None else parts[1]
-        if wanted_ & 4:
-            grad_bias = None if parts is None else parts[2]
-        return grad_x, grad_weight, grad_bias
-
-    cdef void release_variables(self):
-        self.released, self.saved_weight, self.saved_y, self.saved_rate = True, None, None, None
-
-
-cdef Program standardize_affine_backward_grad_y = Program("rate, grad_b, both, held, given_4 -> grad_y", """
-    grad_y = multiply(rate, add(multiply(grad_b, both), multiply(held, given_4)))""")
-cdef Program standardize_affine_backward_inner = Program("given_0, y, both -> inner", """
-    inner = subtract(given_0, multiply(y, both))""")
-
-cdef class StandardizeAffineBackwardBackward(Node):
-    """_standardize_affine_backward(a, weight, y, rate, bool centred=True) -> b, c, d
-
-    grad_a = moved * weight + y * grad_c + broadcast_to(grad_d, y.shape)
-    grad_weight = a * moved
-    grad_y = a * grad_c - rate * (grad_b * both + held * mean(grad_b * y, axes, True))
-    grad_rate = sum(grad_b * inner, axes, True)
-    where axes = last_axes(weight.ndim)
-    where held = a * weight
-    where both = mean(held * y, axes, True)
-    where inner = (held - mean(held, axes, True) if centred else held) - y * both
-    where moved = _standardize_backward(grad_b, y, rate, axes, centred)
-    """
-    saves = ("weight_ndim", "y", "rate", "centred", "weight", "y_shape", "a")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_b, grad_c, grad_d = grad
-        grad_a = grad_weight = grad_y = grad_rate = None
-        if grad_b is not None:
-            weight_ndim = self.saved_weight_ndim
-        if grad_b is not None or grad_c is not None:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 7:
-            if grad_b is not None:
-                rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
-        if wanted_ & 11:
-            if grad_b is not None:
-                centred = self.saved_centred
-        if wanted_ & 13:
-            if grad_b is not None:
-                weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
-        if wanted_ & 1:
-            if grad_d is not None:
-                y_shape = self.saved_y_shape
-        if grad_b is not None:
-            axes = formulas.last_axes(weight_ndim)
-        if wanted_ & 3:
-            moved = None if grad_b is None else forward__standardize_backward(grad_b, y, rate, axes, centred)
-        if wanted_ & 1:
-            grad_a = None if moved is None else forward_multiply(moved, weight)
-            if grad_c is not None:
-                grad_a = plus_array(grad_a, forward_multiply(y, grad_c))
-            if grad_d is not None:
-                grad_a = plus_array(grad_a, forward_broadcast_to(grad_d, y_shape))
-        if wanted_ & 14:
-            if grad_b is not None or grad_c is not None:
-                a = saved_array(self, self.saved_a, self.version_a, "a")
-        if wanted_ & 2:
-            grad_weight = None if moved is None else forward_multiply(a, moved)
-        if wanted_ & 12:
-            if grad_b is not None:
-                held = forward_multiply(a, weight)
-                both = forward_mean(forward_multiply(held, y), axes, True)
-        if wanted_ & 4:
-            grad_y = None if grad_c is None else forward_multiply(a, grad_c)
-            if grad_b is not None:
-                grad_y = minus_array(
-                    grad_y,
-                    standardize_affine_backward_grad_y.run(
-                        (rate, grad_b, both, held, forward_mean(forward_multiply(grad_b, y), axes, True))
-                    )
-                )
-        if wanted_ & 8:
-            if grad_b is not None:
-                inner = standardize_affine_backward_inner.run(
-                    (forward_subtract(held, forward_mean(held, axes, True)) if centred else held, y, both)
-                )
-            grad_rate = None if grad_b is None else forward_sum(forward_multiply(grad_b, inner), axes, True)
-        return grad_a, grad_weight, grad_y, grad_rate
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_b, grad_c, grad_d = grad
-        grad_a = grad_weight = grad_y = grad_rate = None
-        if grad_b is not None:
-            weight_ndim = self.saved_weight_ndim
-        if grad_b is not None or grad_c is not None:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 7:
-            if grad_b is not None:
-                rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
-        if wanted_ & 11:
-            if grad_b is not None:
-                centred = self.saved_centred
-        if wanted_ & 13:
-            if grad_b is not None:
-                weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
-        if wanted_ & 1:
-            if grad_d is not None:
-                y_shape = self.saved_y_shape
-        if grad_b is not None:
-            axes = formulas.last_axes(weight_ndim)
-        if wanted_ & 3:
-            moved = None if grad_b is None else ops._standardize_backward(grad_b, y, rate, axes, centred)
-        if wanted_ & 1:
-            grad_a = None if moved is None else moved * weight
-            if grad_c is not None:
-                grad_a = plus(grad_a, y * grad_c)
-            if grad_d is not None:
-                grad_a = plus(grad_a, ops.broadcast_to(grad_d, y_shape))
-        if wanted_ & 14:
-            if grad_b is not None or grad_c is not None:
-                a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        if wanted_ & 2:
-            grad_weight = None if moved is None else a * moved
-        if wanted_ & 12:
-            if grad_b is not None:
-                held = a * weight
-                both = ops.mean(held * y, axes, True)
-        if wanted_ & 4:
-            grad_y = None if grad_c is None else a * grad_c
-            if grad_b is not None:
-                grad_y = minus(grad_y, rate * (grad_b * both + held * ops.mean(grad_b * y, axes, True)))
-        if wanted_ & 8:
-            if grad_b is not None:
-                inner = (held - ops.mean(held, axes, True) if centred else held) - y * both
-            grad_rate = None if grad_b is None else ops.sum(grad_b * inner, axes, True)
-        return grad_a, grad_weight, grad_y, grad_rate
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_rate, self.saved_weight, self.saved_a = True, None, None, None, None
-
-
 cdef Program standardize_backward_grad_y = Program("rate, grad, both, a, given_4 -> grad_y", """
     grad_y = multiply(negative(rate), add(multiply(grad, both), multiply(a, given_4)))""")
 cdef Program standardize_backward_inner = Program("given_0, y, both -> inner", "inner = subtract(given_0, multiply(y, both))")
@@ -537,3 +334,269 @@ cdef class StandardizeBackwardBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_rate, self.saved_a = True, None, None, None
+
+
+cdef Program standardize_affine_y = Program("x, centre, rate -> y", "y = multiply(subtract(x, centre), rate)")
+cdef Program standardize_affine_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """
+    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
+
+cdef class StandardizeAffineBackward(Node):
+    """_standardize_affine(x, int[] axis, weight, Array? bias, int behind, float eps, bool centred=True) -> z, centre, rate
+
+    grad_x = parts[0] - grad_rate * rate * rate * y / reduced_count(x.shape, axis) + (broadcast_to(grad_centre /
+      reduced_count(x.shape, axis), x.shape) if centred else 0)
+    grad_weight = parts[1]
+    grad_bias = parts[2]
+    where y = (x - centre) * rate
+    where parts = _standardize_affine_backward(grad_z, x, weight, centre, rate, axis, behind, centred)
+    """
+    saves = ("x", "centre", "rate", "weight", "axis", "behind", "centred", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_z, grad_centre, grad_rate = grad
+        grad_x = grad_weight = grad_bias = None
+        if grad_z is not None or grad_rate is not None:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+            centre = saved_array(self, self.saved_centre, self.version_centre, "centre")
+            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        if grad_z is not None:
+            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        axis = self.saved_axis
+        if grad_z is not None:
+            behind = self.saved_behind
+        if grad_z is not None or grad_centre is not None:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            if grad_centre is not None or grad_rate is not None:
+                x_shape = self.saved_x_shape
+            if grad_rate is not None:
+                y = standardize_affine_y.run((x, centre, rate))
+        parts = (
+            None if grad_z is None
+            else forward__standardize_affine_backward(grad_z, x, weight, centre, rate, axis, behind, centred)
+        )
+        if wanted_ & 1:
+            grad_x = None if parts is None else parts[0]
+            if grad_rate is not None:
+                grad_x = minus_array(
+                    grad_x, standardize_affine_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
+                )
+            if grad_centre is not None:
+                grad_x = plus_array(
+                    grad_x,
+                    forward_broadcast_to(forward_divide(grad_centre, formulas.reduced_count(x_shape, axis)), x_shape) if centred
+                    else 0
+                )
+        if wanted_ & 2:
+            grad_weight = None if parts is None else parts[1]
+        if wanted_ & 4:
+            grad_bias = None if parts is None else parts[2]
+        return grad_x, grad_weight, grad_bias
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_z, grad_centre, grad_rate = grad
+        grad_x = grad_weight = grad_bias = None
+        if grad_z is not None or grad_rate is not None:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            centre = saved_tensor(self, self.saved_centre, self.version_centre, "centre")
+            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        if grad_z is not None:
+            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        axis = self.saved_axis
+        if grad_z is not None:
+            behind = self.saved_behind
+        if grad_z is not None or grad_centre is not None:
+            centred = self.saved_centred
+        if wanted_ & 1:
+            if grad_centre is not None or grad_rate is not None:
+                x_shape = self.saved_x_shape
+            if grad_rate is not None:
+                y = (x - centre) * rate
+        parts = (
+            None if grad_z is None
+            else ops._standardize_affine_backward(grad_z, x, weight, centre, rate, axis, behind, centred)
+        )
+        if wanted_ & 1:
+            grad_x = None if parts is None else parts[0]
+            if grad_rate is not None:
+                grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
+            if grad_centre is not None:
+                grad_x = plus(
+                    grad_x, ops.broadcast_to(grad_centre / formulas.reduced_count(x_shape, axis), x_shape) if centred else 0
+                )
+        if wanted_ & 2:
+            grad_weight = None if parts is None else parts[1]
+        if wanted_ & 4:
+            grad_bias = None if parts is None else parts[2]
+        return grad_x, grad_weight, grad_bias
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_centre, self.saved_rate, self.saved_weight = True, None, None, None, None
+
+
+cdef Program standardize_affine_backward_y = Program("x, centre, rate -> y", "y = multiply(subtract(x, centre), rate)")
+cdef Program standardize_affine_backward_slope = Program("rate, grad_b, both, held, given_4 -> slope", """
+    slope = multiply(rate, add(multiply(grad_b, both), multiply(held, given_4)))""")
+cdef Program standardize_affine_backward_inner = Program("given_0, y, both -> inner", """
+    inner = subtract(given_0, multiply(y, both))""")
+cdef Program standardize_affine_backward_grad_rate = Program("slope, x, centre -> grad_rate", """
+    grad_rate = multiply(slope, subtract(x, centre))""")
+
+cdef class StandardizeAffineBackwardBackward(Node):
+    """_standardize_affine_backward(a, x, weight, centre, rate, int[] axis, int behind=0, bool centred=True) -> b, c, d
+
+    grad_a = moved * wide + y * expand_dims(grad_c, single) + broadcast_to(expand_dims(grad_d, single), x.shape)
+    grad_weight = reshape(_sum_to(a * moved, ends), weight.shape)
+    grad_x = slope * rate
+    grad_centre = -sum(slope * rate, axis, True)
+    grad_rate = sum(grad_b * inner, axis, True) + sum(slope * (x - centre), axis, True)
+    where single = last_axes(behind)
+    where ends = weight.shape + (1,) * behind
+    where wide = expand_dims(weight, single)
+    where y = (x - centre) * rate
+    where held = a * wide
+    where both = mean(held * y, axis, True)
+    where inner = (held - mean(held, axis, True) if centred else held) - y * both
+    where moved = _standardize_backward(grad_b, y, rate, axis, centred)
+    where slope = a * expand_dims(grad_c, single) - rate * (grad_b * both + held * mean(grad_b * y, axis, True))
+    """
+    saves = ("behind", "weight", "x", "centre", "rate", "axis", "centred", "x_shape", "weight_shape", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_b, grad_c, grad_d = grad
+        grad_a = grad_x = grad_weight = grad_centre = grad_rate = None
+        behind = self.saved_behind
+        if wanted_ & 27:
+            if grad_b is not None:
+                weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        if grad_b is not None or grad_c is not None:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+            centre = saved_array(self, self.saved_centre, self.version_centre, "centre")
+            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+            axis = self.saved_axis
+        if wanted_ & 21:
+            if grad_b is not None:
+                centred = self.saved_centred
+        if wanted_ & 1:
+            if grad_d is not None:
+                x_shape = self.saved_x_shape
+        if wanted_ & 27:
+            single = formulas.last_axes(behind)
+            if grad_b is not None:
+                wide = forward_expand_dims(weight, single)
+        if grad_b is not None or grad_c is not None:
+            y = standardize_affine_backward_y.run((x, centre, rate))
+        if wanted_ & 5:
+            moved = None if grad_b is None else forward__standardize_backward(grad_b, y, rate, axis, centred)
+        if wanted_ & 1:
+            grad_a = None if moved is None else forward_multiply(moved, wide)
+            if grad_c is not None:
+                grad_a = plus_array(grad_a, forward_multiply(y, forward_expand_dims(grad_c, single)))
+            if grad_d is not None:
+                grad_a = plus_array(grad_a, forward_broadcast_to(forward_expand_dims(grad_d, single), x_shape))
+        if wanted_ & 4:
+            if grad_b is not None:
+                weight_shape = self.saved_weight_shape
+        if wanted_ & 30:
+            if grad_b is not None or grad_c is not None:
+                a = saved_array(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 4:
+            if grad_b is not None:
+                ends = weight_shape + (1,) * behind
+            grad_weight = (
+                None if moved is None
+                else forward_reshape(forward__sum_to(forward_multiply(a, moved), ends), weight_shape)
+            )
+        if wanted_ & 26:
+            if grad_b is not None:
+                held = forward_multiply(a, wide)
+                both = forward_mean(forward_multiply(held, y), axis, True)
+            slope = None if grad_c is None else forward_multiply(a, forward_expand_dims(grad_c, single))
+            if grad_b is not None:
+                slope = minus_array(
+                    slope,
+                    standardize_affine_backward_slope.run(
+                        (rate, grad_b, both, held, forward_mean(forward_multiply(grad_b, y), axis, True))
+                    )
+                )
+        if wanted_ & 2:
+            grad_x = None if slope is None else forward_multiply(slope, rate)
+        if wanted_ & 8:
+            grad_centre = None if slope is None else forward_negative(forward_sum(forward_multiply(slope, rate), axis, True))
+        if wanted_ & 16:
+            if grad_b is not None:
+                inner = standardize_affine_backward_inner.run(
+                    (forward_subtract(held, forward_mean(held, axis, True)) if centred else held, y, both)
+                )
+            grad_rate = None if grad_b is None else forward_sum(forward_multiply(grad_b, inner), axis, True)
+            if slope is not None:
+                grad_rate = plus_array(
+                    grad_rate, forward_sum(standardize_affine_backward_grad_rate.run((slope, x, centre)), axis, True)
+                )
+        return grad_a, grad_x, grad_weight, grad_centre, grad_rate
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_b, grad_c, grad_d = grad
+        grad_a = grad_x = grad_weight = grad_centre = grad_rate = None
+        behind = self.saved_behind
+        if wanted_ & 27:
+            if grad_b is not None:
+                weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        if grad_b is not None or grad_c is not None:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            centre = saved_tensor(self, self.saved_centre, self.version_centre, "centre")
+            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+            axis = self.saved_axis
+        if wanted_ & 21:
+            if grad_b is not None:
+                centred = self.saved_centred
+        if wanted_ & 1:
+            if grad_d is not None:
+                x_shape = self.saved_x_shape
+        if wanted_ & 27:
+            single = formulas.last_axes(behind)
+            if grad_b is not None:
+                wide = ops.expand_dims(weight, single)
+        if grad_b is not None or grad_c is not None:
+            y = (x - centre) * rate
+        if wanted_ & 5:
+            moved = None if grad_b is None else ops._standardize_backward(grad_b, y, rate, axis, centred)
+        if wanted_ & 1:
+            grad_a = None if moved is None else moved * wide
+            if grad_c is not None:
+                grad_a = plus(grad_a, y * ops.expand_dims(grad_c, single))
+            if grad_d is not None:
+                grad_a = plus(grad_a, ops.broadcast_to(ops.expand_dims(grad_d, single), x_shape))
+        if wanted_ & 4:
+            if grad_b is not None:
+                weight_shape = self.saved_weight_shape
+        if wanted_ & 30:
+            if grad_b is not None or grad_c is not None:
+                a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 4:
+            if grad_b is not None:
+                ends = weight_shape + (1,) * behind
+            grad_weight = None if moved is None else ops.reshape(ops._sum_to(a * moved, ends), weight_shape)
+        if wanted_ & 26:
+            if grad_b is not None:
+                held = a * wide
+                both = ops.mean(held * y, axis, True)
+            slope = None if grad_c is None else a * ops.expand_dims(grad_c, single)
+            if grad_b is not None:
+                slope = minus(slope, rate * (grad_b * both + held * ops.mean(grad_b * y, axis, True)))
+        if wanted_ & 2:
+            grad_x = None if slope is None else slope * rate
+        if wanted_ & 8:
+            grad_centre = None if slope is None else -ops.sum(slope * rate, axis, True)
+        if wanted_ & 16:
+            if grad_b is not None:
+                inner = (held - ops.mean(held, axis, True) if centred else held) - y * both
+            grad_rate = None if grad_b is None else ops.sum(grad_b * inner, axis, True)
+            if slope is not None:
+                grad_rate = plus(grad_rate, ops.sum(slope * (x - centre), axis, True))
+        return grad_a, grad_x, grad_weight, grad_centre, grad_rate
+
+    cdef void release_variables(self):
+        self.released, self.saved_weight, self.saved_x, self.saved_centre, self.saved_rate, self.saved_a = (
+            True, None, None, None, None, None
+        )

@@ -25,6 +25,7 @@ cdef object forward_hardtanh(object x, object min_val, object max_val)
 cdef Ufunc leaky_relu_ufunc
 cdef object forward_leaky_relu(object x, object negative_slope)
 cdef object forward_log1mexp(object x)
+cdef object forward__log_one_plus_exp(object x)
 cdef object forward_log_sigmoid(object x)
 cdef object forward_mish(object x)
 cdef object forward_prelu(object x, object weight)

@@ -145,6 +145,12 @@ cdef object forward_log1mexp(object x):
     except Exception as error_:
         raise explain(error_, "log1mexp", x=x) from None
 
+cdef object forward__log_one_plus_exp(object x):
+    try:
+        return as_array(kernels.logaddexp(0, x))
+    except Exception as error_:
+        raise explain(error_, "_log_one_plus_exp", x=x) from None
+
 cdef Program log_sigmoid_y = Program("x -> y", "y = negative(logaddexp(0, negative(x)))")
 cdef object forward_log_sigmoid(object x):
     try:

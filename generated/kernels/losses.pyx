@@ -19,7 +19,8 @@ from gradspec.kernels.fusion_engine.by_name cimport (
     load_forward,
 )
 from gradspec.kernels.fusion_engine.program cimport Program
-from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
+from gradspec.core.conversion cimport REALS, dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -192,16 +193,13 @@ cdef object forward_hinge_embedding_loss(object x, object target, object margin,
     )
 
 cdef object forward_huber_loss(object x, object target, object reduction, object delta, object weight):
-    loss = forward__huber(forward_subtract(x, target), formulas.checked_number(delta, 'delta', 0, math.inf, False))
+    loss = forward__huber(x, target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
     return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
-cdef Program huber_y = Program("x, given_1, delta -> y", """
-    y = multiply(minimum(maximum(x, given_1), delta), subtract(x, divide(minimum(maximum(x, given_1), delta), 2)))""")
-cdef object forward__huber(object x, object delta):
-    try:
-        return as_array(huber_y.run((x, -delta, delta)))
-    except Exception as error_:
-        raise explain(error_, "_huber", x=x, delta=delta) from None
+_huber_ufunc = offer(Ufunc(kernels.huber, "_huber", REALS, operands=('x', 'target', 'delta')))
+cdef Program _huber_y = Program("x, target, delta -> y", "y = _huber(x, target, delta)")
+cdef object forward__huber(object x, object target, object delta):
+    return _huber_y.run((x, target, delta))
 
 cdef object forward__is_class(object target, object ignore_index):
     try:
@@ -235,6 +233,13 @@ cdef object forward_kl_div(object x, object target, object reduction, object log
 cdef Program l1_loss_y = Program("x, target -> y", "y = absolute(subtract(x, target))")
 cdef object forward_l1_loss(object x, object target, object reduction, object weight):
     return forward__reduce_weighted(l1_loss_y.run((x, target)), weight, reduction)
+
+cdef Program logistic_loss_y = Program("x, target -> y", "y = subtract(logaddexp(0, x), multiply(x, target))")
+cdef object forward__logistic_loss(object x, object target):
+    try:
+        return as_array(logistic_loss_y.run((x, target)))
+    except Exception as error_:
+        raise explain(error_, "_logistic_loss", x=x, target=target) from None
 
 cdef Program margin_ranking_loss_y = Program("margin, target, a, b -> y", """
     y = subtract(margin, multiply(target, subtract(a, b)))""")
@@ -347,7 +352,7 @@ cdef object forward__reduce_weighted(object x, object weight, object reduction):
 
 cdef Program smooth_l1_loss_near = Program("error, given_1, given_2 -> near", "near = minimum(maximum(error, given_1), given_2)")
 cdef Program smooth_l1_loss_y = Program("near, beta, error -> y", """
-    y = multiply(divide(near, beta), subtract(error, divide(near, 2)))""")
+    y = multiply(divide(near, beta), subtract(error, multiply(0.5, near)))""")
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:
         return forward_l1_loss(x, target, reduction, None)

@@ -60,9 +60,7 @@ cdef object forward_batch_norm(
     object x, object running_mean, object running_var, object weight, object bias, object training, object eps
 ):
     if training:
-        return forward__affine(
-            forward__standardize(x, formulas.other_axes(1, ndim_of(x)), eps, True)[0], weight, bias, ndim_of(x) - 2
-        )
+        return forward__standardize_or_affine(x, formulas.other_axes(1, ndim_of(x)), weight, bias, ndim_of(x) - 2, eps, True)
     behind = formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2)
     mean = running_mean
     variance = running_var
@@ -73,8 +71,13 @@ cdef object forward_batch_norm(
     )
 
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
-    groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
-    return forward__affine(forward_reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
+    lengths = formulas.grouped_shape(shape_of(x), num_groups)
+    return forward_reshape(
+        forward__standardize_or_affine(
+            forward_reshape(x, lengths), (2, 3), None if weight is None else forward_reshape(weight, lengths[1:3]),
+            None if bias is None else forward_reshape(bias, lengths[1:3]), 1, eps, True
+        ), shape_of(x)
+    )
 
 cdef Program gumbel_softmax_y = Program("x, given_1, tau -> y", "y = divide(add(x, given_1), tau)")
 cdef object forward_gumbel_softmax(object x, object tau, object axis, object generator):
@@ -84,19 +87,14 @@ cdef object forward_instance_norm(
     object x, object running_mean, object running_var, object weight, object bias, object use_input_stats, object eps
 ):
     if use_input_stats:
-        return forward__affine(
-            forward__standardize(
-                x, formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2), eps, True
-            )[0], weight, bias, ndim_of(x) - 2
+        return forward__standardize_or_affine(
+            x, formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2), weight, bias, ndim_of(x) - 2,
+            eps, True
         )
     return forward_batch_norm(x, running_mean, running_var, weight, bias, False, eps)
 
 cdef object forward_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):
-    whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
-    if whole and (bias is None or shape_of(bias) == shape_of(weight)):
-        return forward__standardize_affine(x, weight, bias, eps, True)[0]
-    axes = formulas.block_axes(shape_of(x), normalized_shape)
-    return forward__affine(forward__standardize(x, axes, eps, True)[0], weight, bias, 0)
+    return forward__standardize_or_affine(x, formulas.block_axes(shape_of(x), normalized_shape), weight, bias, 0, eps, True)
 
 cdef Program local_response_norm_y = Program("x, k, alpha, squares, beta -> y", """
     y = divide(x, pow(add(k, multiply(alpha, squares)), beta))""")
@@ -130,10 +128,7 @@ cdef object forward_rms_norm(object x, object normalized_shape, object weight, o
         least = eps
     if formulas.is_complex(dtype_of(x)):
         return rms_norm_y.run((x, forward_mean(forward_multiply(x, x), axes, True), least, 1 if weight is None else weight))
-    whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
-    if whole:
-        return forward__standardize_affine(x, weight, None, least, False)[0]
-    return forward__affine(forward__standardize(x, axes, least, False)[0], weight, None, 0)
+    return forward__standardize_or_affine(x, axes, weight, None, 0, least, False)
 
 cdef object forward_scaled_dot_product_attention(
     object query, object key, object value, object attn_mask, object dropout_p, object is_causal, object scale,
@@ -204,23 +199,39 @@ cdef object forward__standardize(object x, object axis, object eps, object centr
     except Exception as error_:
         raise explain(error_, "_standardize", x=x, axis=axis, eps=eps, centred=centred) from None
 
-cdef object forward__standardize_affine(object x, object weight, object bias, object eps, object centred):
-    try:
-        return as_array(kernels.standardize_affine(x, weight, bias, eps, centred))
-    except Exception as error_:
-        raise explain(error_, "_standardize_affine", x=x, weight=weight, bias=bias, eps=eps, centred=centred) from None
-
-cdef object forward__standardize_affine_backward(object a, object weight, object y, object rate, object centred):
-    try:
-        return as_array(kernels.standardize_affine_backward(a, weight, y, rate, centred))
-    except Exception as error_:
-        raise explain(error_, "_standardize_affine_backward", a=a, weight=weight, y=y, rate=rate, centred=centred) from None
-
 cdef object forward__standardize_backward(object a, object y, object rate, object axis, object centred):
     try:
         return as_array(kernels.standardize_backward(a, y, rate, axis, centred))
     except Exception as error_:
         raise explain(error_, "_standardize_backward", a=a, y=y, rate=rate, axis=axis, centred=centred) from None
+
+cdef object forward__standardize_or_affine(
+    object x, object axis, object weight, object bias, object behind, object eps, object centred
+):
+    if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
+        return forward__affine(forward__standardize(x, axis, eps, centred)[0], weight, bias, behind)
+    return forward__standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
+
+cdef object forward__standardize_affine(
+    object x, object axis, object weight, object bias, object behind, object eps, object centred
+):
+    try:
+        return as_array(kernels.standardize_affine(x, axis, weight, bias, behind, eps, centred))
+    except Exception as error_:
+        raise explain(
+            error_, "_standardize_affine", x=x, axis=axis, weight=weight, bias=bias, behind=behind, eps=eps, centred=centred
+        ) from None
+
+cdef object forward__standardize_affine_backward(
+    object a, object x, object weight, object centre, object rate, object axis, object behind, object centred
+):
+    try:
+        return as_array(kernels.standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred))
+    except Exception as error_:
+        raise explain(
+            error_, "_standardize_affine_backward", a=a, x=x, weight=weight, centre=centre, rate=rate, axis=axis, behind=behind,
+            centred=centred
+        ) from None
 
 cdef object forward_weight_norm(object x, object g, object axis):
     length = forward_vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, ndim_of(x)), True)

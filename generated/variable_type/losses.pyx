@@ -29,6 +29,7 @@ from gradspec.generated.kernels.losses cimport (
     forward__kept_mean_backward,
     forward_kl_div,
     forward_l1_loss,
+    forward__logistic_loss,
     forward_margin_ranking_loss,
     forward_mse_loss,
     forward_multi_margin_loss,
@@ -52,6 +53,7 @@ from gradspec.generated.functions.losses cimport (
     HuberBackward,
     KeptMeanBackward,
     KeptMeanBackwardBackward,
+    LogisticLossBackward,
     PickBackward,
     UnpickBackward,
 )
@@ -155,9 +157,9 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
             or state_.flags & (DUAL | MAPPED)
         ):
             if pos_weight is None:
-                loss = ops.logaddexp(0, x) - x * target
+                loss = ops._logistic_loss(x, target)
             else:
-                loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * ops.logaddexp(0, -x)
+                loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * ops._log_one_plus_exp(-x)
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(
             forward_binary_cross_entropy_with_logits(
@@ -533,7 +535,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
-            loss = ops._huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
+            loss = ops._huber(x, target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
     except Exception as error_:
@@ -544,36 +546,41 @@ def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
     return op_huber_loss(x, target, reduction, delta, weight)
 
 
-cdef object op__huber(object x, object delta):
+cdef object op__huber(object x, object target, object delta):
     cdef ThreadState* state_ = thread_state()
     cdef HuberBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_huber", <void*> op__huber, (x, delta))
+        return listened(state_, "_huber", <void*> op__huber, (x, target, delta))
     x = as_real_operand(x, "_huber", "x")
+    target = as_real_operand(target, "_huber", "target")
     delta = as_float(delta, "_huber", "delta")
 
-    if needs_grad(state_, x):
+    if needs_grad(state_, x) or needs_grad(state_, target):
         node_ = HuberBackward.__new__(HuberBackward)
-        connect_one(node_, state_, x)
+        connect_two(node_, state_, x, target)
         node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_target = save_input(state_, target, &node_.version_target)
         node_.saved_delta = delta
 
-    y = wrap_forward(forward__huber(array_of(x), delta))
+    y = wrap_forward(forward__huber(array_of(x), array_of(target), delta))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp__huber, jvp__huber, False, (y,), (x, delta))
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(target)):
+        push_forward(jvp__huber, (y,), (x, target, delta))
     return y
 
 cdef tuple jvp__huber(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, delta = tangents_[0], inputs_[0], inputs_[1]
-    return (x_t * ops.minimum(ops.maximum(x, -delta), delta),)
+    x_t, target_t, x, target, delta = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if x_t is None else x_t * ops.minimum(ops.maximum(x - target, -delta), delta)
+    if target_t is not None:
+        y_t = plus(y_t, target_t * -ops.minimum(ops.maximum(x - target, -delta), delta))
+    return (y_t,)
 
-def _huber(x, delta):
-    """Half of x * x if abs(x) is at most `delta`, delta * (abs(x) - delta / 2) otherwise."""
-    return op__huber(x, delta)
+def _huber(x, target, delta):
+    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) above it."""
+    return op__huber(x, target, delta)
 
 
 cdef object op__is_class(object target, object ignore_index):
@@ -705,6 +712,42 @@ def l1_loss(x, target, reduction='mean', weight=None):
     return op_l1_loss(x, target, reduction, weight)
 
 
+cdef object op__logistic_loss(object x, object target):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogisticLossBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_logistic_loss", <void*> op__logistic_loss, (x, target))
+    x = as_real_operand(x, "_logistic_loss", "x")
+    target = as_real_operand(target, "_logistic_loss", "target")
+
+    if needs_grad(state_, x) or needs_grad(state_, target):
+        node_ = LogisticLossBackward.__new__(LogisticLossBackward)
+        connect_two(node_, state_, x, target)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        if node_.needs(0):
+            node_.saved_target = save_input(state_, target, &node_.version_target)
+
+    y = wrap_forward(forward__logistic_loss(array_of(x), array_of(target)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(target)):
+        push_forward(jvp__logistic_loss, (y,), (x, target))
+    return y
+
+cdef tuple jvp__logistic_loss(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, target_t, x, target = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if x_t is None else x_t * (ops.sigmoid(x) - target)
+    if target_t is not None:
+        y_t = plus(y_t, target_t * -x)
+    return (y_t,)
+
+def _logistic_loss(x, target):
+    """binary_cross_entropy of sigmoid(x) and the target, without overflow."""
+    return op__logistic_loss(x, target)
+
+
 cdef object op_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
@@ -827,7 +870,7 @@ cdef object op_multilabel_soft_margin_loss(object x, object target, object weigh
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
-            loss = ops.logaddexp(0, x) - x * target
+            loss = ops._logistic_loss(x, target)
             return ops._reduce_loss(ops.mean(loss if weight is None else loss * weight, -1), reduction)
         return wrap_forward(forward_multilabel_soft_margin_loss(array_of(x), array_of(target), array_of(weight), reduction))
     except Exception as error_:
@@ -1038,7 +1081,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
                 return ops.l1_loss(x, target, reduction)
             error = x - target
             near = ops.minimum(ops.maximum(error, -beta), formulas.checked_number(beta, 'beta', 0))
-            return ops._reduce_loss(near / beta * (error - near / 2), reduction)
+            return ops._reduce_loss(near / beta * (error - 0.5 * near), reduction)
         return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
     except Exception as error_:
         raise explain(error_, "smooth_l1_loss", x=x, target=target, reduction=reduction, beta=beta) from None
@@ -1058,7 +1101,7 @@ cdef object op_soft_margin_loss(object x, object target, object reduction):
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
-            return ops._reduce_loss(ops.logaddexp(0, -target * x), reduction)
+            return ops._reduce_loss(ops._log_one_plus_exp(-target * x), reduction)
         return wrap_forward(forward_soft_margin_loss(array_of(x), array_of(target), reduction))
     except Exception as error_:
         raise explain(error_, "soft_margin_loss", x=x, target=target, reduction=reduction) from None
@@ -1122,9 +1165,10 @@ register({
     "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "_mean_of": _mean_of,
     "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss": huber_loss,
     "_huber": _huber, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward": _kept_mean_backward,
-    "kl_div": kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss,
-    "multi_margin_loss": multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs": _class_pairs,
-    "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick,
-    "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "_reduce_weighted": _reduce_weighted,
-    "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
+    "kl_div": kl_div, "l1_loss": l1_loss, "_logistic_loss": _logistic_loss, "margin_ranking_loss": margin_ranking_loss,
+    "mse_loss": mse_loss, "multi_margin_loss": multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss,
+    "_class_pairs": _class_pairs, "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick":
+    _pick, "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "_reduce_weighted":
+    _reduce_weighted, "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss":
+    triplet_margin_loss,
 })

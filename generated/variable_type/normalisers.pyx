@@ -27,9 +27,10 @@ from gradspec.generated.kernels.normalisers cimport (
     forward__softmax_or_zero,
     forward_softmin,
     forward__standardize,
+    forward__standardize_backward,
+    forward__standardize_or_affine,
     forward__standardize_affine,
     forward__standardize_affine_backward,
-    forward__standardize_backward,
     forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
@@ -40,9 +41,9 @@ from gradspec.generated.functions.normalisers cimport (
     SoftmaxBackwardBackward,
     SoftmaxOrZeroBackward,
     StandardizeBackward,
+    StandardizeBackwardBackward,
     StandardizeAffineBackward,
     StandardizeAffineBackwardBackward,
-    StandardizeBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -114,7 +115,7 @@ cdef object op_batch_norm(
             or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED)
         ):
             if training:
-                return ops._affine(ops._standardize(x, formulas.other_axes(1, ndim_of(x)), eps)[0], weight, bias, ndim_of(x) - 2)
+                return ops._standardize_or_affine(x, formulas.other_axes(1, ndim_of(x)), weight, bias, ndim_of(x) - 2, eps)
             behind = formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2)
             mean = running_mean
             variance = running_var
@@ -151,8 +152,13 @@ cdef object op_group_norm(object x, object num_groups, object weight, object bia
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
-            groups = ops._standardize(ops.reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps)[0]
-            return ops._affine(ops.reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
+            lengths = formulas.grouped_shape(shape_of(x), num_groups)
+            return ops.reshape(
+                ops._standardize_or_affine(
+                    ops.reshape(x, lengths), (2, 3), None if weight is None else ops.reshape(weight, lengths[1:3]),
+                    None if bias is None else ops.reshape(bias, lengths[1:3]), 1, eps
+                ), shape_of(x)
+            )
         return wrap_forward(forward_group_norm(array_of(x), num_groups, array_of(weight), array_of(bias), eps))
     except Exception as error_:
         raise explain(error_, "group_norm", x=x, num_groups=num_groups, weight=weight, bias=bias, eps=eps) from None
@@ -206,10 +212,9 @@ cdef object op_instance_norm(
             or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED)
         ):
             if use_input_stats:
-                return ops._affine(
-                    ops._standardize(
-                        x, formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2), eps
-                    )[0], weight, bias, ndim_of(x) - 2
+                return ops._standardize_or_affine(
+                    x, formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2), weight, bias,
+                    ndim_of(x) - 2, eps
                 )
             return ops.batch_norm(x, running_mean, running_var, weight, bias, eps=eps)
         return wrap_forward(
@@ -242,11 +247,7 @@ cdef object op_layer_norm(object x, object normalized_shape, object weight, obje
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
-            whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
-            if whole and (bias is None or shape_of(bias) == shape_of(weight)):
-                return ops._standardize_affine(x, weight, bias, eps)[0]
-            axes = formulas.block_axes(shape_of(x), normalized_shape)
-            return ops._affine(ops._standardize(x, axes, eps)[0], weight, bias)
+            return ops._standardize_or_affine(x, formulas.block_axes(shape_of(x), normalized_shape), weight, bias, 0, eps)
         return wrap_forward(forward_layer_norm(array_of(x), normalized_shape, array_of(weight), array_of(bias), eps))
     except Exception as error_:
         raise explain(error_, "layer_norm", x=x, normalized_shape=normalized_shape, weight=weight, bias=bias, eps=eps) from None
@@ -401,10 +402,7 @@ cdef object op_rms_norm(object x, object normalized_shape, object weight, object
                 least = eps
             if formulas.is_complex(dtype_of(x)):
                 return x * ops.rsqrt(ops.mean(x * x, axes, True) + least) * (1 if weight is None else weight)
-            whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
-            if whole:
-                return ops._standardize_affine(x, weight, None, least, False)[0]
-            return ops._affine(ops._standardize(x, axes, least, False)[0], weight)
+            return ops._standardize_or_affine(x, axes, weight, None, 0, least, False)
         return wrap_forward(forward_rms_norm(array_of(x), normalized_shape, array_of(weight), eps))
     except Exception as error_:
         raise explain(error_, "rms_norm", x=x, normalized_shape=normalized_shape, weight=weight, eps=eps) from None
@@ -708,132 +706,6 @@ def _standardize(x, axis, eps=1e-05, centred=True):
     return op__standardize(x, axis, eps, centred)
 
 
-cdef object op__standardize_affine(object x, object weight, object bias, object eps, object centred):
-    cdef ThreadState* state_ = thread_state()
-    cdef StandardizeAffineBackward node_ = None
-    cdef TensorBase z, y, rate
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_standardize_affine", <void*> op__standardize_affine, (x, weight, bias, eps, centred))
-    x = as_real_operand(x, "_standardize_affine", "x")
-    weight = as_real_operand(weight, "_standardize_affine", "weight")
-    bias = None if bias is None else as_real_operand(bias, "_standardize_affine", "bias")
-    eps = as_float(eps, "_standardize_affine", "eps")
-    centred = as_bool(centred, "_standardize_affine", "centred")
-
-    if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias):
-        node_ = StandardizeAffineBackward.__new__(StandardizeAffineBackward)
-        connect_all(node_, state_, (x, weight, bias))
-        node_.saved_weight = save_input(state_, weight, &node_.version_weight)
-        node_.saved_centred = centred
-        if node_.needs(0):
-            node_.saved_weight_ndim = ndim_of(weight)
-            node_.saved_x_shape = shape_of(x)
-
-    z, y, rate = wrap_forward(forward__standardize_affine(array_of(x), array_of(weight), array_of(bias), eps, centred))
-
-    if node_ is not None:
-        node_.set_outputs(3)
-        set_history(z, node_, 0)
-        set_history(y, node_, 1)
-        set_history(rate, node_, 2)
-        node_.saved_y = save_output(y)
-        node_.saved_rate = save_output(rate)
-    if state_.flags & DUAL and (has_tangent(x) or has_tangent(weight) or has_tangent(bias)):
-        push_forward(jvp__standardize_affine, (z, y, rate), (x, weight, bias, eps, centred))
-    return z, y, rate
-
-cdef tuple jvp__standardize_affine(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, weight_t, bias_t, weight, centred, y, rate = (
-        tangents_[0], tangents_[1], tangents_[2], inputs_[1], inputs_[4], outputs_[1], outputs_[2]
-    )
-    if x_t is not None:
-        axes = formulas.last_axes(ndim_of(weight))
-    moved = None if x_t is None else ops._standardize_backward(x_t, y, rate, axes, centred)
-    z_t = None if moved is None else moved * weight
-    if weight_t is not None:
-        z_t = plus(z_t, y * weight_t)
-    if bias_t is not None:
-        z_t = plus(z_t, ops.broadcast_to(bias_t, shape_of(y)))
-    y_t = moved
-    rate_t = None if x_t is None else -rate * rate * ops.mean(y * x_t, axes, True)
-    return (z_t, y_t, rate_t)
-
-def _standardize_affine(x, weight, bias=None, eps=1e-05, centred=True):
-    """z = y * weight + bias, where _standardize returns `y` and `rate` for each block of the shape of `weight`."""
-    return op__standardize_affine(x, weight, bias, eps, centred)
-
-
-cdef object op__standardize_affine_backward(object a, object weight, object y, object rate, object centred):
-    cdef ThreadState* state_ = thread_state()
-    cdef StandardizeAffineBackwardBackward node_ = None
-    cdef TensorBase b, c, d
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "_standardize_affine_backward", <void*> op__standardize_affine_backward, (a, weight, y, rate, centred)
-        )
-    a = as_real_operand(a, "_standardize_affine_backward", "a")
-    weight = as_real_operand(weight, "_standardize_affine_backward", "weight")
-    y = as_real_operand(y, "_standardize_affine_backward", "y")
-    rate = as_real_operand(rate, "_standardize_affine_backward", "rate")
-    centred = as_bool(centred, "_standardize_affine_backward", "centred")
-
-    if needs_grad(state_, a) or needs_grad(state_, weight) or needs_grad(state_, y) or needs_grad(state_, rate):
-        node_ = StandardizeAffineBackwardBackward.__new__(StandardizeAffineBackwardBackward)
-        connect_all(node_, state_, (a, weight, y, rate))
-        node_.saved_weight_ndim = ndim_of(weight)
-        node_.saved_y = save_input(state_, y, &node_.version_y)
-        if node_.needs(0) or node_.needs(1) or node_.needs(2):
-            node_.saved_rate = save_input(state_, rate, &node_.version_rate)
-        if node_.needs(0) or node_.needs(1) or node_.needs(3):
-            node_.saved_centred = centred
-        if node_.needs(0) or node_.needs(2) or node_.needs(3):
-            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
-        if node_.needs(0):
-            node_.saved_y_shape = shape_of(y)
-        if node_.needs(1) or node_.needs(2) or node_.needs(3):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-
-    b, c, d = wrap_forward(
-        forward__standardize_affine_backward(array_of(a), array_of(weight), array_of(y), array_of(rate), centred)
-    )
-
-    if node_ is not None:
-        node_.set_outputs(3)
-        set_history(b, node_, 0)
-        set_history(c, node_, 1)
-        set_history(d, node_, 2)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(weight) or has_tangent(y) or has_tangent(rate)):
-        push_forward(jvp__standardize_affine_backward, (b, c, d), (a, weight, y, rate, centred))
-    return b, c, d
-
-cdef tuple jvp__standardize_affine_backward(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, weight_t, y_t, rate_t, a, weight, y, rate, centred = (
-        tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
-    )
-    axes = formulas.last_axes(ndim_of(weight))
-    if y_t is not None or rate_t is not None:
-        held = a * weight
-        both = ops.mean(held * y, axes, True)
-    if rate_t is not None:
-        inner = (held - ops.mean(held, axes, True) if centred else held) - y * both
-    b_t = None if a_t is None else ops._standardize_backward(a_t * weight, y, rate, axes, centred)
-    if weight_t is not None:
-        b_t = plus(b_t, ops._standardize_backward(a * weight_t, y, rate, axes, centred))
-    if y_t is not None:
-        b_t = minus(b_t, rate * (y_t * both + y * ops.mean(held * y_t, axes, True)))
-    if rate_t is not None:
-        b_t = plus(b_t, rate_t * inner)
-    c_t = None if a_t is None else ops._sum_to(a_t * y, shape_of(weight))
-    if y_t is not None:
-        c_t = plus(c_t, ops._sum_to(a * y_t, shape_of(weight)))
-    d_t = None if a_t is None else ops._sum_to(a_t, shape_of(weight))
-    return (b_t, c_t, d_t)
-
-def _standardize_affine_backward(a, weight, y, rate, centred=True):
-    """The adjoints of _standardize_affine at `a` in x, weight and bias."""
-    return op__standardize_affine_backward(a, weight, y, rate, centred)
-
-
 cdef object op__standardize_backward(object a, object y, object rate, object axis, object centred):
     cdef ThreadState* state_ = thread_state()
     cdef StandardizeBackwardBackward node_ = None
@@ -887,6 +759,209 @@ def _standardize_backward(a, y, rate, axis, centred=True):
     return op__standardize_backward(a, y, rate, axis, centred)
 
 
+cdef object op__standardize_or_affine(
+    object x, object axis, object weight, object bias, object behind, object eps, object centred
+):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_standardize_or_affine", <void*> op__standardize_or_affine, (x, axis, weight, bias, behind, eps, centred)
+        )
+    x = as_real_operand(x, "_standardize_or_affine", "x")
+    axis = as_ints(axis, "_standardize_or_affine", "axis", -1)
+    weight = None if weight is None else as_real_operand(weight, "_standardize_or_affine", "weight")
+    bias = None if bias is None else as_real_operand(bias, "_standardize_or_affine", "bias")
+    behind = as_int(behind, "_standardize_or_affine", "behind")
+    eps = as_float(eps, "_standardize_or_affine", "eps")
+    centred = as_bool(centred, "_standardize_or_affine", "centred")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+            if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
+                return ops._affine(ops._standardize(x, axis, eps, centred)[0], weight, bias, behind)
+            return ops._standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
+        return wrap_forward(
+            forward__standardize_or_affine(array_of(x), axis, array_of(weight), array_of(bias), behind, eps, centred)
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "_standardize_or_affine", x=x, axis=axis, weight=weight, bias=bias, behind=behind, eps=eps, centred=centred
+        ) from None
+
+def _standardize_or_affine(x, axis, weight, bias, behind, eps, centred=True):
+    """x minus its mean along `axis`, if `centred`, divided by the root of its mean square plus eps, times weight, plus
+    bias."""
+    return op__standardize_or_affine(x, axis, weight, bias, behind, eps, centred)
+
+
+cdef object op__standardize_affine(object x, object axis, object weight, object bias, object behind, object eps, object centred):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeAffineBackward node_ = None
+    cdef TensorBase z, centre, rate
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_standardize_affine", <void*> op__standardize_affine, (x, axis, weight, bias, behind, eps, centred)
+        )
+    x = as_real_operand(x, "_standardize_affine", "x")
+    axis = as_ints(axis, "_standardize_affine", "axis", -1)
+    weight = as_real_operand(weight, "_standardize_affine", "weight")
+    bias = None if bias is None else as_real_operand(bias, "_standardize_affine", "bias")
+    behind = as_int(behind, "_standardize_affine", "behind")
+    eps = as_float(eps, "_standardize_affine", "eps")
+    centred = as_bool(centred, "_standardize_affine", "centred")
+
+    if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias):
+        node_ = StandardizeAffineBackward.__new__(StandardizeAffineBackward)
+        connect_all(node_, state_, (x, weight, bias))
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        node_.saved_axis = axis
+        node_.saved_behind = behind
+        node_.saved_centred = centred
+        if node_.needs(0):
+            node_.saved_x_shape = shape_of(x)
+
+    z, centre, rate = wrap_forward(
+        forward__standardize_affine(array_of(x), axis, array_of(weight), array_of(bias), behind, eps, centred)
+    )
+
+    if node_ is not None:
+        node_.set_outputs(3)
+        set_history(z, node_, 0)
+        set_history(centre, node_, 1)
+        set_history(rate, node_, 2)
+        node_.saved_centre = save_output(centre)
+        node_.saved_rate = save_output(rate)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(weight) or has_tangent(bias)):
+        push_forward(jvp__standardize_affine, (z, centre, rate), (x, axis, weight, bias, behind, eps, centred))
+    return z, centre, rate
+
+cdef tuple jvp__standardize_affine(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, weight_t, bias_t, x, axis, weight, behind, centred, centre, rate = (
+        tangents_[0], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[4], inputs_[6], outputs_[1],
+        outputs_[2]
+    )
+    if x_t is not None or weight_t is not None:
+        y = (x - centre) * rate
+    moved = None if x_t is None else ops._standardize_backward(x_t, y, rate, axis, centred)
+    z_t = None if moved is None else moved * ops.expand_dims(weight, formulas.last_axes(behind))
+    if weight_t is not None:
+        z_t = plus(z_t, y * ops.expand_dims(weight_t, formulas.last_axes(behind)))
+    if bias_t is not None:
+        z_t = plus(z_t, ops.broadcast_to(ops.expand_dims(bias_t, formulas.last_axes(behind)), shape_of(x)))
+    if centred:
+        centre_t = None if x_t is None else ops.mean(x_t, axis, True)
+    else:
+        centre_t = None if x_t is None else 0 * ops.mean(x_t, axis, True)
+    rate_t = None if x_t is None else -rate * rate * ops.mean(y * x_t, axis, True)
+    return (z_t, centre_t, rate_t)
+
+def _standardize_affine(x, axis, weight, bias, behind, eps, centred=True):
+    """z = y * weight + bias, where _standardize returns `rate` and y = (x - centre) * rate; weight and bias get
+    `behind` axes of length 1 at the end."""
+    return op__standardize_affine(x, axis, weight, bias, behind, eps, centred)
+
+
+cdef object op__standardize_affine_backward(
+    object a, object x, object weight, object centre, object rate, object axis, object behind, object centred
+):
+    cdef ThreadState* state_ = thread_state()
+    cdef StandardizeAffineBackwardBackward node_ = None
+    cdef TensorBase b, c, d
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_standardize_affine_backward", <void*> op__standardize_affine_backward,
+            (a, x, weight, centre, rate, axis, behind, centred)
+        )
+    a = as_real_operand(a, "_standardize_affine_backward", "a")
+    x = as_real_operand(x, "_standardize_affine_backward", "x")
+    weight = as_real_operand(weight, "_standardize_affine_backward", "weight")
+    centre = as_real_operand(centre, "_standardize_affine_backward", "centre")
+    rate = as_real_operand(rate, "_standardize_affine_backward", "rate")
+    axis = as_ints(axis, "_standardize_affine_backward", "axis", -1)
+    behind = as_int(behind, "_standardize_affine_backward", "behind")
+    centred = as_bool(centred, "_standardize_affine_backward", "centred")
+
+    if (
+        needs_grad(state_, a) or needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, centre)
+        or needs_grad(state_, rate)
+    ):
+        node_ = StandardizeAffineBackwardBackward.__new__(StandardizeAffineBackwardBackward)
+        connect_all(node_, state_, (a, x, weight, centre, rate))
+        node_.saved_behind = behind
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_centre = save_input(state_, centre, &node_.version_centre)
+        node_.saved_rate = save_input(state_, rate, &node_.version_rate)
+        node_.saved_axis = axis
+        if node_.needs(0) or node_.needs(1) or node_.needs(3) or node_.needs(4):
+            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+        if node_.needs(0) or node_.needs(2) or node_.needs(4):
+            node_.saved_centred = centred
+        if node_.needs(0):
+            node_.saved_x_shape = shape_of(x)
+        if node_.needs(2):
+            node_.saved_weight_shape = shape_of(weight)
+        if node_.needs(1) or node_.needs(2) or node_.needs(3) or node_.needs(4):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    b, c, d = wrap_forward(
+        forward__standardize_affine_backward(
+            array_of(a), array_of(x), array_of(weight), array_of(centre), array_of(rate), axis, behind, centred
+        )
+    )
+
+    if node_ is not None:
+        node_.set_outputs(3)
+        set_history(b, node_, 0)
+        set_history(c, node_, 1)
+        set_history(d, node_, 2)
+    if (
+        state_.flags & DUAL
+        and (has_tangent(a) or has_tangent(x) or has_tangent(weight) or has_tangent(centre) or has_tangent(rate))
+    ):
+        push_forward(jvp__standardize_affine_backward, (b, c, d), (a, x, weight, centre, rate, axis, behind, centred))
+    return b, c, d
+
+cdef tuple jvp__standardize_affine_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, x_t, weight_t, centre_t, rate_t, a, x, weight, centre, rate, axis, behind, centred = (
+        tangents_[0], tangents_[1], tangents_[2], tangents_[3], tangents_[4], inputs_[0], inputs_[1], inputs_[2], inputs_[3],
+        inputs_[4], inputs_[5], inputs_[6], inputs_[7]
+    )
+    single = formulas.last_axes(behind)
+    if a_t is not None or x_t is not None or centre_t is not None or rate_t is not None:
+        wide = ops.expand_dims(weight, single)
+    y = (x - centre) * rate
+    if x_t is not None or centre_t is not None or rate_t is not None:
+        held = a * wide
+        both = ops.mean(held * y, axis, True)
+    if rate_t is not None:
+        inner = (held - ops.mean(held, axis, True) if centred else held) - y * both
+    b_t = None if a_t is None else ops._standardize_backward(a_t * wide, y, rate, axis, centred)
+    if weight_t is not None:
+        b_t = plus(b_t, ops._standardize_backward(a * ops.expand_dims(weight_t, single), y, rate, axis, centred))
+    if x_t is not None:
+        b_t = minus(b_t, rate * rate * (x_t * both + y * ops.mean(held * x_t, axis, True)))
+    if centre_t is not None:
+        b_t = plus(b_t, rate * rate * centre_t * (both + y * ops.mean(held, axis, True)))
+    if rate_t is not None:
+        b_t = plus(b_t, rate_t * (inner - 2 * y * both))
+    if a_t is not None or x_t is not None or centre_t is not None or rate_t is not None:
+        ends = shape_of(weight) + (1,) * behind
+    c_t = None if a_t is None else ops.reshape(ops._sum_to(a_t * y, ends), shape_of(weight))
+    if x_t is not None:
+        c_t = plus(c_t, ops.reshape(ops._sum_to(a * x_t * rate, ends), shape_of(weight)))
+    if centre_t is not None:
+        c_t = minus(c_t, ops.reshape(ops._sum_to(a * (centre_t * rate), ends), shape_of(weight)))
+    if rate_t is not None:
+        c_t = plus(c_t, ops.reshape(ops._sum_to(a * (x - centre) * rate_t, ends), shape_of(weight)))
+    d_t = None if a_t is None else ops.reshape(ops._sum_to(a_t, ends), shape_of(weight))
+    return (b_t, c_t, d_t)
+
+def _standardize_affine_backward(a, x, weight, centre, rate, axis, behind=0, centred=True):
+    """The adjoints of _standardize_affine at `a` in x, weight and bias."""
+    return op__standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred)
+
+
 cdef object op_weight_norm(object x, object g, object axis):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
@@ -916,6 +991,7 @@ register({
     log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
     "scaled_dot_product_attention": scaled_dot_product_attention, "_earlier": _earlier, "_softmax_where": _softmax_where,
     "softmax": softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "softmin": softmin,
-    "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
-    _standardize_affine_backward, "_standardize_backward": _standardize_backward, "weight_norm": weight_norm,
+    "_standardize": _standardize, "_standardize_backward": _standardize_backward, "_standardize_or_affine":
+    _standardize_or_affine, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
+    _standardize_affine_backward, "weight_norm": weight_norm,
 })

@@ -63,10 +63,10 @@ def feature_shape(shape, axes):
 
 
 def grouped_shape(shape, groups):
-    """The shape (examples, groups of channels, elements of a group)."""
+    """The shape (examples, groups, channels of a group, elements of a channel)."""
     if len(shape) < 2 or groups < 1 or shape[1] % groups:
         raise ValueError(f"num_groups {groups} does not divide the channels of an array of shape {tuple(shape)}")
-    return shape[0], groups, math.prod(shape[1:]) // groups
+    return shape[0], groups, shape[1] // groups, math.prod(shape[2:])
 
 
 def has_probabilities(shape, target, dtype, ignore_index=-100):

@@ -39,6 +39,13 @@ def hardswish_slope(x):
     return np.where(np.greater_equal(x, 3), 1, np.where(np.less_equal(x, -3), 0, np.add(x, 1.5) / 3))
 
 
+def huber(x, target, delta):
+    """Half the square of an error up to `delta`, and the tangent at `delta` above."""
+    error = np.subtract(x, target)
+    near = np.minimum(np.maximum(error, -delta), delta)
+    return near * (error - 0.5 * near)
+
+
 def scaled_pow(c, a, b, n):
     """``c * a**(b - n)``, 0 if ``c`` or the power is 0, whatever the other factor.
 

@@ -63,6 +63,24 @@ GRADSPEC_WIDE static void TYPED(leaky)(char **args, const npy_intp *size, const 
     }
 }
 
+static T TYPED(huber_of)(T error, T delta) {
+    const T raised = isless(error, -delta) ? -delta : error, near = isgreater(raised, delta) ? delta : raised;
+    return near * (error - (T) 0.5 * near);
+}
+
+GRADSPEC_WIDE static void TYPED(huber)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *a = (const T *) args[0], *b = (const T *) args[1], *delta = (const T *) args[2];
+    T *y = (T *) args[3];
+    npy_intp n = size[0], i, p = steps[0] != 0, q = steps[1] != 0, r = steps[2] != 0;
+    (void) data;
+    if (p && q && !r) {
+        const T bound = delta[0];
+        for (i = 0; i < n; i++) y[i] = TYPED(huber_of)(a[i] - b[i], bound);
+    } else {
+        for (i = 0; i < n; i++) y[i] = TYPED(huber_of)(a[i * p] - b[i * q], delta[i * r]);
+    }
+}
+
 GRADSPEC_WIDE static void TYPED(nan_to_zero)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *x = (const T *) args[0];
     T *y = (T *) args[1];

@@ -1,4 +1,4 @@
-/* For a T: the maximum, and five sums. */
+/* For a T: the maximum, and six sums. */
 
 /* A NaN raises the flag for an invalid operation. */
 GRADSPEC_UNUSED GRADSPEC_WIDE static T TYPED(highest)(const T *x, npy_intp n) {
@@ -9,6 +9,8 @@ GRADSPEC_UNUSED GRADSPEC_WIDE static T TYPED(highest)(const T *x, npy_intp n) {
         for (k = 0; k < 32; k++) best[k] = x[k];
         for (i = 32; i + 32 <= n; i += 32)
             for (k = 0; k < 32; k++) best[k] = GRADSPEC_MAX(x[i + k], best[k]);
+        for (; i + 8 <= n; i += 8)
+            for (k = 0; k < 8; k++) best[k] = GRADSPEC_MAX(x[i + k], best[k]);
         for (k = 0; k < 16; k++) best[k] = GRADSPEC_MAX(best[k + 16], best[k]);
         for (k = 0; k < 8; k++) best[k] = GRADSPEC_MAX(best[k + 8], best[k]);
         for (k = 0; k < 4; k++) best[k] = GRADSPEC_MAX(best[k + 4], best[k]);
@@ -40,6 +42,10 @@ GRADSPEC_UNUSED GRADSPEC_WIDE static T TYPED(highest)(const T *x, npy_intp n) {
 #define TERM p[j] * q[j]
 #include "sum_template.h"
 
+#define SUM product
+#define TERM p[j] * ((q[j] - c) * d)
+#include "sum_template.h"
+
 #define SUM triple
-#define TERM p[j] * q[j] * r[j]
+#define TERM p[j] * q[j] * ((r[j] - c) * d)
 #include "sum_template.h"

@@ -22,14 +22,17 @@ def standardize(x, axis, eps, centred):
     tuple of ndarray
         The quotient, and one over its divisor, with length 1 along the axes of `axis`.
     """
+    return standard(x, axis, eps, centred)[::2]
+
+
+def standard(x, axis, eps, centred):
+    """``y, centre, rate`` with ``y = (x - centre) * rate``; the centre is the mean if `centred`, else 0."""
     x = np.asarray(x)
     x = x if x.dtype.kind == "f" else x.astype(float)
-    y = x - np.mean(x, axis=axis, keepdims=True) if centred else x
+    centre = np.asarray(np.mean(x, axis=axis, keepdims=True)) if centred else None
+    y = x - centre if centred else x
     rate = _rate(y, axis, eps)
-    if centred:
-        y *= rate
-        return y, rate
-    return np.asarray(y * rate), rate
+    return np.asarray(y * rate), centre if centred else np.zeros_like(rate), rate
 
 
 def _rate(y, axis, eps):
@@ -68,57 +71,69 @@ def standardize_backward(grad, y, rate, axis, centred):
     return rate * (held - y * np.mean(grad * y, axis=axis, keepdims=True))
 
 
-def standardize_affine(x, weight, bias, eps, centred):
-    """``y * weight + bias`` of the standardized `y`, where blocks have the shape of the weight.
+def standardize_affine(x, axis, weight, bias, behind, eps, centred, standard=standard):
+    """``y * weight + bias`` of the standardized `y`, where weight and bias get `behind` axes of length 1 at the end.
 
     Parameters
     ----------
     x : ndarray
         Real.
+    axis : int or tuple of int
     weight : ndarray
     bias : ndarray or None
+    behind : int
     eps : float
     centred : bool
+    standard : callable
+        The function of this name, or one as exact.
 
     Returns
     -------
     tuple of ndarray
-        The result, the standardized array, and one over its divisor, with axes of length 1 for the axes of a block.
+        The result, and the mean and one over the divisor, with length 1 along the axes of `axis`.
     """
-    axes = row_axes(x, weight)
+    if bias is not None and np.shape(bias) != np.shape(weight):
+        raise ValueError(f"the weight is of shape {np.shape(weight)}, the bias of shape {np.shape(bias)}")
     shared = np.result_type(*(array for array in (x, weight, bias) if array is not None))
-    y, rate = standardize(np.asarray(x, shared), axes, eps, centred)
-    z = y * weight
-    return z if bias is None else z + bias, y, rate
+    y, centre, rate = standard(np.asarray(x, shared), axis, eps, centred)
+    z = y * _wide(weight, behind, y)
+    return z if bias is None else z + _wide(bias, behind, y), centre, rate
 
 
-def standardize_affine_backward(grad, weight, y, rate, centred):
+def standardize_affine_backward(grad, x, weight, centre, rate, axis, behind, centred, adjoint=standardize_backward):
     """The adjoints of standardize_affine.
 
     Parameters
     ----------
     grad : ndarray
-    weight : ndarray
-    y, rate : ndarray
+    x, weight : ndarray
+    centre, rate : ndarray
         Results of standardize_affine.
+    axis : int or tuple of int
+    behind : int
     centred : bool
+    adjoint : callable
+        `standardize_backward`, or a function as exact.
 
     Returns
     -------
     tuple of ndarray
         For x, weight and bias.
     """
-    axes = row_axes(y, weight)
-    shared = np.result_type(grad, weight, y, rate, np.float16)
-    grad, y = np.asarray(grad, shared), np.asarray(y, shared)
-    x = standardize_backward(grad * weight, y, rate, axes, centred)
-    leading = tuple(range(np.ndim(y) - np.ndim(weight)))
-    return x, np.sum(grad * y, axis=leading), np.sum(grad, axis=leading)
+    shared = np.result_type(grad, x, weight, centre, rate, np.float16)
+    grad, wide = np.asarray(grad, shared), _wide(weight, behind, x)
+    if np.shape(grad) != np.shape(x) or np.shape(centre) != np.shape(rate):
+        raise ValueError(f"shapes {np.shape(grad)}, {np.shape(x)}, {np.shape(centre)} and {np.shape(rate)} do not fit")
+    y = (np.asarray(x, shared) - centre) * rate
+    moved = adjoint(np.asarray(grad * wide, shared), y, rate, axis, centred)
+    before = np.ndim(x) - np.ndim(wide)
+    spread = (*range(before), *(before + i for i, length in enumerate(wide.shape) if length == 1))
+    return moved, *(np.sum(array, axis=spread).reshape(np.shape(weight)) for array in (grad * y, grad))
 
 
-def row_axes(x, weight):
-    """The axes of a block of the shape of `weight`: the last axes of `x`."""
-    count = np.ndim(weight)
-    if count == 0 or np.shape(x)[-count:] != np.shape(weight):
-        raise ValueError(f"the weight is of shape {np.shape(weight)}, the array of shape {np.shape(x)}")
-    return tuple(range(-count, 0))
+def _wide(weight, behind, x):
+    """A weight with axes of length 1 at the end, checked to fit `x`."""
+    wide = np.reshape(weight, np.shape(weight) + (1,) * behind)
+    if wide.ndim > np.ndim(x) or any(n not in (1, length) for n, length in zip(wide.shape[::-1], np.shape(x)[::-1])):
+        raise ValueError(f"the weight is of shape {wide.shape}, the array of shape {np.shape(x)}")
+    return wide

@@ -1,9 +1,10 @@
 """Normalise rows to mean 0 and variance 1, scale and shift them, and the adjoints.
 
-Loops over the rows of contiguous arrays of float32 and float64, which stay in the cache: a row is read for its sums and then for
-its results.  Sums over rows are added within blocks, and blocks in pairs, in an order that depends on the shape alone.  Other
-axes are moved to the end in a copy.  The NumPy expressions in `normalisers` handle other dtypes, and arrays that raised a
-floating-point flag.  The loops are bound by memory.  Do not depend on autograd.
+Loops over contiguous arrays of float32 and float64.  A row is all elements with one mean: runs of neighbours, as a channel of a
+batch of images has one run in each.  It is read for its sums and then for its results, and mostly is in the cache then.  Factors
+belong to runs, or to the elements of a row.  Sums over rows are added within blocks, and blocks in pairs, in an order that
+depends on the shape alone.  Other axes are moved to the end in a copy.  The NumPy expressions in `normalisers` handle other
+dtypes, and arrays that raised a floating-point flag.  Do not depend on autograd.
 """
 
 from libc.float cimport DBL_EPSILON, DBL_MIN, FLT_EPSILON, FLT_MIN
@@ -22,99 +23,161 @@ from . import normalisers
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, same_shape
-from ..loops.span cimport Span, empty_reduced, find_span
+from ..loops.span cimport DIMENSIONS
 from ..loops.threads cimport GRAIN, parallel
-from ..loops.wide cimport dot, moment, real, total, triple
+from ..loops.wide cimport dot, moment, product, real, total, triple
 
 __all__ = ["standardize", "standardize_affine", "standardize_affine_backward", "standardize_backward"]
 
 cnp.import_array()
 
 cdef extern from "gradspec/kernels/row_wise/normalisers_loops.h":
-    void gradspec_standard_float(float*, float, float, float*, npy_intp) noexcept nogil
-    void gradspec_standard_double(double*, double, double, double*, npy_intp) noexcept nogil
-    void gradspec_affine_float(float*, float*, float*, float*, npy_intp) noexcept nogil
-    void gradspec_affine_double(double*, double*, double*, double*, npy_intp) noexcept nogil
-    void gradspec_adjoint_float(float*, float*, float*, float, float, float, float*, npy_intp) noexcept nogil
-    void gradspec_adjoint_double(double*, double*, double*, double, double, double, double*, npy_intp) noexcept nogil
-    void gradspec_gather_float(float*, float*, float*, float*, npy_intp) noexcept nogil
-    void gradspec_gather_double(double*, double*, double*, double*, npy_intp) noexcept nogil
+    void gradspec_standard_float(float*, float, float, float, float, float*, npy_intp) noexcept nogil
+    void gradspec_standard_double(double*, double, double, double, double, double*, npy_intp) noexcept nogil
+    void gradspec_affine_float(float*, float, float, float*, float*, float*, npy_intp) noexcept nogil
+    void gradspec_affine_double(double*, double, double, double*, double*, double*, npy_intp) noexcept nogil
+    void gradspec_adjoint_float(float*, float*, float, float, float, float, float, float, float*, npy_intp) noexcept nogil
+    void gradspec_adjoint_double(
+        double*, double*, double, double, double, double, double, double, double*, npy_intp) noexcept nogil
+    void gradspec_affine_adjoint_float(
+        float*, float*, float, float*, float, float, float, float*, float*, float*, npy_intp) noexcept nogil
+    void gradspec_affine_adjoint_double(
+        double*, double*, double, double*, double, double, double, double*, double*, double*, npy_intp) noexcept nogil
     void gradspec_add_float(float*, float*, npy_intp) noexcept nogil
     void gradspec_add_double(double*, double*, npy_intp) noexcept nogil
 
 cdef enum:
-    CHUNK = 1 << 16  # elements of a block
-    FEWEST = 4      # rows of a block with separate sums, at least
+    CHUNK = 1 << 13     # elements that make a task for a thread worthwhile
+    FEWEST = 4          # rows of a block with separate sums, at least
+    SHORTEST = 8        # elements of a run, if a row has more than one
 
 cdef struct Job:
     npy_intp rows
-    npy_intp length
+    npy_intp runs       # of a row
+    npy_intp within     # runs that follow each other; then come runs of the next row
+    npy_intp length     # of a run
+    npy_intp weights    # number of factors
+    bint each           # each element of a row has a factor, not each run
     npy_intp block      # in rows
+    npy_intp parts      # sums of each factor in `sums`
     bint single         # float32
     bint centred
     bint adjoint
     bint raised         # a floating-point flag was raised, or a square was too small, in some part
     double eps
-    char* x             # or the cotangent
-    char* scale         # of one row, or NULL
+    char* x
+    char* a             # the cotangent
+    char* scale         # the factors, or NULL
     char* shift
-    char* y             # standardized
+    char* centre        # of each row; NULL if x is standardized
     char* rate          # of each row
-    char* z             # the result; NULL if it is y
-    char* sums          # two rows for each block: the sums over rows
+    char* z             # the result
+    char* sums          # of products and then of cotangents, over each run, or each block for each element
+
+
+cdef inline npy_intp run_of(Job* job, npy_intp row, npy_intp i) noexcept nogil:
+    """The number of a row's run among all runs of the array."""
+    return (i // job.within * job.rows + row) * job.within + i % job.within
+
+
+cdef real over_runs(Job* job, real* sums, real* scale, npy_intp row, npy_intp first, npy_intp count) noexcept nogil:
+    """The sum of the sums of a row's runs, times the factors of the runs; pairwise."""
+    cdef npy_intp place, half = count // 2
+    if count == 1:
+        place = run_of(job, row, first)
+        return sums[place] if scale == NULL else sums[place] * scale[place % job.weights]
+    return over_runs(job, sums, scale, row, first, half) + over_runs(job, sums, scale, row, first + half, count - half)
 
 
 cdef void forward_rows(real* x, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
-    cdef npy_intp n = job.length, row
-    cdef real mean = 0, rate, one = 1
+    cdef npy_intp n = job.length, row, i, place
+    cdef real mean = 0, rate, scale = 1, shift = -0.0, one = 1, count = job.runs * n
     cdef real least = <real> (FLT_MIN / FLT_EPSILON if sizeof(real) == 4 else DBL_MIN / DBL_EPSILON)
-    cdef real* y = <real*> job.y
+    cdef real* sums = <real*> job.sums
+    cdef real* scales = <real*> job.scale
+    cdef real* shifts = <real*> job.shift
     cdef real* z = <real*> job.z
     for row in range(start, stop):
         if job.centred:
-            mean = total(x + row * n, n) / n
-        rate = moment(x + row * n, mean, n) / n + <real> job.eps
+            for i in range(job.runs):
+                place = run_of(job, row, i)
+                sums[place] = total(x + place * n, n)
+            mean = over_runs(job, sums, <real*> NULL, row, 0, job.runs) / count
+        for i in range(job.runs):
+            place = run_of(job, row, i)
+            sums[place] = moment(x + place * n, mean, n)
+        rate = over_runs(job, sums, <real*> NULL, row, 0, job.runs) / count + <real> job.eps
         if rate < least:
             job.raised = True  # squares have lost digits
-        if real is float:
-            rate = one / sqrtf(rate)
-            gradspec_standard_float(x + row * n, mean, rate, y + row * n, n)
-            if z != NULL:
-                gradspec_affine_float(y + row * n, <float*> job.scale, <float*> job.shift, z + row * n, n)
-        else:
-            rate = one / sqrt(rate)
-            gradspec_standard_double(x + row * n, mean, rate, y + row * n, n)
-            if z != NULL:
-                gradspec_affine_double(y + row * n, <double*> job.scale, <double*> job.shift, z + row * n, n)
+        rate = one / (sqrtf(rate) if real is float else sqrt(rate))
+        (<real*> job.centre)[row] = mean
         (<real*> job.rate)[row] = rate
+        if job.each:
+            if real is float:
+                gradspec_affine_float(x + row * n, mean, rate, scales, shifts, z + row * n, n)
+            else:
+                gradspec_affine_double(x + row * n, mean, rate, scales, shifts, z + row * n, n)
+            continue
+        for i in range(job.runs):
+            place = run_of(job, row, i)
+            if scales != NULL:
+                scale = scales[place % job.weights]
+            if shifts != NULL:
+                shift = shifts[place % job.weights]
+            if real is float:
+                gradspec_standard_float(x + place * n, mean, rate, scale, shift, z + place * n, n)
+            else:
+                gradspec_standard_double(x + place * n, mean, rate, scale, shift, z + place * n, n)
 
 
-cdef void adjoint_rows(real* a, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
+cdef void adjoint_rows(real* x, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
     """The adjoint for rows within one block, or for any rows if nothing is added over them."""
-    cdef npy_intp n = job.length, row
-    cdef real mean = 0, slope, rate
-    cdef real* scale = <real*> job.scale
-    cdef real* y = <real*> job.y
+    cdef npy_intp n = job.length, row, i, place
+    cdef real mean = 0, slope, rate, centre = 0, factor = 1, scale = 1, count = job.runs * n
+    cdef real* a = <real*> job.a
     cdef real* z = <real*> job.z
-    cdef real* sums = NULL
-    a, y, z = a + start * n, y + start * n, z + start * n
-    if scale != NULL:
-        sums = <real*> job.sums + start // job.block * 2 * n
-        memset(sums, 0, 2 * n * sizeof(real))
+    cdef real* scales = <real*> job.scale
+    cdef real* products = <real*> job.sums
+    cdef real* sums
+    if job.each:
+        products += start // job.block * n
+        memset(products, 0, n * sizeof(real))
+        memset(products + job.parts * n, 0, n * sizeof(real))
+    sums = products + job.parts * job.weights
     for row in range(start, stop):
         rate = (<real*> job.rate)[row]
+        if job.centre != NULL:
+            centre, factor = (<real*> job.centre)[row], rate
+        if job.each:
+            place = row * n
+            if job.centred:
+                mean = dot(a + place, scales, n) / n
+            slope = triple(a + place, scales, x + place, centre, rate, n) / n
+            if real is float:
+                gradspec_affine_adjoint_float(
+                    a + place, x + place, centre, scales, rate, mean, slope, products, sums, z + place, n)
+            else:
+                gradspec_affine_adjoint_double(
+                    a + place, x + place, centre, scales, rate, mean, slope, products, sums, z + place, n)
+            continue
+        for i in range(job.runs):
+            place = run_of(job, row, i)
+            products[place] = product(a + place * n, x + place * n, centre, factor, n)
+            if job.centred or scales != NULL:
+                sums[place] = total(a + place * n, n)
+        slope = over_runs(job, products, scales, row, 0, job.runs) / count
         if job.centred:
-            mean = (total(a, n) if scale == NULL else dot(a, scale, n)) / n
-        slope = (dot(a, y, n) if scale == NULL else triple(a, scale, y, n)) / n
-        if real is float:
-            if scale != NULL:
-                gradspec_gather_float(a, y, sums, sums + n, n)
-            gradspec_adjoint_float(a, scale, y, rate, mean, slope, z, n)
-        else:
-            if scale != NULL:
-                gradspec_gather_double(a, y, sums, sums + n, n)
-            gradspec_adjoint_double(a, scale, y, rate, mean, slope, z, n)
-        a, y, z = a + n, y + n, z + n
+            mean = over_runs(job, sums, scales, row, 0, job.runs) / count
+        for i in range(job.runs):
+            place = run_of(job, row, i)
+            if scales != NULL:
+                scale = scales[place % job.weights]
+            if real is float:
+                gradspec_adjoint_float(
+                    a + place * n, x + place * n, centre, factor, scale, rate, mean, slope, z + place * n, n)
+            else:
+                gradspec_adjoint_double(
+                    a + place * n, x + place * n, centre, factor, scale, rate, mean, slope, z + place * n, n)
 
 
 cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -153,24 +216,23 @@ cdef void add_blocks(real* sums, npy_intp blocks, npy_intp n) noexcept nogil:
 
 cdef bint run(Job* job) noexcept:
     """Process all rows; False if there is no memory or a floating-point flag was raised."""
-    cdef npy_intp blocks = (job.rows + job.block - 1) // job.block
-    cdef bint adds = job.adjoint and job.scale != NULL
-    job.raised, job.sums = False, NULL
-    if adds:
-        job.sums = <char*> malloc(blocks * 2 * job.length * (4 if job.single else 8))
-        if job.sums == NULL:
-            return False
-    if job.rows * job.length < GRAIN:
+    cdef npy_intp size = job.parts * job.weights * (4 if job.single else 8), blocks = (job.rows + job.block - 1) // job.block
+    cdef npy_intp i
+    job.raised, job.sums = False, <char*> malloc(2 * size)
+    if job.sums == NULL:
+        return False
+    if job.rows * job.runs * job.length < GRAIN:
         part(job, 0, blocks)
     else:
         with nogil:
             parallel(part, job, blocks, 1)
-    if adds and not job.raised:
+    if job.adjoint and job.scale != NULL and not job.raised:
         fp_clear()
-        if job.single:
-            add_blocks(<float*> job.sums, blocks, 2 * job.length)
-        else:
-            add_blocks(<double*> job.sums, blocks, 2 * job.length)
+        for i in range(2):
+            if job.single:
+                add_blocks(<float*> (job.sums + i * size), job.parts, job.weights)
+            else:
+                add_blocks(<double*> (job.sums + i * size), job.parts, job.weights)
         job.raised = fp_raised()
     return not job.raised
 
@@ -184,88 +246,142 @@ cdef ndarray plain(object x, int type_num=-1):
     return x if is_plain(x) else np.array(x, order="C")
 
 
-cdef ndarray plain_row(object x, ndarray like, int axes):
-    """The same for an array of the shape of the last `axes` axes of `like`."""
-    cdef ndarray row = plain(x, PyArray_TYPE(like))
-    cdef int i, before = PyArray_NDIM(like) - axes
-    if row is None or PyArray_NDIM(row) != axes:
-        return None
-    for i in range(axes):
-        if PyArray_DIMS(row)[i] != PyArray_DIMS(like)[before + i]:
-            return None
-    return row
+cdef bint find_rows(Job* job, ndarray x, object axis, npy_intp* kept):
+    """Find the rows of `x`, and the shape of their rates; False if they have no runs.
 
-
-cdef bint find_rows(Job* job, ndarray x, object axis, Span* span, bint adds):
-    """Find the layout of the rows; False if they are not contiguous, or there are none."""
-    if not find_span(x, axis, span) or span.inner != 1 or PyArray_SIZE(x) == 0:
+    The axes have to be some of the first ones and some of the last ones.
+    """
+    cdef int ndim = PyArray_NDIM(x), i, first = 0, last = ndim, count = 0
+    cdef npy_intp* dims = PyArray_DIMS(x)
+    cdef bint[DIMENSIONS] given
+    if PyArray_SIZE(x) == 0 or type(axis) is not int and type(axis) is not tuple:
         return False
-    job.rows, job.length = span.outer, span.length
-    job.block = max(<npy_intp> (FEWEST if adds else 1), CHUNK // span.length)
-    job.single = PyArray_TYPE(x) == cnp.NPY_FLOAT32
-    job.x, job.scale, job.shift, job.z = PyArray_BYTES(x), NULL, NULL, NULL
+    for i in range(ndim):
+        given[i] = False
+    for place in (axis,) if type(axis) is int else <tuple> axis:
+        i = place
+        i = i + ndim if i < 0 else i
+        if not 0 <= i < ndim or given[i]:
+            return False
+        given[i] = True
+        count += 1
+    while last > 0 and given[last - 1]:
+        last -= 1
+    while first < last and given[first]:
+        first += 1
+    if last == ndim or ndim - last + first != count:
+        return False
+    job.rows = job.runs = job.length = 1
+    for i in range(ndim):
+        kept[i] = 1 if given[i] else dims[i]
+        if i < first:
+            job.runs *= dims[i]
+        elif i < last:
+            job.rows *= dims[i]
+        else:
+            job.length *= dims[i]
+    job.within, job.weights, job.each, job.parts = 1, 1, False, job.rows * job.runs
+    job.single, job.x, job.scale, job.shift = PyArray_TYPE(x) == cnp.NPY_FLOAT32, PyArray_BYTES(x), NULL, NULL
+    return job.runs == 1 or job.length >= SHORTEST
+
+
+cdef bint find_factors(Job* job, ndarray x, ndarray scale, int behind):
+    """Find the factors of runs, or of the elements of a row, with `behind` axes after theirs; False if they are of others."""
+    cdef int ndim = PyArray_NDIM(x), axes, i
+    cdef npy_intp length = 1
+    if scale is None:
+        return False
+    axes = PyArray_NDIM(scale)
+    if not 0 <= behind <= ndim - axes:
+        return False
+    for i in range(ndim - behind, ndim):
+        length *= PyArray_DIMS(x)[i]
+    for i in range(axes):
+        if PyArray_DIMS(scale)[i] != PyArray_DIMS(x)[ndim - behind - axes + i]:
+            return False
+    job.scale, job.weights = PyArray_BYTES(scale), PyArray_SIZE(scale)
+    if length == 1 and job.runs == 1 and job.weights == job.length:
+        job.each = True
+        return True
+    if length > job.length or length < min(job.length, <npy_intp> SHORTEST):
+        return False
+    job.within = job.length // length
+    job.runs, job.length, job.parts = job.runs * job.within, length, job.rows * job.runs * job.within // job.weights
     return True
 
 
-cdef tuple forward(object x, object axis, double eps, bint centred, object weight=None, object bias=None):
-    """The results of standardize, preceded by an affine function's if there is a weight; None if NumPy has to compute them."""
-    cdef ndarray x_ = plain(x), y, rate, z = None, scale = None, shift = None
+cdef void find_blocks(Job* job) noexcept:
+    """Choose the rows of a block, and the sums of each factor."""
+    job.block = max(<npy_intp> (FEWEST if job.each and job.adjoint else 1), CHUNK // (job.runs * job.length))
+    if job.each:
+        job.parts = (job.rows + job.block - 1) // job.block if job.adjoint else job.rows // job.weights + 1
+
+
+cdef tuple forward(object x, object axis, double eps, bint centred, object weight=None, object bias=None, int behind=0):
+    """The results of standardize_affine, or without a weight of standard; None if NumPy has to compute them."""
+    cdef ndarray x_ = plain(x), z, centre, rate, scale, shift
+    cdef npy_intp[DIMENSIONS] kept
     cdef Job job
-    cdef Span span
-    if x_ is None or not find_rows(&job, x_, axis, &span, False):
+    if x_ is None or not find_rows(&job, x_, axis, kept):
         return None
-    job.adjoint, job.centred, job.eps = False, centred, eps
     if weight is not None:
-        scale = plain_row(weight, x_, span.last - span.first + 1)
-        shift = None if bias is None else plain_row(bias, x_, span.last - span.first + 1)
-        if scale is None or shift is None and bias is not None:
+        scale = plain(weight, PyArray_TYPE(x_))
+        if not find_factors(&job, x_, scale, behind):
             return None
-        z = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
-        job.scale, job.z = PyArray_BYTES(scale), PyArray_BYTES(z)
-        if shift is not None:
+        if bias is not None:
+            shift = plain(bias, PyArray_TYPE(x_))
+            if shift is None or not same_shape(shift, scale):
+                return None
             job.shift = PyArray_BYTES(shift)
-    y, rate = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_)), empty_reduced(x_, &span, True)
-    job.y, job.rate = PyArray_BYTES(y), PyArray_BYTES(rate)
-    if not run(&job):
-        return None
-    return (y, rate) if z is None else (z, y, rate)
+    job.adjoint, job.centred, job.eps = False, centred, eps
+    find_blocks(&job)
+    z = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    centre, rate = [empty(PyArray_NDIM(x_), kept, PyArray_TYPE(x_)) for _ in range(2)]
+    job.z, job.centre, job.rate = PyArray_BYTES(z), PyArray_BYTES(centre), PyArray_BYTES(rate)
+    try:
+        return (z, centre, rate) if run(&job) else None
+    finally:
+        free(job.sums)
 
 
-cdef tuple adjoint(object grad, object y, object rate, object axis, bint centred, object weight=None):
+cdef tuple adjoint(
+    object grad, object x, object centre, object rate, object axis, bint centred, object weight=None, int behind=0
+):
     """The cotangent of `x` and, with a weight, the cotangents of weight and bias; None if NumPy has to compute them."""
-    cdef ndarray y_ = plain(y), grad_, rate_, z, scale = None, products, sums
+    cdef ndarray x_ = plain(x), grad_, centre_, rate_, z, scale, products, sums
+    cdef npy_intp[DIMENSIONS] kept
     cdef Job job
-    cdef Span span
     cdef npy_intp size
-    if y_ is None or not find_rows(&job, y_, axis, &span, weight is not None):
+    if x_ is None or not find_rows(&job, x_, axis, kept):
         return None
-    grad_, rate_ = plain(grad, PyArray_TYPE(y_)), plain(rate, PyArray_TYPE(y_))
-    if grad_ is None or rate_ is None or not same_shape(grad_, y_):
+    grad_, rate_ = plain(grad, PyArray_TYPE(x_)), plain(rate, PyArray_TYPE(x_))
+    if grad_ is None or rate_ is None or not same_shape(grad_, x_):
         return None
-    if PyArray_SIZE(rate_) != span.outer or PyArray_NDIM(rate_) != PyArray_NDIM(y_):
+    if PyArray_SIZE(rate_) != job.rows or PyArray_NDIM(rate_) != PyArray_NDIM(x_):
         return None
+    job.centre, job.rate = NULL, PyArray_BYTES(rate_)
     if weight is not None:
-        scale = plain_row(weight, y_, span.last - span.first + 1)
-        if scale is None:
+        scale, centre_ = plain(weight, PyArray_TYPE(x_)), plain(centre, PyArray_TYPE(x_))
+        if centre_ is None or not same_shape(centre_, rate_) or not find_factors(&job, x_, scale, behind):
             return None
-        job.scale = PyArray_BYTES(scale)
-    z = empty(PyArray_NDIM(y_), PyArray_DIMS(y_), PyArray_TYPE(y_))
-    job.adjoint, job.centred, job.eps, job.x, job.z = True, centred, 0, PyArray_BYTES(grad_), PyArray_BYTES(z)
-    job.y, job.rate = PyArray_BYTES(y_), PyArray_BYTES(rate_)
+        job.centre = PyArray_BYTES(centre_)
+    job.adjoint, job.centred, job.eps, job.a = True, centred, 0, PyArray_BYTES(grad_)
+    find_blocks(&job)
+    z = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    job.z = PyArray_BYTES(z)
     try:
         if not run(&job):
             return None
-        if scale is None:
+        if weight is None:
             return z,
         products = empty(PyArray_NDIM(scale), PyArray_DIMS(scale), PyArray_TYPE(scale))
         sums = empty(PyArray_NDIM(scale), PyArray_DIMS(scale), PyArray_TYPE(scale))
-        size = job.length * (4 if job.single else 8)
+        size = job.weights * (4 if job.single else 8)
         memcpy(PyArray_BYTES(products), job.sums, size)
-        memcpy(PyArray_BYTES(sums), job.sums + size, size)
+        memcpy(PyArray_BYTES(sums), job.sums + job.parts * size, size)
         return z, products, sums
     finally:
-        if scale is not None:
-            free(job.sums)
+        free(job.sums)
 
 
 cdef object order_of(object x, object axis):
@@ -281,42 +397,48 @@ cdef object order_of(object x, object axis):
     return None if first + last == list(range(ndim)) else (tuple(first + last), len(last))
 
 
-def standardize(x, axis, eps, centred):
-    """Each element minus the mean, divided by the root of the mean square plus eps, as `normalisers.standardize`."""
-    order = order_of(x, axis)
-    if order is None:
-        found = forward(x, axis, eps, centred)
-    else:  # copying to move the axes to the end, and back, is faster than strided loops
+def standard(x, axis, eps, centred):
+    """``y, centre, rate`` with ``y = (x - centre) * rate``, as `normalisers.standard`."""
+    found = forward(x, axis, eps, centred)
+    order = order_of(x, axis) if found is None else None
+    if order is not None:  # copying to move the axes to the end, and back, is faster than strided loops
         found = forward(x.transpose(order[0]), tuple(range(-order[1], 0)), eps, centred)
         if found is not None:
             back = np.argsort(order[0])
             found = tuple([np.array(y.transpose(back), order="C") for y in found])
-    return normalisers.standardize(x, axis, eps, centred) if found is None else found
+    return normalisers.standard(x, axis, eps, centred) if found is None else found
+
+
+def standardize(x, axis, eps, centred):
+    """Each element minus the mean, divided by the root of the mean square plus eps, as `normalisers.standardize`."""
+    return standard(x, axis, eps, centred)[::2]
 
 
 def standardize_backward(grad, y, rate, axis, centred):
     """``rate * (grad - mean(grad) - y * mean(grad * y))``, as `normalisers.standardize_backward`."""
-    order = order_of(y, axis)
-    if order is None:
-        found = adjoint(grad, y, rate, axis, centred)
-    elif np.shape(grad) != y.shape or np.ndim(rate) != y.ndim:
-        found = None
-    else:
+    found = adjoint(grad, y, None, rate, axis, centred)
+    order = order_of(y, axis) if found is None else None
+    if order is not None and np.shape(grad) == y.shape and np.ndim(rate) == y.ndim:
         places = order[0]
         grad_, y_, rate_ = [np.transpose(array, places) for array in (grad, y, rate)]
-        found = adjoint(grad_, y_, rate_, tuple(range(-order[1], 0)), centred)
+        found = adjoint(grad_, y_, None, rate_, tuple(range(-order[1], 0)), centred)
         if found is not None:
             found = np.array(found[0].transpose(np.argsort(places)), order="C"),
     return normalisers.standardize_backward(grad, y, rate, axis, centred) if found is None else found[0]
 
 
-def standardize_affine(x, weight, bias, eps, centred):
-    """``y * weight + bias`` of the standardized `y`, which is also returned, and its factor; see `normalisers`."""
-    found = forward(x, normalisers.row_axes(x, weight), eps, centred, weight, bias)
-    return normalisers.standardize_affine(x, weight, bias, eps, centred) if found is None else found
+def standardize_affine(x, axis, weight, bias, behind, eps, centred):
+    """``y * weight + bias`` of the standardized array, its means and rates; as `normalisers.standardize_affine`."""
+    found = forward(x, axis, eps, centred, weight, bias, behind)
+    if found is None:
+        return normalisers.standardize_affine(x, axis, weight, bias, behind, eps, centred, standard)
+    return found
 
 
-def standardize_affine_backward(grad, weight, y, rate, centred):
+def standardize_affine_backward(grad, x, weight, centre, rate, axis, behind, centred):
     """The adjoints of standardize_affine for x, weight and bias, as `normalisers.standardize_affine_backward`."""
-    found = adjoint(grad, y, rate, normalisers.row_axes(y, weight), centred, weight)
-    return normalisers.standardize_affine_backward(grad, weight, y, rate, centred) if found is None else found
+    found = adjoint(grad, x, centre, rate, axis, centred, weight, behind)
+    if found is None:
+        return normalisers.standardize_affine_backward(
+            grad, x, weight, centre, rate, axis, behind, centred, standardize_backward)
+    return found

@@ -1,35 +1,35 @@
-/* For a T: loops over the elements of one row. */
+/* For a T: loops over neighbouring elements of one row. */
 
-GRADSPEC_WIDE static void TYPED(standard)(const T *restrict x, T mean, T rate, T *restrict y, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) y[i] = (x[i] - mean) * rate;
+GRADSPEC_WIDE static void TYPED(standard)(
+        const T *restrict x, T mean, T rate, T scale, T shift, T *restrict z, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) z[i] = (x[i] - mean) * rate * scale + shift;
 }
 
 GRADSPEC_WIDE static void TYPED(affine)(
-        const T *restrict y, const T *restrict scale, const T *restrict shift, T *restrict z, npy_intp n) {
+        const T *restrict x, T mean, T rate, const T *restrict scale, const T *restrict shift, T *restrict z, npy_intp n) {
     npy_intp i;
     if (shift)
-        for (i = 0; i < n; i++) z[i] = y[i] * scale[i] + shift[i];
+        for (i = 0; i < n; i++) z[i] = (x[i] - mean) * rate * scale[i] + shift[i];
     else
-        for (i = 0; i < n; i++) z[i] = y[i] * scale[i];
+        for (i = 0; i < n; i++) z[i] = (x[i] - mean) * rate * scale[i];
 }
 
-/* rate * (a - mean - y * slope), with a * scale instead of a if there is a scale */
+/* rate * (a * scale - mean - y * slope), where y = (x - centre) * factor */
 GRADSPEC_WIDE static void TYPED(adjoint)(
-        const T *restrict a, const T *restrict scale, const T *restrict y, T rate, T mean, T slope, T *restrict b,
+        const T *restrict a, const T *restrict x, T centre, T factor, T scale, T rate, T mean, T slope, T *restrict b,
         npy_intp n) {
-    npy_intp i;
-    if (scale)
-        for (i = 0; i < n; i++) b[i] = rate * (a[i] * scale[i] - mean - y[i] * slope);
-    else
-        for (i = 0; i < n; i++) b[i] = rate * (a[i] - mean - y[i] * slope);
+    for (npy_intp i = 0; i < n; i++) b[i] = rate * (a[i] * scale - mean - (x[i] - centre) * factor * slope);
 }
 
-/* products += a * y, sums += a */
-GRADSPEC_WIDE static void TYPED(gather)(
-        const T *restrict a, const T *restrict y, T *restrict products, T *restrict sums, npy_intp n) {
+/* The same with a scale for each element; products += a * y, sums += a. */
+GRADSPEC_WIDE static void TYPED(affine_adjoint)(
+        const T *restrict a, const T *restrict x, T centre, const T *restrict scale, T rate, T mean, T slope,
+        T *restrict products, T *restrict sums, T *restrict b, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) {
-        products[i] += a[i] * y[i];
+        T y = (x[i] - centre) * rate;
+        products[i] += a[i] * y;
         sums[i] += a[i];
+        b[i] = rate * (a[i] * scale[i] - mean - y * slope);
     }
 }
 

@@ -4,12 +4,35 @@ from ...support.capi cimport npy_intp
 from ..loops.wide cimport real
 
 cdef extern from "gradspec/kernels/row_wise/softmax_passes.h":
+    cdef enum:
+        RAISE "GRADSPEC_RAISE"
+        LESS "GRADSPEC_LESS"
+        COPY "GRADSPEC_COPY"
+        ADD "GRADSPEC_ADD"
+        ADD_PRODUCT "GRADSPEC_ADD_PRODUCT"
+        TAKE_OFF "GRADSPEC_TAKE_OFF"
+        MULTIPLY "GRADSPEC_MULTIPLY"
+        DIVIDE "GRADSPEC_DIVIDE"
+    void gradspec_columns_float(
+        int, const float*, npy_intp, const float*, npy_intp, float*, npy_intp, npy_intp, npy_intp) noexcept nogil
+    void gradspec_columns_double(
+        int, const double*, npy_intp, const double*, npy_intp, double*, npy_intp, npy_intp, npy_intp) noexcept nogil
     void gradspec_less_both_float(const float*, float, float, float*, npy_intp) noexcept nogil
     void gradspec_less_both_double(const double*, double, double, double*, npy_intp) noexcept nogil
     void gradspec_shares_float(float*, float, npy_intp) noexcept nogil
     void gradspec_shares_double(double*, double, npy_intp) noexcept nogil
     void gradspec_weighed_float(const float*, const float*, float, float*, npy_intp) noexcept nogil
     void gradspec_weighed_double(const double*, const double*, double, double*, npy_intp) noexcept nogil
+
+
+cdef inline void columns(
+    int task, real* a, npy_intp p, real* b, npy_intp q, real* y, npy_intp r, npy_intp rows, npy_intp n
+) noexcept nogil:
+    """One pass over n columns; the rows of an operand are some elements apart, or 0 if it has one row."""
+    if real is float:
+        gradspec_columns_float(task, a, p, b, q, y, r, rows, n)
+    else:
+        gradspec_columns_double(task, a, p, b, q, y, r, rows, n)
 
 
 cdef inline void less_both(real* x, real first, real second, real* y, npy_intp n) noexcept nogil:

@@ -21,7 +21,9 @@ from ..loops.threads cimport GRAIN, parallel
 from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
 from ..fusion_engine.vectors cimport exp_less, has_exp_less
 from ..loops.wide cimport dot, highest, real, total
-from .softmax_passes cimport less_both, over, weighed
+from .softmax_passes cimport (
+    ADD, ADD_PRODUCT, COPY, DIVIDE, LESS, MULTIPLY, RAISE, TAKE_OFF, columns, less_both, over, weighed,
+)
 
 cnp.import_array()
 
@@ -174,32 +176,32 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
 
 
 cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, real* scratch, npy_intp wide) noexcept nogil:
-    """The same for `wide` columns of one outer index; the scratch holds three rows of this width."""
+    """The same for `wide` columns of one outer index; the scratch holds two rows of this width and a block."""
     cdef bint raised = False
-    cdef npy_intp inner = span.inner, i, j
+    cdef npy_intp inner = span.inner, step = at_once(span.length, wide), some, i = 0, j
     cdef real* most = scratch
     cdef real* sums = scratch + wide
-    cdef real* spare = scratch + 2 * wide
+    cdef real* block = scratch + 2 * wide
     cdef real* y = <real*> at.y
     cdef real* grad = <real*> at.grad
     cdef real* losses = <real*> at.losses
-    cdef real* shifted
-    cdef real* exps
     memcpy(most, x, wide * sizeof(real))
     memset(sums, 0, wide * sizeof(real))
-    for i in range(1, span.length):
-        for j in range(wide):
-            most[j] = x[i * inner + j] if x[i * inner + j] > most[j] else most[j]
+    columns(RAISE, x, inner, x, 0, most, 0, span.length, wide)
     if task == SOFTMAX_OR_ZERO:
         for j in range(wide):
             most[j] = 0 if most[j] == -INFINITY else most[j]
-    for i in range(span.length):
-        shifted = spare if task == LOGSUMEXP else y + i * inner
-        exps = spare if task == LOG_SOFTMAX else shifted
-        binary(&loops.subtract, x + i * inner, most, shifted, wide)
+    while i < span.length:
+        some = min(step, span.length - i)
+        columns(LESS, x + i * inner, inner, most, 0, block, wide, some, wide)
+        if task == LOG_SOFTMAX:
+            columns(COPY, block, wide, block, 0, y + i * inner, inner, some, wide)
         raised |= fp_raised() != 0
-        unary(&loops.exp, shifted, exps, wide)
-        binary(&loops.add, sums, exps, sums, wide)
+        unary(&loops.exp, block, block, some * wide)
+        columns(ADD, block, wide, block, 0, sums, 0, some, wide)
+        if task != LOG_SOFTMAX and task != LOGSUMEXP:
+            columns(COPY, block, wide, block, 0, y + i * inner, inner, some, wide)
+        i += some
     if task == SOFTMAX_OR_ZERO:
         for j in range(wide):
             sums[j] = 1 if sums[j] == 0 else sums[j]
@@ -214,11 +216,9 @@ cdef bint by_columns(Loops* loops, Task task, Span span, real* x, Operands at, r
         binary(&loops.add, sums, most, y, wide)
     elif task == LOGSUMEXP_BACKWARD:
         binary(&loops.divide, grad, sums, sums, wide)
-        for i in range(span.length):
-            binary(&loops.multiply, y + i * inner, sums, y + i * inner, wide)
+        columns(MULTIPLY, sums, 0, sums, 0, y, inner, span.length, wide)
     else:
-        for i in range(span.length):
-            binary(&loops.subtract if task == LOG_SOFTMAX else &loops.divide, y + i * inner, sums, y + i * inner, wide)
+        columns(TAKE_OFF if task == LOG_SOFTMAX else DIVIDE, sums, 0, sums, 0, y, inner, span.length, wide)
     return raised or fp_raised()
 
 
@@ -270,19 +270,17 @@ cdef bint adjoint_by_columns(
                 y[here] = y[here] - grad[j]
         return fp_raised()
     memset(sums, 0, wide * sizeof(real))
+    if task == SOFTMAX_BACKWARD:
+        columns(ADD_PRODUCT, result, inner, x, inner, sums, 0, span.length, wide)
+        columns(LESS, x, inner, sums, 0, y, inner, span.length, wide)
+        columns(MULTIPLY, result, inner, result, inner, y, inner, span.length, wide)
+        return fp_raised()
+    columns(ADD, x, inner, x, 0, sums, 0, span.length, wide)
     for i in range(span.length):
-        if task == SOFTMAX_BACKWARD:
-            binary(&loops.multiply, result + i * inner, x + i * inner, spare, wide)
-        binary(&loops.add, sums, spare if task == SOFTMAX_BACKWARD else x + i * inner, sums, wide)
-    for i in range(span.length):
-        if task == SOFTMAX_BACKWARD:
-            binary(&loops.subtract, x + i * inner, sums, y + i * inner, wide)
-            binary(&loops.multiply, result + i * inner, y + i * inner, y + i * inner, wide)
-        else:
-            raised |= fp_raised() != 0
-            unary(&loops.exp, result + i * inner, spare, wide)
-            binary(&loops.multiply, spare, sums, spare, wide)
-            binary(&loops.subtract, x + i * inner, spare, y + i * inner, wide)
+        raised |= fp_raised() != 0
+        unary(&loops.exp, result + i * inner, spare, wide)
+        binary(&loops.multiply, spare, sums, spare, wide)
+        binary(&loops.subtract, x + i * inner, spare, y + i * inner, wide)
     return raised or fp_raised()
 
 
@@ -291,75 +289,80 @@ cdef inline bint is_adjoint(Task task) noexcept nogil:
     return task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD or task == CROSS_ENTROPY_BACKWARD
 
 
-cdef bint run(Task task, Span span, real* x, Operands at) noexcept nogil:
-    """Process the whole array; False if there is no memory or a floating-point flag was raised."""
-    cdef Loops* loops = &tables[sizeof(real) // 8]
-    cdef npy_intp rows, wide, start, some, offset, i
-    cdef bint whole = task == LOGSUMEXP  # y is reduced
-    cdef Operands here
-    here.ignored = at.ignored
-    cdef real* scratch = NULL
-    cdef bint raised = False
-    fp_clear()
-    if span.inner == 1:
-        if is_adjoint(task):
-            return not adjoint_by_rows(loops, task, span, x, at)
-        rows = at_once(span.outer, span.length)
-        scratch = <real*> malloc(rows * (span.length + 3) * sizeof(real))
-        if scratch == NULL:
-            return False
-        raised = by_rows(loops, task, span, x, at, scratch)
-        free(scratch)
-        return not raised
-    # A few columns at a time, so that all of their rows stay in the cache.
-    wide = min(max(<npy_intp> 16 * BLOCK // span.length, <npy_intp> 64), min(span.inner, <npy_intp> BLOCK))
-    scratch = <real*> malloc(3 * wide * sizeof(real))
-    if scratch == NULL:
-        return False
-    for i in range(span.outer):
-        start = 0
-        while start < span.inner:
-            some = min(wide, span.inner - start)
-            offset = i * span.length * span.inner + start
-            here.other = <char*> (<real*> at.other + offset)
-            here.y = <char*> (<real*> at.y + i * (1 if whole else span.length) * span.inner + start)
-            here.grad = <char*> (<real*> at.grad + i * span.inner + start)
-            here.losses = <char*> (<real*> at.losses + i * span.inner + start)
-            here.classes = at.classes + i * span.inner + start
-            if is_adjoint(task):
-                raised |= adjoint_by_columns(loops, task, span, x + offset, here, scratch, some)
-            else:
-                raised |= by_columns(loops, task, span, x + offset, here, scratch, some)
-            start += some
-    free(scratch)
-    return not raised
-
-
 cdef struct Job:
     Task task
     Span span
     Operands at
     char* x
+    npy_intp wide   # columns of a tile
+    npy_intp tiles  # of an outer index
     bint single     # float32
     bint odd        # NumPy has to recompute some part and raise its warnings
 
 
-cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Process the outer indices from `start` to `stop`, on any thread."""
-    cdef Job* job = <Job*> context
+cdef bint some_rows(Job* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
+    """Process the rows from `start` to `stop`; False if there is no memory or a floating-point flag was raised."""
+    cdef Loops* loops = &tables[sizeof(real) // 8]
     cdef Span span = job.span
     cdef Operands at = job.at
-    cdef npy_intp size = 4 if job.single else 8, one = span.length * span.inner
-    cdef bint whole = job.task == LOGSUMEXP
-    cdef char* x = job.x + start * one * size
-    cdef bint done
+    cdef npy_intp n = span.length, rows
+    cdef real* scratch
+    cdef bint raised
     span.outer = stop - start
-    at.other += start * one * size
-    at.y += start * (span.inner if whole else one) * size
-    at.grad += start * span.inner * size
-    at.losses += start * span.inner * size
-    at.classes += start * span.inner
-    done = run(job.task, span, <float*> x, at) if job.single else run(job.task, span, <double*> x, at)
+    x += start * n
+    at.other = <char*> (<real*> at.other + start * n)
+    at.y = <char*> (<real*> at.y + start * (1 if job.task == LOGSUMEXP else n))
+    at.grad = <char*> (<real*> at.grad + start)
+    at.losses = <char*> (<real*> at.losses + start)
+    at.classes += start
+    if is_adjoint(job.task):
+        return not adjoint_by_rows(loops, job.task, span, x, at)
+    rows = at_once(span.outer, n)
+    scratch = <real*> malloc(rows * (n + 3) * sizeof(real))
+    if scratch == NULL:
+        return False
+    raised = by_rows(loops, job.task, span, x, at, scratch)
+    free(scratch)
+    return not raised
+
+
+cdef bint some_tiles(Job* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
+    """The same for tiles of a few columns, so that all of their rows stay in the cache."""
+    cdef Loops* loops = &tables[sizeof(real) // 8]
+    cdef Span span = job.span
+    cdef Operands at
+    cdef npy_intp tile, outer, first, some, offset
+    cdef bint raised = False
+    cdef real* scratch = <real*> malloc((2 * job.wide + max(<npy_intp> BLOCK, job.wide)) * sizeof(real))
+    if scratch == NULL:
+        return False
+    at.ignored = job.at.ignored
+    for tile in range(start, stop):
+        outer, first = tile // job.tiles, tile % job.tiles * job.wide
+        some = min(job.wide, span.inner - first)
+        offset = outer * span.length * span.inner + first
+        at.other = <char*> (<real*> job.at.other + offset)
+        at.y = <char*> (<real*> job.at.y + outer * (1 if job.task == LOGSUMEXP else span.length) * span.inner + first)
+        at.grad = <char*> (<real*> job.at.grad + outer * span.inner + first)
+        at.losses = <char*> (<real*> job.at.losses + outer * span.inner + first)
+        at.classes = job.at.classes + outer * span.inner + first
+        if is_adjoint(job.task):
+            raised |= adjoint_by_columns(loops, job.task, span, x + offset, at, scratch, some)
+        else:
+            raised |= by_columns(loops, job.task, span, x + offset, at, scratch, some)
+    free(scratch)
+    return not raised
+
+
+cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Process some rows or tiles, on any thread."""
+    cdef Job* job = <Job*> context
+    cdef bint done
+    fp_clear()
+    if job.span.inner == 1:
+        done = some_rows(job, <float*> job.x, start, stop) if job.single else some_rows(job, <double*> job.x, start, stop)
+    else:
+        done = some_tiles(job, <float*> job.x, start, stop) if job.single else some_tiles(job, <double*> job.x, start, stop)
     if not done:
         job.odd = True
 
@@ -370,7 +373,7 @@ cdef bint compute(
 ):
     """Fill `y` and `losses`; False if NumPy has to warn.  All arrays are plain, and of the type of `x` except the classes."""
     cdef Job job
-    cdef npy_intp chunk
+    cdef npy_intp units = span.outer, length = span.length
     job.task, job.span, job.x, job.single, job.odd = task, span[0], PyArray_BYTES(x), PyArray_TYPE(x) == cnp.NPY_FLOAT32, False
     job.at.y = PyArray_BYTES(y)
     job.at.other = NULL if other is None else PyArray_BYTES(other)
@@ -378,12 +381,17 @@ cdef bint compute(
     job.at.losses = NULL if losses is None else PyArray_BYTES(losses)
     job.at.classes = NULL if classes is None else <npy_intp*> PyArray_BYTES(classes)
     job.at.ignored = ignored
+    if span.inner > 1:  # tiles of equal width
+        job.wide = min(max(<npy_intp> 16 * BLOCK // length, <npy_intp> 64), min(span.inner, <npy_intp> BLOCK))
+        job.tiles = (span.inner + job.wide - 1) // job.wide
+        job.wide = min(span.inner, ((span.inner + job.tiles - 1) // job.tiles + 15) // 16 * 16)
+        job.tiles = (span.inner + job.wide - 1) // job.wide
+        units, length = span.outer * job.tiles, span.length * job.wide
     if PyArray_SIZE(x) < GRAIN:
-        part(&job, 0, span.outer)
+        part(&job, 0, units)
     else:
-        chunk = max(<npy_intp> 1, <npy_intp> CHUNK // (span.length * span.inner))
         with nogil:
-            parallel(part, &job, job.span.outer, chunk)
+            parallel(part, &job, units, max(<npy_intp> 1, CHUNK // length))
     return not job.odd
 
 

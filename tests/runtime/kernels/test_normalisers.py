@@ -48,34 +48,43 @@ def test_results_are_those_of_the_expressions(shape, dtype, centred):
             close([kernels.standardize_backward(laid, y, rate, axis, centred)], [expected])
 
 
+# Shapes of an array; its axes; the shape of a factor, and the number of axes behind it.
+AFFINE = [(shape, tuple(range(first, len(shape))), shape[first:], 0) for shape in SHAPES for first in range(len(shape))] + [
+    ((4, 6, 5, 7), (0, 2, 3), (6,), 2), ((3, 5, 9), (0, -1), (5,), 1), ((2, 3, 2, 2), (0, 2, 3), (3,), 2), ((30, 7), (0,), (7,), 0),
+    ((4, 2, 3, 30), (2, 3), (2, 3), 1), ((4, 2, 3, 2), (2, 3), (2, 3), 1), ((5, 2, 3), (2,), (2, 3), 0), ((3, 40), 1, (1,), 0),
+    ((4, 6, 50), -1, (6,), 1), ((4, 6, 3), -1, (6,), 1), ((3, 4, 40), (1, 2), (40,), 0), ((3, 4, 40), (0,), (4, 1), 0),
+    ((3, 4, 40), (0, 1, 2), (4,), 1), ((6, 5, 4, 8), (1, 2, 3), (6, 5), 2), ((3, 4, 40), 2, (), 0), ((3, 20), 1, (), 2),
+]  # fmt: skip
+
+
 @each("centred", [True, False])
 @each("dtype", DTYPES[:4])
-@each("shape", SHAPES)
-def test_the_affine_ones_are_those_of_the_expressions(shape, dtype, centred):
+@each("affine", AFFINE)
+def test_the_affine_ones_are_those_of_the_expressions(affine, dtype, centred):
+    shape, axis, factors, behind = affine
     x, g = arrays(shape, dtype, 2)
-    for first in range(len(shape)):
-        weight, bias = arrays(shape[first:], dtype, 2, seed=1)
-        for shift in (bias, None):
-            expected = normalisers.standardize_affine(x, weight, shift, 0.1, centred)
-            for laid in layouts(x):
-                close(kernels.standardize_affine(laid, weight, shift, 0.1, centred), expected)
-        for laid in layouts(weight):
-            close(kernels.standardize_affine(x, laid, laid, 0.1, centred), normalisers.standardize_affine(
-                x, weight, weight, 0.1, centred))  # fmt: skip
-        y, rate = normalisers.standardize(x, normalisers.row_axes(x, weight), 0.1, centred)
-        expected = normalisers.standardize_affine_backward(g, weight, y, rate, centred)
-        gap = 16 * np.finfo(dtype).eps * shape[0] ** 0.5
-        for laid in layouts(g):
-            for found, other in zip(kernels.standardize_affine_backward(laid, weight, y, rate, centred), expected):
-                assert found.dtype == other.dtype
-                np.testing.assert_allclose(found, other, rtol=gap, atol=gap * np.abs(other).max())
+    weight, bias = arrays(factors, dtype, 2, seed=1)
+    for shift in (bias, None):
+        expected = _, centre, rate = normalisers.standardize_affine(x, axis, weight, shift, behind, 0.1, centred)
+        for laid in layouts(x):
+            close(kernels.standardize_affine(laid, axis, weight, shift, behind, 0.1, centred), expected)
+    for laid in layouts(weight) if factors else ():
+        close(kernels.standardize_affine(x, axis, laid, laid, behind, 0.1, centred), normalisers.standardize_affine(
+            x, axis, weight, weight, behind, 0.1, centred))  # fmt: skip
+    expected = normalisers.standardize_affine_backward(g, x, weight, centre, rate, axis, behind, centred)
+    gap = 16 * np.finfo(dtype).eps * x.size ** 0.5
+    for laid in layouts(g):
+        found = kernels.standardize_affine_backward(laid, x, weight, centre, rate, axis, behind, centred)
+        for one, other in zip(found, expected, strict=True):
+            assert one.dtype == other.dtype and one.shape == other.shape
+            np.testing.assert_allclose(one, other, rtol=gap, atol=gap * np.abs(other).max())
 
 
 def test_mixed_dtypes_are_promoted():
     x, weight = arrays((6, 40), np.float32, 1)[0], arrays((40,), np.float64, 1)[0]
-    results = kernels.standardize_affine(x, weight, None, 1e-5, True)
+    results = kernels.standardize_affine(x, 1, weight, None, 0, 1e-5, True)
     assert [y.dtype for y in results] == [np.float64] * 3
-    close(results, kernels.standardize_affine(x.astype(float), weight, None, 1e-5, True))
+    close(results, kernels.standardize_affine(x.astype(float), 1, weight, None, 0, 1e-5, True))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -86,9 +95,13 @@ def test_sums_of_many_numbers_are_as_exact_as_those_of_numpy(dtype):
     assert worst <= 1.5 * np.abs(normalisers.standardize(x, 1, 0.0, True)[0] - exact).max()
     rows = (np.random.default_rng(0).random((100_000, 3)) + 1).astype(dtype)
     ones, rate = np.ones(3, dtype), np.ones((100_000, 1), dtype)
-    _, products, sums = kernels.standardize_affine_backward(rows, ones, rows, rate, True)
+    _, products, sums = kernels.standardize_affine_backward(rows, rows, ones, 0 * rate, rate, 1, 0, True)
     for found, expected in ((products, np.square(rows.astype(np.longdouble)).sum(0)), (sums, rows.astype(np.longdouble).sum(0))):
         np.testing.assert_allclose(found, expected.astype(dtype), rtol=64 * np.finfo(dtype).eps)
+    runs = rows.reshape(10_000, 3, 10)
+    exact = runs.astype(np.longdouble).mean((0, 2))
+    _, centre, _ = kernels.standardize_affine(runs, (0, 2), ones, None, 1, 0.0, True)
+    np.testing.assert_allclose(centre[0, :, 0], exact.astype(dtype), rtol=4 * np.finfo(dtype).eps)
 
 
 def test_what_numpy_warns_of_it_warns_of():
@@ -100,7 +113,7 @@ def test_what_numpy_warns_of_it_warns_of():
         y, rate = kernels.standardize(x, 1, 1e-5, True)
     assert np.isnan(y[1]).all() and (y[::2] == 0).all()
     with np.errstate(all="raise"), pytest.raises(FloatingPointError):
-        kernels.standardize_affine(x * 1e30, x[0], None, 1e-5, True)
+        kernels.standardize_affine(x * 1e30, 1, x[0], None, 0, 1e-5, True)
     x[1, 2] = np.nan
     y, rate = kernels.standardize(x, 1, 1e-5, True)
     assert np.isnan(y[1]).all() and (y[::2] == 0).all()
@@ -108,28 +121,36 @@ def test_what_numpy_warns_of_it_warns_of():
 
 def test_shapes_that_do_not_fit_are_refused():
     x = np.ones((3, 4))
-    for weight in (np.ones(3), np.ones((4, 3)), np.ones(())):
+    rate = x[:, :1]
+    for weight in (np.ones(3), np.ones((4, 3)), np.ones((1, 1, 4))):
         with pytest.raises(ValueError):
-            kernels.standardize_affine(x, weight, None, 1e-5, True)
+            kernels.standardize_affine(x, 1, weight, None, 0, 1e-5, True)
         with pytest.raises(ValueError):
-            kernels.standardize_affine_backward(x, weight, x, x[:, :1], True)
+            kernels.standardize_affine_backward(x, x, weight, rate, rate, 1, 0, True)
+    for grad, centre in ((x[0], rate), (x, x), (x, rate[0])):
+        with pytest.raises(ValueError):
+            kernels.standardize_affine_backward(grad, x, x[0], centre, rate, 1, 0, True)
     for grad, rate in ((x[0], x[:, :1]), (x, x[:, 0]), (x, x[:1])):
         with pytest.raises(ValueError):
             kernels.standardize_backward(grad, x, rate, 1, True)
 
 
-@pytest.mark.parametrize("shape", [(3000, 20), (300, 1000), (9, 40, 200), (3, 70000)])
-def test_results_do_not_depend_on_the_number_of_threads(shape):
+@pytest.mark.parametrize("shape, axis, factors, behind", [
+    ((3000, 20), (1,), (20,), 0), ((300, 1000), (1,), (1000,), 0), ((9, 40, 200), (1, 2), (40, 200), 0),
+    ((3, 70000), (1,), (70000,), 0), ((8, 16, 28, 28), (0, 2, 3), (16,), 2), ((8, 4, 4, 784), (2, 3), (4, 4), 1),
+])  # fmt: skip
+def test_results_do_not_depend_on_the_number_of_threads(shape, axis, factors, behind):
     x, g = arrays(shape, np.float32, 2)
-    weight, bias = arrays(shape[1:], np.float32, 2)
+    weight, bias = arrays(factors, np.float32, 2)
     before, results = get_num_threads(), []
     try:
         for number in (1, 2, 3):
             set_num_threads(number)
-            z, y, rate = kernels.standardize_affine(x, weight, bias, 1e-5, True)
+            z, centre, rate = kernels.standardize_affine(x, axis, weight, bias, behind, 1e-5, True)
+            y, _ = kernels.standardize(x, axis, 1e-5, False)
             results.append([
-                z, y, rate, *kernels.standardize_affine_backward(g, weight, y, rate, True), *kernels.standardize(x, -1, 1e-5, False),
-                kernels.standardize_backward(g, y, rate, normalisers.row_axes(x, weight), True),
+                z, centre, rate, *kernels.standardize_affine_backward(g, x, weight, centre, rate, axis, behind, True), y,
+                kernels.standardize_backward(g, y, rate, axis, True),
             ])  # fmt: skip
     finally:
         set_num_threads(before)

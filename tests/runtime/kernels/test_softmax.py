@@ -180,7 +180,7 @@ def test_the_operands_are_left_as_they_were():
         np.testing.assert_array_equal(now, before)
 
 
-@pytest.mark.parametrize("shape", [(300, 1000), (20000, 10), (40, 9, 2000), (3, 70000)])
+@pytest.mark.parametrize("shape", [(300, 1000), (20000, 10), (40, 9, 2000), (3, 70000), (1, 250, 400)])
 def test_results_do_not_depend_on_the_number_of_threads(shape):
     x, g = arrays(shape, np.float32, 2)
     others = np.delete(shape, 1)
