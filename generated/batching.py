@@ -512,7 +512,7 @@ BATCHING = {
     "partition": ('parts', 'a.x'),
     "_ranks_of_unique": ('rows', 'a'),
     "searchsorted": ('beside', '.a.'),
-    "sort": ('along', 'ax..'),
+    "sort": ('parts', 'ax..'),
     "topk": ('along', 'a.x.'),
     "unique": ('parts', 'a'),
     "unique_all": ('parts', 'a'),

@@ -511,7 +511,7 @@ SERIES = {
     "partition": ('parts', (0,)),
     "_ranks_of_unique": ('constant', (0,)),
     "searchsorted": ('constant', (0, 1)),
-    "sort": ('recurrence', (0,)),
+    "sort": ('parts', (0,)),
     "topk": ('recurrence', (0,)),
     "unique": ('parts', (0,)),
     "unique_all": ('parts', (0,)),

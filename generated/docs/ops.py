@@ -1585,8 +1585,7 @@ describe({
         'axis : int, default -1\n' '    Axis of the comparison.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.\n'
         'descending : bool, default False\n' '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
         '    Whether equal elements keep their order.', 'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
-        'grad_x = _take_along_axis_backward(grad, order, x.shape, axis)\n'
-        'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)\n' '\n'
+        'composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)\n' '\n'
         "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write sort(axis=) and argsort(axis=).",
         examples='>>> gs.sort([[3.0, 1.0], [2.0, 4.0]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
     "topk": docstring('The `k` largest or smallest elements along `axis`, in order, and their indices.', 'x : array_like\n'
