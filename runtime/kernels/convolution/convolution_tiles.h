@@ -19,6 +19,7 @@ typedef void (*gradspec_gather_double)(
     const double *g, npy_intp pitch, const double *x, const npy_intp *offsets, npy_intp count, double *y, npy_intp n);
 
 #if defined(__GNUC__)
+#include "../loops/copies.h"
 #include "../loops/typed.h"
 
 /* Load a vector once, instead of in each instruction that reads it. */
@@ -26,11 +27,6 @@ typedef void (*gradspec_gather_double)(
 #define GRADSPEC_KEEP(vector) __asm__("" : "+v"(vector))
 #else
 #define GRADSPEC_KEEP(vector) ((void) 0)
-#endif
-#if defined(__clang__)
-#define GRADSPEC_ALL _Pragma("unroll")
-#else
-#define GRADSPEC_ALL _Pragma("GCC unroll 4")
 #endif
 
 #define VECTOR GRADSPEC_JOIN(TYPED(vector), BYTES)

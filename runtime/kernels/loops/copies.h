@@ -21,4 +21,13 @@
 #define GRADSPEC_UNUSED
 #endif
 
+/* Before a loop of up to four turns over variables in registers. */
+#if defined(__clang__)
+#define GRADSPEC_ALL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define GRADSPEC_ALL _Pragma("GCC unroll 4")
+#else
+#define GRADSPEC_ALL
+#endif
+
 #endif
