@@ -462,10 +462,7 @@ def nanmean(x, axis=None, keepdims=False):
     return nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
 
 def nansum(x, axis=None, keepdims=False):
-    return sum(_nan_to_zero(x), axis, keepdims)
-
-def _nan_to_zero(x):
-    return kernels.nan_to_zero(x)
+    return kernels.nansum(x, axis, keepdims)
 
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
@@ -486,10 +483,11 @@ def _product_of_others(x, axis=None):
     if not axes:
         return ones_like(x)
     if not axes[1:]:
-        before = _shift(cumprod(x, axes[0]), 1, axes[0], 1)
-        after = _shift(cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
-        return before * after
+        return _product_of_others_along(x, axes[0])
     return _product_of_others(x, axes[:1]) * _product_of_others(prod(x, axes[:1], True), axes[1:])
+
+def _product_of_others_along(x, axis=-1):
+    return kernels.product_of_others(x, axis)
 
 def std(x, axis=None, keepdims=False, *, correction=0):
     return kernels.std(x, axis, correction, keepdims)

@@ -416,8 +416,8 @@ describe({
         'dtype, out : optional\n' '    As `numpy.nansum` takes them.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.nansum` takes them.', 'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'composite: sum(_nan_to_zero(x), axis, keepdims)', examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n'
-        'tensor([4., 5.])'),
+        'grad_x = (x == x) * _unreduce(grad, x.shape, axis, keepdims)\n' 'y_t = sum((x == x) * x_t, axis, keepdims)',
+        examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([4., 5.])'),
     "norm": docstring('Vector norm of all elements, or along `axis`; linalg has the norms of matrices.', 'x : array_like\n'
         'ord : float, default 2\n' '    Exponent of the moduli; inf, -inf and 0 as in vector_norm.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'

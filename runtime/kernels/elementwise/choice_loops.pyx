@@ -19,7 +19,7 @@ from ..loops.plain cimport is_plain
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = [
-    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where",
+    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "scaled_pow", "where",
 ]
 
 cnp.import_array()
@@ -36,8 +36,6 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     void gradspec_divide_or_nan_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_leaky_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_leaky_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
-    void gradspec_nan_to_zero_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
-    void gradspec_nan_to_zero_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_hardswish_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_hardswish_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_hardswish_slope_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -53,8 +51,6 @@ divide_or_nan = pointwise(
     choice.divide_or_nan, ("a", "b"), [gradspec_divide_or_nan_float, gradspec_divide_or_nan_double, NULL, NULL], False, False)
 leaky_relu = pointwise(
     choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
-nan_to_zero = pointwise(
-    choice.nan_to_zero, ("x",), [gradspec_nan_to_zero_float, gradspec_nan_to_zero_double, NULL, NULL], False, False)
 hardswish = pointwise(choice.hardswish, ("x",), [gradspec_hardswish_float, gradspec_hardswish_double, NULL, NULL], False, False)
 hardswish_slope = pointwise(
     choice.hardswish_slope, ("x",), [gradspec_hardswish_slope_float, gradspec_hardswish_slope_double, NULL, NULL], False, False)

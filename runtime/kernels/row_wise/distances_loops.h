@@ -11,45 +11,48 @@
 enum { GRADSPEC_ROWS = 4, GRADSPEC_COLUMNS = 8, GRADSPEC_TILE = GRADSPEC_ROWS * GRADSPEC_COLUMNS };
 
 #if defined(__GNUC__)
-typedef double gradspec_lanes __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double gradspec_lanes_16 __attribute__((vector_size(16), aligned(8), may_alias));
+#define BYTES 16
 #else
-typedef double gradspec_lanes;
+typedef double gradspec_lanes_8;
+#define BYTES 8
+#endif
+#define TARGET
+#include "distances_tile_template.h"
+#undef TARGET
+#undef BYTES
+
+#ifdef GRADSPEC_HAS_TARGETS
+
+typedef double gradspec_lanes_32 __attribute__((vector_size(32), aligned(8), may_alias));
+#define BYTES 32
+#define TARGET __attribute__((target("arch=x86-64-v3")))
+#include "distances_tile_template.h"
+#undef TARGET
+#undef BYTES
+
+typedef double gradspec_lanes_64 __attribute__((vector_size(64), aligned(8), may_alias));
+#define BYTES 64
+#define TARGET __attribute__((target("arch=x86-64-v4")))
+#include "distances_tile_template.h"
+#undef TARGET
+#undef BYTES
+
+#define GRADSPEC_SIZED(name, vectors) ((vectors) == 64 ? name##_64 : (vectors) == 32 ? name##_32 : name##_16)
+#elif defined(__GNUC__)
+#define GRADSPEC_SIZED(name, vectors) name##_16
+#else
+#define GRADSPEC_SIZED(name, vectors) name##_8
 #endif
 
-enum { GRADSPEC_VECTORS = GRADSPEC_COLUMNS * sizeof(double) / sizeof(gradspec_lanes) };
+/* `vectors` are the bytes of the processor's vectors. */
 
-/* sums[r][k] += the sum of (a[i][r] - b[i][k])**2 over n. */
-GRADSPEC_WIDE static void gradspec_add_squares(
-        const double *restrict a, const double *restrict b, double *restrict sums, npy_intp n) {
-    gradspec_lanes total[GRADSPEC_ROWS][GRADSPEC_VECTORS], *place = (gradspec_lanes *) sums;
-    GRADSPEC_ALL for (int r = 0; r < GRADSPEC_ROWS; r++)
-        GRADSPEC_ALL for (int v = 0; v < GRADSPEC_VECTORS; v++) total[r][v] = place[r * GRADSPEC_VECTORS + v];
-    for (npy_intp i = 0; i < n; i++, a += GRADSPEC_ROWS, b += GRADSPEC_COLUMNS)
-        GRADSPEC_ALL for (int v = 0; v < GRADSPEC_VECTORS; v++) {
-            const gradspec_lanes other = ((const gradspec_lanes *) b)[v];
-            GRADSPEC_ALL for (int r = 0; r < GRADSPEC_ROWS; r++) {
-                const gradspec_lanes apart = other - a[r];
-                total[r][v] += apart * apart;
-            }
-        }
-    GRADSPEC_ALL for (int r = 0; r < GRADSPEC_ROWS; r++)
-        GRADSPEC_ALL for (int v = 0; v < GRADSPEC_VECTORS; v++) place[r * GRADSPEC_VECTORS + v] = total[r][v];
+static void gradspec_add_squares(const double *a, const double *b, double *sums, npy_intp n, int vectors) {
+    GRADSPEC_SIZED(gradspec_add_squares, vectors)(a, b, sums, n);
 }
 
-/* sums[r][k] = the sum of weight[i][r] * (a[r][k] - b[i][k]) over n. */
-GRADSPEC_WIDE static void gradspec_add_weighted(
-        const double *restrict weight, const double *restrict a, const double *restrict b, double *restrict sums, npy_intp n) {
-    gradspec_lanes total[GRADSPEC_ROWS][GRADSPEC_VECTORS], *place = (gradspec_lanes *) sums;
-    GRADSPEC_ALL for (int r = 0; r < GRADSPEC_ROWS; r++)
-        GRADSPEC_ALL for (int v = 0; v < GRADSPEC_VECTORS; v++) total[r][v] = (gradspec_lanes) {0};
-    for (npy_intp i = 0; i < n; i++, weight += GRADSPEC_ROWS, b += GRADSPEC_COLUMNS)
-        GRADSPEC_ALL for (int v = 0; v < GRADSPEC_VECTORS; v++) {
-            const gradspec_lanes other = ((const gradspec_lanes *) b)[v];
-            GRADSPEC_ALL for (int r = 0; r < GRADSPEC_ROWS; r++)
-                total[r][v] += (((const gradspec_lanes *) a)[r * GRADSPEC_VECTORS + v] - other) * weight[r];
-        }
-    GRADSPEC_ALL for (int r = 0; r < GRADSPEC_ROWS; r++)
-        GRADSPEC_ALL for (int v = 0; v < GRADSPEC_VECTORS; v++) place[r * GRADSPEC_VECTORS + v] = total[r][v];
+static void gradspec_add_weighted(const double *weight, const double *a, const double *b, double *sums, npy_intp n, int vectors) {
+    GRADSPEC_SIZED(gradspec_add_weighted, vectors)(weight, a, b, sums, n);
 }
 
 #define T float

@@ -33,14 +33,16 @@ cdef struct Job:
     npy_intp step, pitch    # from a number of a tile's row to the next number, and to the next row
     npy_intp columns    # of the result
     npy_intp count      # of numbers in a row or column of a tile or panel
+    int vectors
     bint single, failed
 
 
 cdef extern from "gradspec/kernels/row_wise/distances_loops.h" nogil:
     enum:
         GRADSPEC_ROWS, GRADSPEC_COLUMNS, GRADSPEC_TILE
-    void gradspec_add_squares(double*, double*, double*, npy_intp)
-    void gradspec_add_weighted(double*, double*, double*, double*, npy_intp)
+    int gradspec_vectors()
+    void gradspec_add_squares(double*, double*, double*, npy_intp, int)
+    void gradspec_add_weighted(double*, double*, double*, double*, npy_intp, int)
     void gradspec_pack_panel_float(float*, npy_intp, npy_intp, npy_intp, npy_intp, double*)
     void gradspec_pack_panel_double(double*, npy_intp, npy_intp, npy_intp, npy_intp, double*)
     void gradspec_pack_tile_float(float*, npy_intp, npy_intp, npy_intp, npy_intp, double*)
@@ -98,7 +100,7 @@ cdef void measure(Job* job, real* y, npy_intp start, npy_intp stop) noexcept nog
                 for tile in range(start, stop):
                     sum = sums + ((tile - start) * PANELS + panel - left) * GRADSPEC_TILE
                     gradspec_add_squares(job.tiles + (tile * job.count + first) * GRADSPEC_ROWS,
-                                         job.panels + (panel * job.count + first) * GRADSPEC_COLUMNS, sum, deep)
+                                         job.panels + (panel * job.count + first) * GRADSPEC_COLUMNS, sum, deep, job.vectors)
             first += deep
         for panel in range(left, right):
             for tile in range(start, stop):
@@ -128,7 +130,7 @@ cdef void weigh(Job* job, real* a, real* y, npy_intp start, npy_intp stop) noexc
             for r in range(min(rows, <npy_intp> GRADSPEC_ROWS)):
                 pack_panel(a + place + r * job.columns, 0, 1, 1, columns, own + r * GRADSPEC_COLUMNS)
             gradspec_add_weighted(job.tiles + tile * GRADSPEC_ROWS * job.count, own,
-                                  job.panels + panel * GRADSPEC_COLUMNS * job.count, sums, job.count)
+                                  job.panels + panel * GRADSPEC_COLUMNS * job.count, sums, job.count, job.vectors)
             if real is float:
                 gradspec_unpack_float(sums, y + place, job.columns, rows, columns)
             else:
@@ -172,7 +174,7 @@ cdef bint run_all(ndarray weight, ndarray a, ndarray b, ndarray y):
     job.a, job.b, job.y = PyArray_BYTES(a), PyArray_BYTES(b), PyArray_BYTES(y)
     job.rows, job.others, job.length = PyArray_DIMS(a)[0], PyArray_DIMS(b)[0], PyArray_DIMS(a)[1]
     job.columns, job.count = (job.others, job.length) if weight is None else (job.length, job.others)
-    job.step, job.pitch = 1, job.length
+    job.step, job.pitch, job.vectors = 1, job.length, gradspec_vectors()
     if weight is not None:
         job.step, job.pitch = PyArray_STRIDES(weight)[1] // PyArray_ITEMSIZE(y), PyArray_STRIDES(weight)[0] // PyArray_ITEMSIZE(y)
     job.single, job.failed = PyArray_TYPE(y) == cnp.NPY_FLOAT32, False
