@@ -985,7 +985,7 @@ OPS = (
     OpInfo('trapezoid', 'scans', 'trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area', 'composite', 'float',
         numpy=('trapezoid',), variants=('function',), arguments=(('y', 'Array', None, False), ('x', 'Array?', 'None', False),
         ('dx', 'Scalar', '1.0', False), ('axis', 'int', '-1', False),), outputs=(('area', 'Array'),), inputs=('y', 'x'),
-        samples=('f(x(5))', 'f(x(3, 4), None, 0.5)', 'f(x(3, 4), x(3), axis=0)', 'f(x(3, 4), x(3, 4))',),
+        samples=('f(x(5))', 'f(x(3, 4), None, 0.5)', 'f(x(3, 4), x(3), axis=0)', 'f(x(3, 1))', 'f(x(3, 4), x(3, 4))',),
         examples=(('f([1.0, 2.0, 4.0])', '4.5'), ('f([[1.0, 2.0], [3.0, 6.0]], None, 0.5, 0)', '[1, 2]'),
         ('f([1.0, 2.0, 4.0], [0.0, 2.0, 3.0])', '6'), ('f([[1.0, 2.0], [3.0, 6.0]], [0.0, 2.0], axis=0)', '[4, 8]'),)),
     OpInfo('_trapezoids', 'scans', '_trapezoids(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> areas', 'composite', 'float',
