@@ -767,17 +767,16 @@ def _shift(x, n, axis=-1, fill=0):
     return kernels.shift(x, n, axis, fill)
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    if x is not None:
-        return sum(_trapezoids(y, x, dx, axis), axis)
-    if np.ndim(y) == 0 or np.shape(y)[axis] < 2:
-        return sum(getitem(y, formulas.slice_along(axis, 1, None)), axis) * dx
-    return (
-        (
-            sum(getitem(y, formulas.slice_along(axis, 1, -1)), axis)
-            + squeeze(getitem(y, formulas.slice_along(axis, None, 1)) + getitem(y, formulas.slice_along(axis, -1, None)), axis)
-            / 2
-        ) * dx
-    )
+    if x is None and np.shape(y)[axis] > 1:
+        return (
+            (
+                sum(getitem(y, formulas.slice_along(axis, 1, -1)), axis)
+                +
+                squeeze(getitem(y, formulas.slice_along(axis, None, 1)) + getitem(y, formulas.slice_along(axis, -1, None)), axis)
+                / 2
+            ) * dx
+        )
+    return sum(_trapezoids(y, x, dx, axis), axis)
 
 def _trapezoids(y, x=None, dx=1.0, axis=-1):
     if x is None:

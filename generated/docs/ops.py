@@ -740,9 +740,8 @@ describe({
         '    Samples of the integrand.\n' 'x : array_like or None, default None\n' '    Positions of the samples along `axis`.\n'
         'dx : scalar, default 1.0\n' '    Distance of neighbouring samples if `x` is None.\n' 'axis : int, default -1\n'
         '    Axis of the samples.', 'trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area\n'
-        'composite: sum(_trapezoids(y, x, dx, axis), axis) if x is not None else sum(y[slice_along(axis, 1, None)], axis)\n'
-        '  * dx if y.ndim == 0 or y.shape[axis] < 2 else (sum(y[slice_along(axis, 1, -1)], axis) +\n'
-        '  squeeze(y[slice_along(axis, None, 1)] + y[slice_along(axis, -1, None)], axis) / 2) * dx',
+        'composite: (sum(y[slice_along(axis, 1, -1)], axis) + squeeze(y[slice_along(axis, None, 1)] + y[slice_along(axis,\n'
+        '  -1, None)], axis) / 2) * dx if x is None and y.shape[axis] > 1 else sum(_trapezoids(y, x, dx, axis), axis)',
         examples='>>> gs.trapezoid([1.0, 2.0, 4.0])\n' 'tensor(4.5)', returns='area : Tensor'),
     "unwrap": docstring('Jumps along `axis` that exceed half a period, or `discont`, reduced by whole periods.',
         'x : array_like\n' 'discont : float or None, default None\n'

@@ -15,7 +15,6 @@ from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
@@ -90,21 +89,19 @@ cdef object forward__shift(object x, object n, object axis, object fill):
 
 cdef Program trapezoid_y = Program("given_0, given_1, dx -> y", "y = multiply(add(given_0, divide(given_1, 2)), dx)")
 cdef object forward_trapezoid(object y, object x, object dx, object axis):
-    if x is not None:
-        return forward_sum(forward__trapezoids(y, x, dx, axis), axis, False)
-    if ndim_of(y) == 0 or shape_of(y)[axis] < 2:
-        return forward_multiply(forward_sum(forward_getitem(y, formulas.slice_along(axis, 1, None)), axis, False), dx)
-    return trapezoid_y.run(
-        (
-            forward_sum(forward_getitem(y, formulas.slice_along(axis, 1, -1)), axis, False),
-            forward_squeeze(
-                forward_add(
-                    forward_getitem(y, formulas.slice_along(axis, None, 1)),
-                    forward_getitem(y, formulas.slice_along(axis, -1, None))
-                ), axis
-            ), dx
+    if x is None and shape_of(y)[axis] > 1:
+        return trapezoid_y.run(
+            (
+                forward_sum(forward_getitem(y, formulas.slice_along(axis, 1, -1)), axis, False),
+                forward_squeeze(
+                    forward_add(
+                        forward_getitem(y, formulas.slice_along(axis, None, 1)),
+                        forward_getitem(y, formulas.slice_along(axis, -1, None))
+                    ), axis
+                ), dx
+            )
         )
-    )
+    return forward_sum(forward__trapezoids(y, x, dx, axis), axis, False)
 
 cdef Program trapezoids_y = Program("given_0, given_1, step -> y", "y = divide(multiply(add(given_0, given_1), step), 2)")
 cdef object forward__trapezoids(object y, object x, object dx, object axis):

@@ -478,20 +478,18 @@ cdef object op_trapezoid(object y, object x, object dx, object axis):
 
     try:
         if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            if x is not None:
-                return ops.sum(ops._trapezoids(y, x, dx, axis), axis)
-            if ndim_of(y) == 0 or shape_of(y)[axis] < 2:
-                return ops.sum(ops.getitem(y, formulas.slice_along(axis, 1, None)), axis) * dx
-            return (
-                (
-                    ops.sum(ops.getitem(y, formulas.slice_along(axis, 1, -1)), axis)
-                    +
-                    ops.squeeze(
-                        ops.getitem(y, formulas.slice_along(axis, None, 1))
-                        + ops.getitem(y, formulas.slice_along(axis, -1, None)), axis
-                    ) / 2
-                ) * dx
-            )
+            if x is None and shape_of(y)[axis] > 1:
+                return (
+                    (
+                        ops.sum(ops.getitem(y, formulas.slice_along(axis, 1, -1)), axis)
+                        +
+                        ops.squeeze(
+                            ops.getitem(y, formulas.slice_along(axis, None, 1))
+                            + ops.getitem(y, formulas.slice_along(axis, -1, None)), axis
+                        ) / 2
+                    ) * dx
+                )
+            return ops.sum(ops._trapezoids(y, x, dx, axis), axis)
         return wrap_forward(forward_trapezoid(array_of(y), array_of(x), dx, axis))
     except Exception as error_:
         raise explain(error_, "trapezoid", y=y, x=x, dx=dx, axis=axis) from None

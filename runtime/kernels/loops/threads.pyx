@@ -1,9 +1,10 @@
 """Loops over large arrays on several threads.
 
 Manages the threads.  They start with the first loop that is large enough, spin for half a millisecond after each loop, and then
-sleep.  A sleeping one is woken for a long loop, or for short ones that follow each other closely.  Each thread begins with a fixed share, the same for all arrays of one size, so that an array stays in the cache of the
-core that computed it.  A result does not depend on the number of threads: each chunk is computed independently.  If the threads
-are busy with a loop of another thread, or wake too late, the loop runs on the calling thread.  A forked process starts its own.
+sleep.  A sleeping thread is woken for a long loop, or for short loops that follow each other closely.  Each thread begins with a
+fixed share, the same for all arrays of one size, so that an array stays in the cache of the core that computed it.  A result
+does not depend on the number of threads: each chunk is computed independently.  If the threads are busy with a loop of another
+thread, or wake too late, the loop runs on the calling thread.  A forked process starts its own.
 """
 
 import os

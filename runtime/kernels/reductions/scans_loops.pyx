@@ -95,7 +95,7 @@ cdef inline void go_across(Task task, real* x, real* a, real* y, npy_intp length
 
 
 cdef inline void others_along(real* x, real* y, npy_intp length, npy_intp rows) noexcept nogil:
-    """The product of the elements before each element, then times the product of those after it."""
+    """Write the product of the elements before each element, then multiply it by the product of all elements after it."""
     cdef real[ROWS] state
     cdef npy_intp i, r
     for r in range(rows):
