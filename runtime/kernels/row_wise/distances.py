@@ -1,7 +1,6 @@
 """Distances between the rows of two matrices, and their derivatives, without an array of all differences.
 
-Decides which distances are computed again because a square was out of range.  Other dtypes than float32 and float64 take some
-rows at a time.
+Decides which distances are computed again because a square was out of range; of other dtypes than float32 and float64 all are.
 """
 
 import numpy as np
@@ -29,12 +28,10 @@ def row_distances(z, m):
     """
     z = z.astype(np.result_type(z, np.float16), copy=False)
     a, b = _parts(z, m)
-    y = np.empty((*a.shape[:-1], b.shape[-2]), z.dtype)
+    y = np.zeros((*a.shape[:-1], b.shape[-2]), z.dtype)
     for place in np.ndindex(y.shape[:-2]):
-        if z.dtype.char not in "fd":
-            for rows in _blocks(*a[place].shape, len(b[place])):
-                y[place][rows] = euclidean_norm(a[place][rows, None] - b[place], -1, False)
-        elif not distances_direct(np.require(a[place], None, "CA"), np.require(b[place], None, "CA"), y[place]):
+        parts = (np.require(part[place], None, "CA") for part in (a, b))
+        if z.dtype.char not in "fd" or not distances_direct(*parts, y[place]):
             i, j = np.nonzero(~((y[place] > _LEAST) & (y[place] < np.inf)))
             for some in _blocks(len(i), a.shape[-1], 1):
                 y[place][i[some], j[some]] = euclidean_norm(a[place][i[some]] - b[place][j[some]], -1, False)
@@ -61,9 +58,8 @@ def weighted_rows(weight, z):
         known = np.where(lost, 0, weight[place])
         (a, b), found = _parts(z[place], len(known)), _parts(y[place], len(known))
         for w, ours, theirs, y_ in ((known, a, b, found[0]), (known.T, b, a, found[1])):
-            if y.dtype.char in "fd":
-                parts = (np.require(part, y.dtype, "CA") for part in (ours, theirs))
-                differences_weighted(np.require(w, y.dtype, "A"), *parts, y_)
+            parts = (np.require(part, y.dtype, "CA") for part in (ours, theirs))
+            if y.dtype.char in "fd" and differences_weighted(np.require(w, y.dtype, "A"), *parts, y_):
                 continue
             for rows in _blocks(*ours.shape, len(theirs)):
                 y_[rows] = (w[rows, None] @ (ours[rows, None] - theirs))[:, 0]

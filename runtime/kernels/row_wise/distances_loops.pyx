@@ -189,11 +189,11 @@ cdef bint run_all(ndarray weight, ndarray a, ndarray b, ndarray y):
 
 
 def differences_weighted(ndarray weight, ndarray a, ndarray b, ndarray y):
-    """Write to `y` the sum over j of ``weight[i, j] * (a[i] - b[j])``, added in double.
+    """Write to `y` the sum over j of ``weight[i, j] * (a[i] - b[j])``, added in double; always True.
 
     All arrays are matrices of float32, or of float64; all but the weights are contiguous.
     """
-    run_all(weight, a, b, y)
+    return run_all(weight, a, b, y)
 
 
 def distances_direct(ndarray a, ndarray b, ndarray y):
