@@ -3,7 +3,7 @@
 
 COMPILED = {
     "elementwise.choice_loops": (
-        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "masked_fill_", "nan_to_zero", "scaled_pow", "where",
+        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
         "logit", "sinc", "xlogy",
@@ -51,10 +51,10 @@ COMPILED = {
         "hermitian_part", "lower_half", "tril", "triu",
     ),
     "reductions.reductions_loops": (
-        "max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce",
+        "max_along", "mean_along", "min_along", "nansum", "sum_along", "sum_to", "unreduce",
     ),
     "reductions.scans_loops": (
-        "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "shift",
+        "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "product_of_others", "shift",
     ),
     "row_wise.class_losses_loops": (
         "class_losses", "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",

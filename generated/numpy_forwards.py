@@ -462,10 +462,7 @@ def nanmean(x, axis=None, keepdims=False):
     return nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)
 
 def nansum(x, axis=None, keepdims=False):
-    return sum(_nan_to_zero(x), axis, keepdims)
-
-def _nan_to_zero(x):
-    return kernels.nan_to_zero(x)
+    return kernels.nansum(x, axis, keepdims)
 
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
@@ -486,10 +483,11 @@ def _product_of_others(x, axis=None):
     if not axes:
         return ones_like(x)
     if not axes[1:]:
-        before = _shift(cumprod(x, axes[0]), 1, axes[0], 1)
-        after = _shift(cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
-        return before * after
+        return _product_of_others_along(x, axes[0])
     return _product_of_others(x, axes[:1]) * _product_of_others(prod(x, axes[:1], True), axes[1:])
+
+def _product_of_others_along(x, axis=-1):
+    return kernels.product_of_others(x, axis)
 
 def std(x, axis=None, keepdims=False, *, correction=0):
     return kernels.std(x, axis, correction, keepdims)
@@ -769,12 +767,14 @@ def _shift(x, n, axis=-1, fill=0):
     return kernels.shift(x, n, axis, fill)
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    if x is None:
+    if x is None and np.shape(y)[axis] > 1:
         return (
             (
-                sum(getitem(y, formulas.slice_along(axis, 1, None)), axis)
-                + sum(getitem(y, formulas.slice_along(axis, None, -1)), axis)
-            ) * (dx / 2)
+                sum(getitem(y, formulas.slice_along(axis, 1, -1)), axis)
+                +
+                squeeze(getitem(y, formulas.slice_along(axis, None, 1)) + getitem(y, formulas.slice_along(axis, -1, None)), axis)
+                / 2
+            ) * dx
         )
     return sum(_trapezoids(y, x, dx, axis), axis)
 
@@ -2289,6 +2289,9 @@ def log1mexp(x):
         np.log1p(-np.exp(-np.maximum(x, 0.6931471805599453)))
     )
 
+def _log_one_plus_exp(x):
+    return kernels.logaddexp(0, x)
+
 def log_sigmoid(x):
     return -kernels.logaddexp(0, -x)
 
@@ -2730,33 +2733,34 @@ def _affine(x, weight=None, bias=None, behind=0):
 
 def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, training=False, *, eps=1e-05):
     if training:
-        return _affine(_standardize(x, formulas.other_axes(1, np.ndim(x)), eps)[0], weight, bias, np.ndim(x) - 2)
+        return _standardize_or_affine(x, formulas.other_axes(1, np.ndim(x)), weight, bias, np.ndim(x) - 2, eps)
     behind = formulas.last_axes(formulas.len_of(formulas.checked_axes(np.shape(x), 'x', 2)) - 2)
     mean = running_mean
     variance = running_var
     return _affine((x - expand_dims(mean, behind)) * expand_dims(rsqrt(variance + eps), behind), weight, bias, np.ndim(x) - 2)
 
 def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
-    groups = _standardize(reshape(x, formulas.grouped_shape(np.shape(x), num_groups)), -1, eps)[0]
-    return _affine(reshape(groups, np.shape(x)), weight, bias, np.ndim(x) - 2)
+    lengths = formulas.grouped_shape(np.shape(x), num_groups)
+    return reshape(
+        _standardize_or_affine(
+            reshape(x, lengths), (2, 3), None if weight is None else reshape(weight, lengths[1:3]),
+            None if bias is None else reshape(bias, lengths[1:3]), 1, eps
+        ), np.shape(x)
+    )
 
 def gumbel_softmax(x, tau=1.0, *, axis=-1, generator=None):
     return softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))
 
 def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, *, eps=1e-05):
     if use_input_stats:
-        return _affine(
-            _standardize(x, formulas.last_axes(formulas.len_of(formulas.checked_axes(np.shape(x), 'x', 2)) - 2), eps)[0], weight,
-            bias, np.ndim(x) - 2
+        return _standardize_or_affine(
+            x, formulas.last_axes(formulas.len_of(formulas.checked_axes(np.shape(x), 'x', 2)) - 2), weight, bias, np.ndim(x) - 2,
+            eps
         )
     return batch_norm(x, running_mean, running_var, weight, bias, eps=eps)
 
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-05):
-    whole = weight is not None and np.shape(weight) == formulas.block_lengths(np.shape(x), normalized_shape)
-    if whole and (bias is None or np.shape(bias) == np.shape(weight)):
-        return _standardize_affine(x, weight, bias, eps)[0]
-    axes = formulas.block_axes(np.shape(x), normalized_shape)
-    return _affine(_standardize(x, axes, eps)[0], weight, bias)
+    return _standardize_or_affine(x, formulas.block_axes(np.shape(x), normalized_shape), weight, bias, 0, eps)
 
 def local_response_norm(x, size, alpha=0.0001, beta=0.75, k=1.0):
     window = (size, 1, size // 2, 1, 0)
@@ -2780,10 +2784,7 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
         least = eps
     if formulas.is_complex(np.result_type(x)):
         return x * rsqrt(mean(x * x, axes, True) + least) * (1 if weight is None else weight)
-    whole = weight is not None and np.shape(weight) == formulas.block_lengths(np.shape(x), normalized_shape)
-    if whole:
-        return _standardize_affine(x, weight, None, least, False)[0]
-    return _affine(_standardize(x, axes, least, False)[0], weight)
+    return _standardize_or_affine(x, axes, weight, None, 0, least, False)
 
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False, generator=None
@@ -2834,14 +2835,19 @@ def softmin(x, axis=-1):
 def _standardize(x, axis, eps=1e-05, centred=True):
     return kernels.standardize(x, axis, eps, centred)
 
-def _standardize_affine(x, weight, bias=None, eps=1e-05, centred=True):
-    return kernels.standardize_affine(x, weight, bias, eps, centred)
-
-def _standardize_affine_backward(a, weight, y, rate, centred=True):
-    return kernels.standardize_affine_backward(a, weight, y, rate, centred)
-
 def _standardize_backward(a, y, rate, axis, centred=True):
     return kernels.standardize_backward(a, y, rate, axis, centred)
+
+def _standardize_or_affine(x, axis, weight, bias, behind, eps, centred=True):
+    if weight is None or (bias is not None and np.shape(bias) != np.shape(weight)):
+        return _affine(_standardize(x, axis, eps, centred)[0], weight, bias, behind)
+    return _standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
+
+def _standardize_affine(x, axis, weight, bias, behind, eps, centred=True):
+    return kernels.standardize_affine(x, axis, weight, bias, behind, eps, centred)
+
+def _standardize_affine_backward(a, x, weight, centre, rate, axis, behind=0, centred=True):
+    return kernels.standardize_affine_backward(a, x, weight, centre, rate, axis, behind, centred)
 
 def weight_norm(x, g, axis=0):
     length = vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, np.ndim(x)), True)
@@ -2877,9 +2883,9 @@ def _bernoulli_loss(x, target):
 
 def binary_cross_entropy_with_logits(x, target, weight=None, reduction='mean', *, pos_weight=None):
     if pos_weight is None:
-        loss = logaddexp(0, x) - x * target
+        loss = _logistic_loss(x, target)
     else:
-        loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * logaddexp(0, -x)
+        loss = (1 - target) * x + (1 + (pos_weight - 1) * target) * _log_one_plus_exp(-x)
     return _reduce_loss(loss if weight is None else weight * loss, reduction)
 
 def _class_losses(x, target, axis=-1, ignore_index=-100):
@@ -2958,11 +2964,11 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
     return _reduce_loss(where(target > 0, x, clip(margin - x, 0 * target)), reduction)
 
 def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
-    loss = _huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
+    loss = _huber(x, target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
     return _reduce_loss(loss if weight is None else weight * loss, reduction)
 
-def _huber(x, delta):
-    return np.minimum(np.maximum(x, -delta), delta) * (x - np.minimum(np.maximum(x, -delta), delta) / 2)
+def _huber(x, target, delta):
+    return kernels.huber(x, target, delta)
 
 def _is_class(target, ignore_index):
     return kernels.is_class(target, ignore_index)
@@ -2984,6 +2990,9 @@ def kl_div(x, target, reduction='mean', log_target=False):
 
 def l1_loss(x, target, reduction='mean', weight=None):
     return _reduce_weighted(absolute(x - target), weight, reduction)
+
+def _logistic_loss(x, target):
+    return kernels.logaddexp(0, x) - x * target
 
 def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
     return _reduce_loss(clip(margin - target * (a - b), 0), reduction)
@@ -3007,7 +3016,7 @@ def _class_pairs(target):
     return kernels.class_pairs(target)
 
 def multilabel_soft_margin_loss(x, target, weight=None, reduction='mean'):
-    loss = logaddexp(0, x) - x * target
+    loss = _logistic_loss(x, target)
     return _reduce_loss(mean(loss if weight is None else loss * weight, -1), reduction)
 
 def nll_loss(x, target, weight=None, reduction='mean', *, ignore_index=-100):
@@ -3066,10 +3075,10 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
         return l1_loss(x, target, reduction)
     error = x - target
     near = minimum(maximum(error, -beta), formulas.checked_number(beta, 'beta', 0))
-    return _reduce_loss(near / beta * (error - near / 2), reduction)
+    return _reduce_loss(near / beta * (error - 0.5 * near), reduction)
 
 def soft_margin_loss(x, target, reduction='mean'):
-    return _reduce_loss(logaddexp(0, -target * x), reduction)
+    return _reduce_loss(_log_one_plus_exp(-target * x), reduction)
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction='mean'):
     near = pairwise_distance(anchor, positive, p, eps)

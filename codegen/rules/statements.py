@@ -89,6 +89,11 @@ def forward_statements(op: Op) -> tuple[Statement, ...]:
     return _Placement(op.let_expressions).block([Target(RESULT, formula.expression)])
 
 
+def composite_statements(op: Op) -> tuple[Statement, ...]:
+    """The statements that compute a composite from other operators, even if it has a forward as well."""
+    return _Placement(op.let_expressions).block([Target(RESULT, op.composite.expression)])
+
+
 def vjp_statements(op: Op, inputs: Iterable[str] | None = None, unpack: bool = True, last: str = "") -> tuple[Statement, ...]:
     """The cotangents `grad_<input>` of `inputs`, or of all inputs that have a rule; the cotangent of `last` comes last."""
     rules = {name: rule for name, rule in op.derived.vjp.items() if inputs is None or name in set(inputs)}

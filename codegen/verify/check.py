@@ -21,7 +21,7 @@ from ..spec.formula import calls_in
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
 from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
-from .alternate_kernels import check_inplace, check_placed
+from .alternate_kernels import check_composed, check_inplace, check_placed
 from .batched import check_batched, check_parts, check_rows
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, quiet, what
 from .composites import check_composite, holds_together
@@ -181,6 +181,8 @@ class _Check(Case):
         self.check_shape()
         if self.op.inplace and self.op.forward:
             check_inplace(self)
+        if self.op.composite and self.op.forward:
+            check_composed(self)
         if self.op.placed:
             check_placed(self)
 

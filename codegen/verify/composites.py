@@ -71,7 +71,7 @@ class Tangents(Evaluator):
         moving = {name: value if isinstance(value, Moving) else Moving(still[name], tangent, items=value)
                   for name, value in arguments.items() if (tangent := _tangent(value)) is not None}  # fmt: skip
         drawn = {name: still[name] or np.random.default_rng(0) for name in op.signature.generators}
-        result = self.run(self._plan(op, "forward"), {**still, **moving, **drawn})[RESULT]
+        result = self.run(self._plan(op, "composite"), {**still, **moving, **drawn})[RESULT]
         return list(result) if len(op.signature.outputs) > 1 else [result]
 
     def value(self, expression: Expression, names: Mapping[str, Any]) -> Any:

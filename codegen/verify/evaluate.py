@@ -26,6 +26,7 @@ from ..rules.statements import (
     Statement,
     Unpack,
     Wanted,
+    composite_statements,
     forward_statements,
     jvp_statements,
     vjp_statements,
@@ -148,8 +149,8 @@ class Evaluator:
         known = self._plans.get((op.name, key))
         if known is None or known[0] is not op:
             what, _, name = key.partition(": ")
-            plan = {"forward": lambda: forward_statements(op), "jvp": lambda: jvp_statements(op),
-                    "vjp": lambda: vjp_statements(op, [name], unpack=False)}[what]()  # fmt: skip
+            plan = {"forward": lambda: forward_statements(op), "composite": lambda: composite_statements(op),
+                    "jvp": lambda: jvp_statements(op), "vjp": lambda: vjp_statements(op, [name], unpack=False)}[what]()  # fmt: skip
             known = self._plans[op.name, key] = (op, plan)
         return known[1]
 

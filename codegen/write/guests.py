@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..package import Package
-from ..rules.statements import forward_statements, jvp_statements, vjp_statements
+from ..rules.statements import composite_statements, forward_statements, jvp_statements, vjp_statements
 from ..spec.expression import Foreign, Helper, walk
 from ..spec.formula import formulas_of, grad_names
 from ..spec.model import Argument, Derived, Op, Saved, Signature, Spec
@@ -65,7 +65,8 @@ class GuestText(Bindings):
 
     @property
     def forward_lines(self) -> list[str]:
-        return lines(forward_statements(self.op), self._spell(), self.op)
+        statements = composite_statements if self.op.composite else forward_statements
+        return lines(statements(self.op), self._spell(), self.op)
 
     @property
     def saved(self) -> list[tuple[str, str, tuple[str, ...]]]:

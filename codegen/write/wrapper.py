@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..rules.sharing import shared_inputs
-from ..rules.statements import forward_statements
+from ..rules.statements import composite_statements, forward_statements
 from ..spec.expression import renamed
 from ..spec.model import Argument, Op, Signature
 from . import numpy_calls
@@ -95,7 +95,7 @@ class OpText(NodeText):
     def _forward_lines(self) -> list[str]:
         """The body of the forward on arrays: lets, then the result."""
         # A composite calls forwards, which return arrays; NumPy returns scalars for 0-d results.
-        spell = self.spell(OnArrays, returned="return {}" if self.op.composite else self.returned)
+        spell = self.spell(OnArrays, returned=self.returned if self.op.forward else "return {}")
         spell.elementwise, spell.owner = self.elementwise, self.name
         found = lines(forward_statements(self.op), spell, self.op)
         self.forward_calls, self.forward_programs = spell.forwards, spell.programs
@@ -103,7 +103,7 @@ class OpText(NodeText):
 
     def composite_lines(self) -> list[str]:
         """The composite on tensors."""
-        return lines(forward_statements(self.op), self.spell(OnTensors), self.op)
+        return lines(composite_statements(self.op), self.spell(OnTensors), self.op)
 
     def _readers(self) -> list[Argument]:
         """The inputs whose gradients need the value that an in-place write destroys."""

@@ -416,8 +416,8 @@ describe({
         'dtype, out : optional\n' '    As `numpy.nansum` takes them.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes are kept, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.nansum` takes them.', 'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'composite: sum(_nan_to_zero(x), axis, keepdims)', examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n'
-        'tensor([4., 5.])'),
+        'grad_x = (x == x) * _unreduce(grad, x.shape, axis, keepdims)\n' 'y_t = sum((x == x) * x_t, axis, keepdims)',
+        examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([4., 5.])'),
     "norm": docstring('Vector norm of all elements, or along `axis`; linalg has the norms of matrices.', 'x : array_like\n'
         'ord : float, default 2\n' '    Exponent of the moduli; inf, -inf and 0 as in vector_norm.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes to reduce; all axes when it is None.\n'
@@ -740,9 +740,9 @@ describe({
         '    Samples of the integrand.\n' 'x : array_like or None, default None\n' '    Positions of the samples along `axis`.\n'
         'dx : scalar, default 1.0\n' '    Distance of neighbouring samples if `x` is None.\n' 'axis : int, default -1\n'
         '    Axis of the samples.', 'trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area\n'
-        'composite: (sum(y[slice_along(axis, 1, None)], axis) + sum(y[slice_along(axis, None, -1)], axis)) * (dx / 2) if\n'
-        '  x is None else sum(_trapezoids(y, x, dx, axis), axis)', examples='>>> gs.trapezoid([1.0, 2.0, 4.0])\n' 'tensor(4.5)',
-        returns='area : Tensor'),
+        'composite: (sum(y[slice_along(axis, 1, -1)], axis) + squeeze(y[slice_along(axis, None, 1)] + y[slice_along(axis,\n'
+        '  -1, None)], axis) / 2) * dx if x is None and y.shape[axis] > 1 else sum(_trapezoids(y, x, dx, axis), axis)',
+        examples='>>> gs.trapezoid([1.0, 2.0, 4.0])\n' 'tensor(4.5)', returns='area : Tensor'),
     "unwrap": docstring('Jumps along `axis` that exceed half a period, or `discont`, reduced by whole periods.',
         'x : array_like\n' 'discont : float or None, default None\n'
         '    Least jump that is reduced; half a period when it is None.\n' 'axis : int, default -1\n' '    Axis of the scan.\n'
@@ -1585,8 +1585,7 @@ describe({
         'axis : int, default -1\n' '    Axis of the comparison.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.\n'
         'descending : bool, default False\n' '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
         '    Whether equal elements keep their order.', 'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
-        'grad_x = _take_along_axis_backward(grad, order, x.shape, axis)\n'
-        'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)\n' '\n'
+        'composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)\n' '\n'
         "A call with PyTorch's keywords is refused: PyTorch's also returns indices; write sort(axis=) and argsort(axis=).",
         examples='>>> gs.sort([[3.0, 1.0], [2.0, 4.0]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
     "topk": docstring('The `k` largest or smallest elements along `axis`, in order, and their indices.', 'x : array_like\n'
@@ -1845,7 +1844,7 @@ describe({
     "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'mish(x) -> y\n'
         'dy/dx = tanh(soft) + near * sigmoid(near) * _tanh_slope(soft)\n' 'where near = minimum(maximum(x, -1000), 1000)\n'
-        'where soft = logaddexp(0, near)', examples='>>> gs.nn.mish([-gs.inf, 1.0, gs.inf])\n'
+        'where soft = _log_one_plus_exp(near)', examples='>>> gs.nn.mish([-gs.inf, 1.0, gs.inf])\n'
         'tensor([0.        , 0.86509839,        inf])',
         references='Misra (2019), Mish, a self regularized non-monotonic neural activation function.'),
     "prelu": docstring('x where x > 0, weight * x elsewhere.', 'x : array_like\n' 'weight : array_like\n'

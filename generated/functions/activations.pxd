@@ -48,6 +48,10 @@ cdef class Log1mexpBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
+cdef class LogOnePlusExpBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class LogSigmoidBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x

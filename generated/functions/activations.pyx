@@ -302,6 +302,30 @@ cdef class Log1mexpBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log_one_plus_exp_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, sigmoid(x))")
+
+cdef class LogOnePlusExpBackward(Node):
+    """_log_one_plus_exp(x) -> y; dy/dx = sigmoid(x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return log_one_plus_exp_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops.sigmoid(x)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef Program log_sigmoid_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, sigmoid(negative(x)))")
 
 cdef class LogSigmoidBackward(Node):
@@ -336,7 +360,7 @@ cdef class MishBackward(Node):
 
     dy/dx = tanh(soft) + near * sigmoid(near) * _tanh_slope(soft)
     where near = minimum(maximum(x, -1000), 1000)
-    where soft = logaddexp(0, near)
+    where soft = _log_one_plus_exp(near)
     """
     saves = ("x",)
 
@@ -348,7 +372,7 @@ cdef class MishBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         near = ops.minimum(ops.maximum(x, -1000), 1000)
-        soft = ops.logaddexp(0, near)
+        soft = ops._log_one_plus_exp(near)
         return grad * (ops.tanh(soft) + near * ops.sigmoid(near) * ops._tanh_slope(soft))
 
     cdef bint takes_batch(self):

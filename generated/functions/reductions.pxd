@@ -34,9 +34,10 @@ cdef class MinBackward(Node):
     cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
-cdef class NanToZeroBackward(Node):
+cdef class NansumBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
 cdef class EuclideanNormFromBackward(Node):
     cdef public object saved_y, saved_x

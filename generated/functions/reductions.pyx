@@ -267,22 +267,28 @@ cdef class MinBackward(Node):
         self.released, self.saved_y, self.saved_x = True, None, None
 
 
-cdef Program nan_to_zero_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(equal(x, x)))")
+cdef Program nansum_grad_x = Program("x, given_1 -> grad_x", "grad_x = multiply(equal(x, x), given_1)")
 
-cdef class NanToZeroBackward(Node):
-    """_nan_to_zero(x) -> y; dy/dx = x == x"""
-    saves = ("x",)
+cdef class NansumBackward(Node):
+    """nansum(x, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = (x == x) * _unreduce(grad, x.shape, axis, keepdims)
+    """
+    saves = ("x", "x_shape", "axis", "keepdims")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return nan_to_zero_grad_x.run((grad, x))
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        return nansum_grad_x.run((x, forward__unreduce(grad, x_shape, axis, keepdims)))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * conj_of(x == x)
-
-    cdef bint takes_deferred(self):
-        return True
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        return (x == x) * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

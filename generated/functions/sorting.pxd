@@ -7,11 +7,6 @@ cdef class BincountBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
-cdef class SortBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-    cdef readonly object saved_axis, saved_descending, saved_stable, saved_x_shape
-
 cdef class TopkBackward(Node):
     cdef public object saved_indices
     cdef readonly uint32_t version_indices

@@ -15,7 +15,6 @@ cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
-cdef Forward4 forward_argsort = <Forward4> load_forward("gradspec.generated.kernels.sorting", "argsort", 4)
 
 
 cdef class BincountBackward(Node):
@@ -33,36 +32,6 @@ cdef class BincountBackward(Node):
     cdef void release_variables(self):
         if holds_arrays(self.saved_x):
             self.released, self.saved_x = True, None
-
-
-cdef class SortBackward(Node):
-    """sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y
-
-    grad_x = _take_along_axis_backward(grad, order, x.shape, axis)
-    where order = argsort(x, axis, descending=descending, stable=stable)
-    """
-    saves = ("x", "axis", "descending", "stable", "x_shape")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        axis = self.saved_axis
-        descending = self.saved_descending
-        stable = self.saved_stable
-        x_shape = self.saved_x_shape
-        order = forward_argsort(x, axis, descending, stable)
-        return forward__take_along_axis_backward(grad, order, x_shape, axis)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        axis = self.saved_axis
-        descending = self.saved_descending
-        stable = self.saved_stable
-        x_shape = self.saved_x_shape
-        order = ops.argsort(x, axis, descending=descending, stable=stable)
-        return ops._take_along_axis_backward(grad, order, x_shape, axis)
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
 
 
 cdef class TopkBackward(Node):

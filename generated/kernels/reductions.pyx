@@ -12,9 +12,8 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
 from gradspec.kernels.fusion_engine.program cimport Program
-from gradspec.kernels.fusion_engine.ufunc cimport Ufunc, offer
 from gradspec.core.conversion cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
@@ -23,8 +22,6 @@ cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
-cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
@@ -107,11 +104,10 @@ cdef object forward_nanmean(object x, object axis, object keepdims):
     )
 
 cdef object forward_nansum(object x, object axis, object keepdims):
-    return forward_sum(forward__nan_to_zero(x), axis, keepdims)
-
-_nan_to_zero_ufunc = offer(Ufunc(kernels.nan_to_zero, "_nan_to_zero"))
-cdef object forward__nan_to_zero(object x):
-    return _nan_to_zero_ufunc.unary(x)
+    try:
+        return as_array(kernels.nansum(x, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "nansum", x=x, axis=axis, keepdims=keepdims) from None
 
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)
@@ -138,12 +134,16 @@ cdef object forward__product_of_others(object x, object axis):
     if not axes:
         return forward_ones_like(x, None)
     if not axes[1:]:
-        before = forward__shift(forward_cumprod(x, axes[0], False), 1, axes[0], 1)
-        after = forward__shift(forward_cumprod(x, axes[0], True), -1, axes[0], 1)
-        return forward_multiply(before, after)
+        return forward__product_of_others_along(x, axes[0])
     return forward_multiply(
         forward__product_of_others(x, axes[:1]), forward__product_of_others(forward_prod(x, axes[:1], True), axes[1:])
     )
+
+cdef object forward__product_of_others_along(object x, object axis):
+    try:
+        return as_array(kernels.product_of_others(x, axis))
+    except Exception as error_:
+        raise explain(error_, "_product_of_others_along", x=x, axis=axis) from None
 
 cdef object forward_std(object x, object axis, object keepdims, object correction):
     try:

@@ -14,10 +14,12 @@ from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3
 from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.conversion cimport ndim_of, shape_of
 
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 
 
@@ -85,13 +87,18 @@ cdef object forward__shift(object x, object n, object axis, object fill):
     except Exception as error_:
         raise explain(error_, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
-cdef Program trapezoid_y = Program("given_0, given_1, given_2 -> y", "y = multiply(add(given_0, given_1), given_2)")
+cdef Program trapezoid_y = Program("given_0, given_1, dx -> y", "y = multiply(add(given_0, divide(given_1, 2)), dx)")
 cdef object forward_trapezoid(object y, object x, object dx, object axis):
-    if x is None:
+    if x is None and shape_of(y)[axis] > 1:
         return trapezoid_y.run(
             (
-                forward_sum(forward_getitem(y, formulas.slice_along(axis, 1, None)), axis, False),
-                forward_sum(forward_getitem(y, formulas.slice_along(axis, None, -1)), axis, False), dx / 2
+                forward_sum(forward_getitem(y, formulas.slice_along(axis, 1, -1)), axis, False),
+                forward_squeeze(
+                    forward_add(
+                        forward_getitem(y, formulas.slice_along(axis, None, 1)),
+                        forward_getitem(y, formulas.slice_along(axis, -1, None))
+                    ), axis
+                ), dx
             )
         )
     return forward_sum(forward__trapezoids(y, x, dx, axis), axis, False)

@@ -21,6 +21,7 @@ from gradspec.generated.kernels.activations cimport (
     forward_hardtanh,
     forward_leaky_relu,
     forward_log1mexp,
+    forward__log_one_plus_exp,
     forward_log_sigmoid,
     forward_mish,
     forward_prelu,
@@ -50,6 +51,7 @@ from gradspec.generated.functions.activations cimport (
     HardtanhBackward,
     LeakyReluBackward,
     Log1mexpBackward,
+    LogOnePlusExpBackward,
     LogSigmoidBackward,
     MishBackward,
     ReluBackward,
@@ -697,6 +699,36 @@ def log1mexp(x, inplace=False):
     return op_log1mexp(x)
 
 
+cdef object op__log_one_plus_exp(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogOnePlusExpBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_log_one_plus_exp", <void*> op__log_one_plus_exp, (x,))
+    x = as_real_operand(x, "_log_one_plus_exp", "x")
+
+    if needs_grad(state_, x):
+        node_ = LogOnePlusExpBackward.__new__(LogOnePlusExpBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__log_one_plus_exp(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__log_one_plus_exp, jvp__log_one_plus_exp, False, (y,), (x,))
+    return y
+
+cdef tuple jvp__log_one_plus_exp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.sigmoid(x),)
+
+def _log_one_plus_exp(x):
+    """log(1 + exp(x)) without overflow."""
+    return op__log_one_plus_exp(x)
+
+
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogSigmoidBackward node_ = None
@@ -761,7 +793,7 @@ cdef object op_mish(object x):
 cdef tuple jvp_mish(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
     near = ops.minimum(ops.maximum(x, -1000), 1000)
-    soft = ops.logaddexp(0, near)
+    soft = ops._log_one_plus_exp(near)
     return (x_t * (ops.tanh(soft) + near * ops.sigmoid(near) * ops._tanh_slope(soft)),)
 
 cdef object op_mish_(object x):
@@ -1299,8 +1331,8 @@ register({
     dropout1d, "dropout2d": dropout2d, "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu,
     "feature_alpha_dropout": feature_alpha_dropout, "gelu": gelu, "_gelu_slope": _gelu_slope, "glu": glu, "hardshrink":
     hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh":
-    hardtanh, "leaky_relu": leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu,
-    "relu": relu, "relu6": relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "_silu_slope":
-    _silu_slope, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "_real_softsign": _real_softsign,
-    "squareplus": squareplus, "tanhshrink": tanhshrink, "threshold": threshold,
+    hardtanh, "leaky_relu": leaky_relu, "log1mexp": log1mexp, "_log_one_plus_exp": _log_one_plus_exp, "log_sigmoid":
+    log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope,
+    "selu": selu, "silu": silu, "_silu_slope": _silu_slope, "softplus": softplus, "softshrink": softshrink, "softsign":
+    softsign, "_real_softsign": _real_softsign, "squareplus": squareplus, "tanhshrink": tanhshrink, "threshold": threshold,
 })

@@ -29,12 +29,12 @@ from gradspec.generated.kernels.reductions cimport (
     forward_min,
     forward_nanmean,
     forward_nansum,
-    forward__nan_to_zero,
     forward_norm,
     forward__norm_from,
     forward__euclidean_norm_from,
     forward_prod,
     forward__product_of_others,
+    forward__product_of_others_along,
     forward_std,
     forward_std_mean,
     forward_sum,
@@ -54,7 +54,7 @@ from gradspec.generated.functions.reductions cimport (
     MaxBackward,
     MeanBackward,
     MinBackward,
-    NanToZeroBackward,
+    NansumBackward,
     EuclideanNormFromBackward,
     ProdBackward,
     StdBackward,
@@ -66,7 +66,7 @@ from gradspec.generated.functions.reductions cimport (
     VarMeanBackward,
     PowerNormBackward,
 )
-from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_ints
+from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear, push_whole
@@ -577,18 +577,33 @@ def nanmean(x, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
 
 cdef object op_nansum(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    cdef NansumBackward node_ = None
+    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "nansum", <void*> op_nansum, (x, axis, keepdims))
     x = as_operand(x, "nansum", "x")
     axis = None if axis is None else as_axes(axis, x, "nansum")
     keepdims = as_bool(keepdims, "nansum", "keepdims")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return ops.sum(ops._nan_to_zero(x), axis, keepdims)
-        return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "nansum", x=x, axis=axis, keepdims=keepdims) from None
+    if needs_grad(state_, x):
+        node_ = NansumBackward.__new__(NansumBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+
+    y = wrap_forward(forward_nansum(array_of(x), axis, keepdims))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_nansum, (y,), (x, axis, keepdims))
+    return y
+
+cdef tuple jvp_nansum(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, axis, keepdims = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
+    return (ops.sum((x == x) * x_t, axis, keepdims),)
 
 def nansum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
     """Sum of the elements that are not NaN."""
@@ -599,36 +614,6 @@ def nansum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
             "nansum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
         )
     return op_nansum(x, axis, keepdims)
-
-
-cdef object op__nan_to_zero(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef NanToZeroBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_nan_to_zero", <void*> op__nan_to_zero, (x,))
-    x = as_operand(x, "_nan_to_zero", "x")
-
-    if needs_grad(state_, x):
-        node_ = NanToZeroBackward.__new__(NanToZeroBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-
-    y = wrap_forward(forward__nan_to_zero(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__nan_to_zero, (y,), (x,))
-    return y
-
-cdef tuple jvp__nan_to_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (x == x),)
-
-def _nan_to_zero(x):
-    """x, with NaN replaced by 0."""
-    return op__nan_to_zero(x)
 
 
 cdef object op_norm(object x, object ord, object axis, object keepdims):
@@ -781,9 +766,7 @@ cdef object op__product_of_others(object x, object axis):
             if not axes:
                 return ops.ones_like(x)
             if not axes[1:]:
-                before = ops._shift(ops.cumprod(x, axes[0]), 1, axes[0], 1)
-                after = ops._shift(ops.cumprod(x, axes[0], reverse=True), -1, axes[0], 1)
-                return before * after
+                return ops._product_of_others_along(x, axes[0])
             return ops._product_of_others(x, axes[:1]) * ops._product_of_others(ops.prod(x, axes[:1], True), axes[1:])
         return wrap_forward(forward__product_of_others(array_of(x), axis))
     except Exception as error_:
@@ -792,6 +775,25 @@ cdef object op__product_of_others(object x, object axis):
 def _product_of_others(x, axis=None):
     """y[i] = product of all elements along `axis` except x[i]."""
     return op__product_of_others(x, axis)
+
+
+cdef object op__product_of_others_along(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_product_of_others_along", <void*> op__product_of_others_along, (x, axis))
+    x = as_operand(x, "_product_of_others_along", "x")
+    axis = as_int(axis, "_product_of_others_along", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            return ops._shift(ops.cumprod(x, axis), 1, axis, 1) * ops._shift(ops.cumprod(x, axis, reverse=True), -1, axis, 1)
+        return wrap_forward(forward__product_of_others_along(array_of(x), axis))
+    except Exception as error_:
+        raise explain(error_, "_product_of_others_along", x=x, axis=axis) from None
+
+def _product_of_others_along(x, axis=-1):
+    """_product_of_others along one axis."""
+    return op__product_of_others_along(x, axis)
 
 
 cdef object op_std(object x, object axis, object keepdims, object correction):
@@ -1272,9 +1274,9 @@ differ({
 register({
 "all": all, "amax": amax, "amin": amin, "any": any, "_centred": _centred, "count_nonzero": count_nonzero,
     "_euclidean_norm": _euclidean_norm, "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward":
-    _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero":
-    _nan_to_zero, "norm": norm, "_norm_from": _norm_from, "_euclidean_norm_from": _euclidean_norm_from, "prod": prod,
-    "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to,
-    "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
-    "_power_norm": _power_norm,
+    _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "norm": norm,
+    "_norm_from": _norm_from, "_euclidean_norm_from": _euclidean_norm_from, "prod": prod, "_product_of_others":
+    _product_of_others, "_product_of_others_along": _product_of_others_along, "std": std, "std_mean": std_mean, "sum": sum,
+    "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm":
+    vector_norm, "_power_norm": _power_norm,
 })

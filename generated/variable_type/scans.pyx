@@ -478,12 +478,16 @@ cdef object op_trapezoid(object y, object x, object dx, object axis):
 
     try:
         if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            if x is None:
+            if x is None and shape_of(y)[axis] > 1:
                 return (
                     (
-                        ops.sum(ops.getitem(y, formulas.slice_along(axis, 1, None)), axis)
-                        + ops.sum(ops.getitem(y, formulas.slice_along(axis, None, -1)), axis)
-                    ) * (dx / 2)
+                        ops.sum(ops.getitem(y, formulas.slice_along(axis, 1, -1)), axis)
+                        +
+                        ops.squeeze(
+                            ops.getitem(y, formulas.slice_along(axis, None, 1))
+                            + ops.getitem(y, formulas.slice_along(axis, -1, None)), axis
+                        ) / 2
+                    ) * dx
                 )
             return ops.sum(ops._trapezoids(y, x, dx, axis), axis)
         return wrap_forward(forward_trapezoid(array_of(y), array_of(x), dx, axis))

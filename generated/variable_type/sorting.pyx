@@ -39,7 +39,7 @@ from gradspec.generated.kernels.sorting cimport (
     forward_unique_counts,
     forward_unique_inverse,
 )
-from gradspec.generated.functions.sorting cimport BincountBackward, SortBackward, TopkBackward
+from gradspec.generated.functions.sorting cimport BincountBackward, TopkBackward
 from gradspec.core.arguments cimport as_bool, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
@@ -57,7 +57,7 @@ from gradspec.core.conversion cimport (
     wrap_forward,
 )
 from gradspec.methods.numpy_protocol cimport call_method
-from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.saved.saved_variable cimport save_index, save_output
 from gradspec.core.tensor cimport TensorBase
 
 
@@ -388,8 +388,6 @@ def searchsorted(sorted_sequence, values, side='left', sorter=None):
 
 cdef object op_sort(object x, object axis, object descending, object stable):
     cdef ThreadState* state_ = thread_state()
-    cdef SortBackward node_ = None
-    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "sort", <void*> op_sort, (x, axis, descending, stable))
     x = as_real_operand(x, "sort", "x")
@@ -397,27 +395,12 @@ cdef object op_sort(object x, object axis, object descending, object stable):
     descending = as_bool(descending, "sort", "descending")
     stable = as_bool(stable, "sort", "stable")
 
-    if needs_grad(state_, x):
-        node_ = SortBackward.__new__(SortBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_axis = axis
-        node_.saved_descending = descending
-        node_.saved_stable = stable
-        node_.saved_x_shape = shape_of(x)
-
-    y = wrap_forward(forward_sort(array_of(x), axis, descending, stable))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_sort, (y,), (x, axis, descending, stable))
-    return y
-
-cdef tuple jvp_sort(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, axis, descending, stable = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
-    order = ops.argsort(x, axis, descending=descending, stable=stable)
-    return (ops.take_along_axis(x_t, order, axis),)
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
+        return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
+    except Exception as error_:
+        raise explain(error_, "sort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 def sort(x, axis=-1, kind=None, order=None, *, descending=False, stable=True):
     """Elements sorted along `axis`; equal elements keep their order."""

@@ -356,7 +356,7 @@ def _kept(record, arguments, value, rank, result):
         ranks = {arg.layout.shape for role, arg in zip(record.roles, arguments) if role == "a" and type(arg) is Value}
         if not axes or None in axes or len({len(one) for one in ranks}) > 1 or "l" in record.roles:
             return [], []  # without a named axis, the entry does not tell which axes the operator touches
-        named = {int(axis) % rank for several in axes for axis in np.ravel(several)}
+        named = {int(axis) % max(rank, 1) for several in axes for axis in np.ravel(several)}
         kept = [axis for axis in range(rank) if axis not in named]
         if result == rank:
             return kept, kept

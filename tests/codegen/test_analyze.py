@@ -142,7 +142,7 @@ derivatives.yaml:12:7: error: f: forward: missing: the NumPy expression or kerne
   samples: one
 """,
         """\
-derivatives.yaml:14:12: error: f: forward: a composite is its own forward
+derivatives.yaml:14:12: error: f: forward: a composite is its own forward, unless a kernel computes it where nothing is recorded
   forward: np.sin(x)
            ^""",
     ),

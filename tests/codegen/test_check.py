@@ -17,6 +17,10 @@ def keep_(x):
 
 def fail_(x):
     raise ValueError("broken")
+
+
+def kept(x):
+    return x
 """
 
 
@@ -538,6 +542,19 @@ derivatives.yaml:16:12: error: f: inplace: fails at f(x(3, 4)) in float64: Value
 derivatives.yaml:15:11: error: f: placed: is something else than forward gives at f(x(3, 4)) in float64
   placed: kernels.keep_(x)
           ^""",
+    ),
+    "forward that is something else than the composite": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: kernels.kept(x)
+  composite: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:14: error: f: composite: its calls give something else than forward at f(x(3, 4)) in float64
+  composite: cos(x)
+             ^""",
     ),
     "vjp of a list of another length": (
         """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from codegen.rules.statements import forward_statements, jvp_statements, vjp_statements
+from codegen.rules.statements import composite_statements, forward_statements, jvp_statements, vjp_statements
 from codegen.verify.evaluate import Evaluator
 from codegen.write.printer import OnTensors, lines
 
@@ -47,6 +47,22 @@ def test_a_let_stands_in_the_branch_that_reads_it(small):
         "both = ops.cos(x)", "if n:", "    left = ops.sin(x)", "    return both * left", "right = both * 2",
         "return both * right",
     ]  # fmt: skip
+
+
+def test_a_kernel_beside_a_composite_computes_only_where_nothing_is_recorded(small):
+    small.write("runtime/kernels/quick.py", "import numpy as np\n\n\ndef twice_cosine(x):\n    return 2 * np.cos(x)\n")
+    entry = """\
+- op: f(x) -> y
+  doc: F.
+  forward: kernels.twice_cosine(x)
+  composite: 2 * part
+  let:
+    part: cos(x)
+  samples: one
+"""
+    assert small.check(entry) == []
+    assert text(small, entry, composite_statements) == ["part = ops.cos(x)", "return 2 * part"]
+    assert text(small, entry, forward_statements) == ["return kernels.twice_cosine(x)"]
 
 
 def test_what_describes_a_let_needs_the_let(small):

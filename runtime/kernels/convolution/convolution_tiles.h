@@ -19,6 +19,7 @@ typedef void (*gradspec_gather_double)(
     const double *g, npy_intp pitch, const double *x, const npy_intp *offsets, npy_intp count, double *y, npy_intp n);
 
 #if defined(__GNUC__)
+#include "../loops/copies.h"
 #include "../loops/typed.h"
 
 /* Load a vector once, instead of in each instruction that reads it. */
@@ -26,11 +27,6 @@ typedef void (*gradspec_gather_double)(
 #define GRADSPEC_KEEP(vector) __asm__("" : "+v"(vector))
 #else
 #define GRADSPEC_KEEP(vector) ((void) 0)
-#endif
-#if defined(__clang__)
-#define GRADSPEC_ALL _Pragma("unroll")
-#else
-#define GRADSPEC_ALL _Pragma("GCC unroll 4")
 #endif
 
 #define VECTOR GRADSPEC_JOIN(TYPED(vector), BYTES)
@@ -52,7 +48,7 @@ typedef double gradspec_least_double __attribute__((vector_size(16), aligned(8),
 #undef TARGET
 #undef BYTES
 
-#if defined(__x86_64__) && !defined(__clang__)
+#ifdef GRADSPEC_HAS_TARGETS
 
 #define BYTES 32
 #define TARGET __attribute__((target("arch=x86-64-v3")))
@@ -78,32 +74,12 @@ typedef double gradspec_least_double __attribute__((vector_size(16), aligned(8),
 
 #define GRADSPEC_TABLES(name) {GRADSPEC_TABLE(name##_16), GRADSPEC_TABLE(name##_32), GRADSPEC_TABLE(name##_64)}
 
-static int gradspec_vectors(void) {
-    __builtin_cpu_init();
-#ifndef GRADSPEC_WITHOUT_AVX512
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-            && __builtin_cpu_supports("avx512bw"))
-        return 64;
-#endif
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 16;
-}
-
 #else
 #define GRADSPEC_TABLES(name) {GRADSPEC_TABLE(name##_16)}
-
-static int gradspec_vectors(void) {
-    return 16;
-}
-
 #endif
 #define GRADSPEC_TABLE(name) {name##_4_3, name##_4_1, name##_1_3, name##_1_1}
 #else
 #define GRADSPEC_TABLES(name) {{0}}
-
-static int gradspec_vectors(void) {
-    return 0;
-}
-
 #endif
 
 /* [vector width][4 rows and 3 vectors, 4 and 1, 1 and 3, 1 and 1] */

@@ -24,11 +24,6 @@ def leaky_relu(x, negative_slope):
     return np.where(np.greater(x, 0), x, np.multiply(negative_slope, x))
 
 
-def nan_to_zero(x):
-    """x, with NaN replaced by 0."""
-    return np.where(np.equal(x, x), x, 0)
-
-
 def hardswish(x):
     """x times (x + 3) / 6 clamped to [0, 1]."""
     return np.maximum(x, -3) * (np.minimum(np.maximum(np.add(x, 3), 0), 6) / 6)

@@ -22,7 +22,7 @@ from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = [
     "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_",
-    "nan_to_zero", "scaled_pow", "where",
+    "scaled_pow", "where",
 ]
 
 cnp.import_array()
@@ -43,8 +43,6 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     void gradspec_leaky_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_huber_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_huber_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
-    void gradspec_nan_to_zero_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
-    void gradspec_nan_to_zero_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_hardswish_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_hardswish_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_hardswish_slope_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -62,8 +60,6 @@ leaky_relu = pointwise(
     choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
 huber = pointwise(
     choice.huber, ("x", "target", "delta"), [gradspec_huber_float, gradspec_huber_double, NULL, NULL], False, False)
-nan_to_zero = pointwise(
-    choice.nan_to_zero, ("x",), [gradspec_nan_to_zero_float, gradspec_nan_to_zero_double, NULL, NULL], False, False)
 hardswish = pointwise(choice.hardswish, ("x",), [gradspec_hardswish_float, gradspec_hardswish_double, NULL, NULL], False, False)
 hardswish_slope = pointwise(
     choice.hardswish_slope, ("x",), [gradspec_hardswish_slope_float, gradspec_hardswish_slope_double, NULL, NULL], False, False)

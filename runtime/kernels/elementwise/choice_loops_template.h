@@ -81,13 +81,6 @@ GRADSPEC_WIDE static void TYPED(huber)(char **args, const npy_intp *size, const 
     }
 }
 
-GRADSPEC_WIDE static void TYPED(nan_to_zero)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
-    const T *x = (const T *) args[0];
-    T *y = (T *) args[1];
-    (void) steps, (void) data;
-    for (npy_intp i = 0; i < size[0]; i++) y[i] = isunordered(x[i], x[i]) ? 0 : x[i];
-}
-
 GRADSPEC_WIDE static void TYPED(hardswish)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *x = (const T *) args[0];
     T *y = (T *) args[1];

@@ -85,6 +85,15 @@ static T TYPED(pairwise)(const T *x, npy_intp n) {
     return TYPED(pairwise)(x, half) + TYPED(pairwise)(x + half, rest);
 }
 
+/* The sum of the numbers that are not NaN, in the order of all numbers. */
+static T TYPED(known_sum)(const T *x, npy_intp n) {
+    const npy_intp half = TYPED(half)(n);
+    T y[512];
+    if (n > 512) return TYPED(known_sum)(x, half) + TYPED(known_sum)(x + half, n - half);
+    for (npy_intp i = 0; i < n; i++) y[i] = x[i] == x[i] ? x[i] : 0;
+    return TYPED(pairwise)(y, n);
+}
+
 #undef JOINED
 #undef PART
 #undef ADD

@@ -25,6 +25,11 @@ def sum_along(x, axis, keepdims):
     return _reduced(np.add, x, axis, keepdims)
 
 
+def nansum(x, axis, keepdims):
+    """Sum along `axis` of the elements that are not NaN."""
+    return sum_along(np.where(np.equal(x, x), x, 0), axis, keepdims)
+
+
 def unreduce(x, shape, axis, keepdims):
     """Broadcast a reduced array back, read-only, to its shape before; it still has the reduced axes if `keepdims`."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)

@@ -25,7 +25,7 @@ from ..fusion_engine.broadcast cimport Rows, find_rows
 from ..fusion_engine.by_name cimport as_array
 from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
 
-__all__ = ["max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce"]
+__all__ = ["max_along", "mean_along", "min_along", "nansum", "sum_along", "sum_to", "unreduce"]
 
 cnp.import_array()
 
@@ -35,6 +35,8 @@ cdef extern from "numpy/arrayobject.h":
 cdef extern from "gradspec/kernels/reductions/pairwise.h":
     float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
     double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
+    float gradspec_known_sum_float(const float*, npy_intp) noexcept nogil
+    double gradspec_known_sum_double(const double*, npy_intp) noexcept nogil
 
 cdef enum:
     SHORT = 8           # elements of a row; below it combining slices is faster than calling the loop for each row,
@@ -57,6 +59,7 @@ cdef struct Reduction:
     npy_intp item
     npy_intp pitch      # bytes between the starts of adjacent rows
     int sums            # the dtype of real sums, which use our own loop; -1 for other reductions
+    bint known          # numbers that are NaN are left out
     bint from_zero      # the result begins as zero, otherwise as the first element
     bint raised         # a floating-point flag was raised in some part
     char* x
@@ -81,6 +84,10 @@ cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nog
             for j in range(first, job.span.length):
                 args[1] = x + j * row
                 job.loop(args, &job.span.inner, upon, job.data)
+        elif job.known and job.sums == cnp.NPY_FLOAT32:
+            (<float*> args[0])[0] = 0 + gradspec_known_sum_float(<float*> x, rest)
+        elif job.known:
+            (<double*> args[0])[0] = 0 + gradspec_known_sum_double(<double*> x, rest)
         elif job.sums == cnp.NPY_FLOAT32:
             (<float*> args[0])[0] = 0 + gradspec_pairwise_float(<float*> x, rest)
         elif job.sums == cnp.NPY_FLOAT64:
@@ -104,7 +111,7 @@ cdef npy_intp pitch_of(ndarray x, Span* span, npy_intp item) noexcept:
     return rows.stride if rows.stride >= span.length * item or -rows.stride >= span.length * item else 0
 
 
-cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* span):
+cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* span, bint known=False):
     """The reduction by the ufunc; None if NumPy has to do it."""
     cdef Reduction job
     cdef ndarray x_, y
@@ -115,8 +122,8 @@ cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* sp
     slot = slot_of(PyArray_TYPE(x_))
     if slot < 0 or not find_span(x_, axis, span) or PyArray_SIZE(x_) == 0:
         return None
-    job.pitch = pitch_of(x_, span, item_size(slot))
-    if job.pitch == 0:
+    job.pitch, job.known = pitch_of(x_, span, item_size(slot)), known
+    if job.pitch == 0 or known and (span.inner > 1 or slot > 1):
         return None
     if span.inner == 1 and span.outer > 1 and span.length < SHORT and PyArray_SIZE(x_) >= WORTH:
         return None
@@ -151,6 +158,13 @@ def sum_along(x, axis, keepdims):
     cdef Span span
     y = reduced(_add, x, axis, keepdims, &span)
     return reductions.sum_along(x, axis, keepdims) if y is None else y
+
+
+def nansum(x, axis, keepdims):
+    """Sum of the elements along `axis` that are not NaN, as `reductions.nansum`."""
+    cdef Span span
+    y = reduced(_add, x, axis, keepdims, &span, True)
+    return reductions.nansum(x, axis, keepdims) if y is None else y
 
 
 def mean_along(x, axis, keepdims):

@@ -21,7 +21,7 @@ from ..loops.plain cimport is_plain, same_shape
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
 
-__all__ = ["cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "shift"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "product_of_others", "shift"]
 
 cnp.import_array()
 
@@ -30,7 +30,7 @@ ctypedef fused real:
     double
 
 cdef enum Task:
-    SUM, PRODUCT, RECURRENCE, WHOLE_PRODUCT
+    SUM, PRODUCT, RECURRENCE, WHOLE_PRODUCT, OTHERS
 
 cdef enum:
     ROWS = 8            # rows processed together
@@ -94,11 +94,35 @@ cdef inline void go_across(Task task, real* x, real* a, real* y, npy_intp length
                 y[k] = before[k] * x[k]
 
 
+cdef inline void others_along(real* x, real* y, npy_intp length, npy_intp rows) noexcept nogil:
+    """Write the product of the elements before each element, then multiply it by the product of all elements after it."""
+    cdef real[ROWS] state
+    cdef npy_intp i, r
+    for r in range(rows):
+        state[r] = 1
+    for i in range(length):
+        for r in range(rows):
+            y[r * length + i] = state[r]
+            state[r] = state[r] * x[r * length + i]
+    for r in range(rows):
+        state[r] = 1
+    for i in range(length - 1, -1, -1):
+        for r in range(rows):
+            y[r * length + i] = y[r * length + i] * state[r]
+            state[r] = state[r] * x[r * length + i]
+
+
 cdef void go(Task task, real* x, real* a, real* y, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
     cdef npy_intp o = start, size = job.length * job.inner, place
     while o < stop:
         place = o if task == WHOLE_PRODUCT else o * size + job.first
-        if job.inner > 1:
+        if task == OTHERS and stop - o >= ROWS:
+            others_along(x + place, y + place, job.length, ROWS)
+            o += ROWS
+        elif task == OTHERS:
+            others_along(x + place, y + place, job.length, 1)
+            o += 1
+        elif job.inner > 1:
             go_across(task, x + o * size + job.first, a + o * size + job.first,
                       y + (o * job.inner if task == WHOLE_PRODUCT else place), job.length, job.step, job.inner)
             o += 1
@@ -120,6 +144,8 @@ cdef void go_as(Job* job, real* x, npy_intp start, npy_intp stop) noexcept nogil
         go(PRODUCT, x, a, y, job, start, stop)
     elif job.task == RECURRENCE:
         go(RECURRENCE, x, a, y, job, start, stop)
+    elif job.task == OTHERS:
+        go(OTHERS, x, a, y, job, start, stop)
     else:
         go(WHOLE_PRODUCT, x, a, y, job, start, stop)
 
@@ -301,6 +327,17 @@ def prod(x, axis, keepdims):
         if run(WHOLE_PRODUCT, &span, False, x_, x_, y):
             return y
     return np.prod(x, axis=axis, keepdims=keepdims)
+
+
+def product_of_others(x, axis):
+    """The product of all elements along `axis` except one, for each element, as `scans.product_of_others`."""
+    cdef ndarray x_ = plain(x), y
+    cdef Span span
+    if x_ is not None and find_span(x_, axis, &span) and span.inner == 1:
+        y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+        if run(OTHERS, &span, False, x_, x_, y):
+            return y
+    return scans.product_of_others(x, axis)
 
 
 def shift(x, n, axis, fill):

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from ..indexing.gathering import take_along_axis
 from .numbers import number_as_row
 from .sorting_loops import select_along_rows
 
 __all__ = ["argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk",
            "unique_counts", "unique_inverse"]  # fmt: skip
 
-_FEW_TO_SORT = 128  # up to this number of elements a stable sort is as fast as any other
+_FEW_TO_SORT = 1 << 10  # up to this number of elements a stable sort is as fast as any other
 _FEW = 32  # up to this number of elements keeping the best ones in order is faster than sorting
 
 
@@ -33,7 +34,7 @@ def _order(x, axis, stable):
     if x.dtype.char in "ef" and x.shape[-1] < 2**32:
         return _order_of_bits(x)
     order = np.argsort(x, -1)
-    values = np.take_along_axis(x, order, -1)
+    values = take_along_axis(x, order, -1)
     return order if (values[..., 1:] > values[..., :-1]).all() else np.argsort(x, -1, stable=True)
 
 
@@ -59,12 +60,12 @@ def sort(x, axis, descending, stable):
     Zeros of either sign, which are equal, keep their order if `stable`.
     """
     if descending and x.dtype.kind == "c":
-        return np.take_along_axis(x, argsort(x, axis, descending, stable), axis)
+        return take_along_axis(x, argsort(x, axis, descending, stable), axis)
     y = np.sort(x, axis)
     if stable and x.dtype.kind == "f":
         signs = np.signbit(y[y == 0])
         if signs.any() and not signs.all():
-            return np.take_along_axis(x, argsort(x, axis, descending, True), axis)
+            return take_along_axis(x, argsort(x, axis, descending, True), axis)
     return np.flip(y, axis) if descending else y
 
 
@@ -157,7 +158,7 @@ def topk(x, k, axis, largest):
             return found if last else tuple(np.moveaxis(part, -1, axis) for part in found)
     first = (slice(None),) * (axis % x.ndim) + (slice(k),)
     indices = argsort(x, axis, largest, True)[first]
-    return np.take_along_axis(x, indices, axis), indices
+    return take_along_axis(x, indices, axis), indices
 
 
 def unique_counts(x):

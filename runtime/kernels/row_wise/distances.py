@@ -1,6 +1,6 @@
 """Distances between the rows of two matrices, and their derivatives, without an array of all differences.
 
-Decides when a matrix product is accurate enough for a distance; all others are computed from differences, some rows at a time.
+Decides which distances are computed again because a square was out of range; of other dtypes than float32 and float64 all are.
 """
 
 import numpy as np
@@ -11,9 +11,7 @@ from .moments_loops import euclidean_norm
 __all__ = ["along_rows", "row_distances", "weighted_rows"]
 
 _BLOCK = 1 << 16  # elements of differences in memory at once
-_FEW = 1 << 16  # below this number of differences computing them is faster than a matrix product
-_CLOSE = {"f": 1e-7, "d": 0.05}  # squared distance over squared norms below which a product in double loses digits of the result
-_LEAST = 1e-280  # squared distances above this have lost no digits to underflow
+_LEAST = 1e-140  # distances above this have lost no digits to underflow
 
 
 def row_distances(z, m):
@@ -30,16 +28,13 @@ def row_distances(z, m):
     """
     z = z.astype(np.result_type(z, np.float16), copy=False)
     a, b = _parts(z, m)
-    y = np.empty((*a.shape[:-1], b.shape[-2]), z.dtype)
+    y = np.zeros((*a.shape[:-1], b.shape[-2]), z.dtype)
     for place in np.ndindex(y.shape[:-2]):
-        few = z.dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
-        if few and distances_direct(np.require(a[place], None, "CA"), np.require(b[place], None, "CA"), y[place]):
-            continue
-        if z.dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
-            _by_product(a[place], b[place], y[place], _CLOSE[z.dtype.char])
-        else:
-            for rows in _blocks(*a[place].shape, len(b[place])):
-                y[place][rows] = euclidean_norm(a[place][rows, None] - b[place], -1, False)
+        parts = (np.require(part[place], None, "CA") for part in (a, b))
+        if z.dtype.char not in "fd" or not distances_direct(*parts, y[place]):
+            i, j = np.nonzero(~((y[place] > _LEAST) & (y[place] < np.inf)))
+            for some in _blocks(len(i), a.shape[-1], 1):
+                y[place][i[some], j[some]] = euclidean_norm(a[place][i[some]] - b[place][j[some]], -1, False)
     return y
 
 
@@ -63,8 +58,8 @@ def weighted_rows(weight, z):
         known = np.where(lost, 0, weight[place])
         (a, b), found = _parts(z[place], len(known)), _parts(y[place], len(known))
         for w, ours, theirs, y_ in ((known, a, b, found[0]), (known.T, b, a, found[1])):
-            parts = (np.require(part, y.dtype, "CA") for part in (w, ours, theirs))
-            if y.dtype.char in _CLOSE and differences_weighted(*parts, y_):
+            parts = (np.require(part, y.dtype, "CA") for part in (ours, theirs))
+            if y.dtype.char in "fd" and differences_weighted(np.require(w, y.dtype, "A"), *parts, y_):
                 continue
             for rows in _blocks(*ours.shape, len(theirs)):
                 y_[rows] = (w[rows, None] @ (ours[rows, None] - theirs))[:, 0]
@@ -125,22 +120,3 @@ def _blocks(rows, length, others):
     """Slices of rows whose differences from all others fit into a block."""
     step = max(1, _BLOCK // max(1, length * others))
     return [slice(start, start + step) for start in range(0, rows, step)]
-
-
-def _by_product(a, b, y, close):
-    """|a|**2 + |b|**2 - 2 a @ b in double, centred at the mean of `b`; from differences where terms cancel or are not finite."""
-    with np.errstate(all="ignore"):
-        centre = b.mean(0, np.float64)
-        wide_a, wide_b = a - centre, b - centre
-        a_squares, b_squares = np.vecdot(wide_a, wide_a), np.vecdot(wide_b, wide_b)
-        for rows in _blocks(len(a), 1, len(b)):
-            square = wide_a[rows] @ (-2 * wide_b.T)
-            norms = a_squares[rows, None] + b_squares
-            square += norms
-            norms *= close
-            np.maximum(norms, _LEAST, out=norms)
-            apart = square > norms  # false also for infinities and NaNs
-            y[rows] = np.sqrt(square, out=square)
-            i, j = ((), ()) if apart.all() else np.nonzero(~apart)
-            for some in _blocks(len(i), a.shape[-1], 1):
-                y[rows][i[some], j[some]] = euclidean_norm(a[rows][i[some]] - b[j[some]], -1, False)

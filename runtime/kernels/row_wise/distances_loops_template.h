@@ -1,16 +1,38 @@
-/* For a T: differences of a row from other rows. */
+/* For a T: what goes into tiles and what comes out of them. */
 
-GRADSPEC_WIDE static void TYPED(less)(const T *restrict a, const T *restrict b, T *restrict apart, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) apart[i] = a[i] - b[i];
+/* y[i][k] = x[i * step + k * pitch] for n rows, and 0 from column `known` to column `columns`. */
+static inline void TYPED(pack)(
+        const T *x, npy_intp step, npy_intp pitch, npy_intp n, npy_intp known, int columns, double *restrict y) {
+    for (npy_intp i = 0; i < n; i++, x += step, y += columns)
+        for (int k = 0; k < columns; k++) y[k] = k < known ? (double) x[k * pitch] : 0;
 }
 
-/* total += the sum over four rows of b, at distance n, of w * (a - b) */
-GRADSPEC_WIDE static void TYPED(add_apart)(
-        const T *restrict w, const T *restrict a, const T *restrict b, double *restrict total, npy_intp n) {
-    const double t = w[0], u = w[1], v = w[2], z = w[3];
-    const T *restrict p = b + n, *restrict q = b + 2 * n, *restrict r = b + 3 * n;
-    for (npy_intp i = 0; i < n; i++) {
-        const double at = a[i];
-        total[i] += (t * (at - b[i]) + u * (at - p[i])) + (v * (at - q[i]) + z * (at - r[i]));
+static void TYPED(pack_panel)(const T *x, npy_intp step, npy_intp pitch, npy_intp n, npy_intp known, double *y) {
+    if (known >= GRADSPEC_COLUMNS)
+        TYPED(pack)(x, step, pitch, n, GRADSPEC_COLUMNS, GRADSPEC_COLUMNS, y);
+    else
+        TYPED(pack)(x, step, pitch, n, known, GRADSPEC_COLUMNS, y);
+}
+
+static void TYPED(pack_tile)(const T *x, npy_intp step, npy_intp pitch, npy_intp n, npy_intp known, double *y) {
+    if (known >= GRADSPEC_ROWS)
+        TYPED(pack)(x, step, pitch, n, GRADSPEC_ROWS, GRADSPEC_ROWS, y);
+    else
+        TYPED(pack)(x, step, pitch, n, known, GRADSPEC_ROWS, y);
+}
+
+static void TYPED(unpack)(const double *sums, T *y, npy_intp pitch, npy_intp rows, npy_intp columns) {
+    for (npy_intp r = 0; r < rows && r < GRADSPEC_ROWS; r++)
+        for (npy_intp k = 0; k < columns && k < GRADSPEC_COLUMNS; k++) y[r * pitch + k] = (T) sums[r * GRADSPEC_COLUMNS + k];
+}
+
+/* Replace sums by their roots; whether no square was out of range.  Squares of a float are never too small for a double. */
+GRADSPEC_WIDE static int TYPED(roots)(double *sums) {
+    const double least = sizeof(T) < sizeof(double) ? 0 : DBL_MIN / DBL_EPSILON / DBL_EPSILON;
+    int known = 1;
+    for (int i = 0; i < GRADSPEC_TILE; i++) {
+        known &= sums[i] >= least && sums[i] <= DBL_MAX;
+        sums[i] = sqrt(sums[i]);
     }
+    return known;
 }

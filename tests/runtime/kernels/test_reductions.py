@@ -39,6 +39,16 @@ def test_sums_and_means_are_numpys_to_the_bit(shape, dtype):
         same(np.asarray(kernels.mean_along(x, axis, keepdims)), np.mean(x, axis=axis, keepdims=keepdims))
 
 
+@each("dtype", ["f4", "f8", "c16", "f2", "i4"])
+@each("shape", [(1,), (7,), (1000,), (9, 40), (2, 3, 4), (20000,), (3, 6000)], ids=str)
+def test_sums_without_nan_are_numpys_to_the_bit(shape, dtype):
+    x = some(shape, dtype)
+    if x.dtype.kind != "i":
+        x[np.random.default_rng(1).random(shape) < 0.2] = np.nan
+    for axis, keepdims in itertools.product(axes_of(x.ndim), (False, True)):
+        same(np.asarray(kernels.nansum(x, axis, keepdims)), np.nansum(x, axis=axis, keepdims=keepdims))
+
+
 @pytest.mark.parametrize("value", [-0.0, np.nan, np.inf, -np.inf, 1e-310])
 def test_special_values(value):
     x = np.full((3, 16), value)

@@ -73,11 +73,19 @@ def test_products(shape, dtype):
                 np.testing.assert_allclose(found, expected, rtol=tolerance)
 
 
+@each("dtype", DTYPES)
+@each("shape", SHAPES, ids=str)
+def test_products_of_all_others_are_the_expressions_to_the_bit(shape, dtype):
+    for x in layouts(numbers(shape, dtype)):
+        for axis in range(-len(shape), len(shape)):
+            same(kernels.product_of_others(x, axis), scans.product_of_others(x, axis))
+
+
 def test_what_overflows_is_said():
     x = np.full((3, 400), 1e10)
     with np.errstate(over="raise"):
         for call in (lambda: kernels.cumprod(x, 1, False), lambda: kernels.prod(x, 1, False), lambda: kernels.cumsum(x * 1e298, 1, True),
-                     lambda: kernels.linear_recurrence(x, x, 1, False), lambda: kernels.linear_recurrence(x[0], x[0], 0, True)):  # fmt: skip
+                     lambda: kernels.product_of_others(x, 1), lambda: kernels.linear_recurrence(x, x, 1, False), lambda: kernels.linear_recurrence(x[0], x[0], 0, True)):  # fmt: skip
             with pytest.raises(FloatingPointError):
                 call()
 
@@ -130,7 +138,7 @@ def test_running_extremes(name, shape):
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_logarithms_of_running_sums(dtype):
     """Of complex numbers the principal value, that of the first one too."""
-    for shape in ((6,), (3, 5), (2, 3, 4)):
+    for shape in ((6,), (3, 5), (2, 3, 4), (40, 7), (5, 7, 8)):
         x = numbers(shape, dtype) * (3 if np.dtype(dtype).kind == "c" else 1)
         for axis in range(-len(shape), len(shape)):
             found = kernels.logcumsumexp(x, axis)
