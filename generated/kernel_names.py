@@ -36,7 +36,7 @@ COMPILED = {
         "concat_backward", "concatenate", "stack", "unstack",
     ),
     "loops.axes": (
-        "broadcast_to", "expand_dims", "moveaxis", "reshape",
+        "broadcast_to", "expand_dims",
     ),
     "matrices.matmul": (
         "matmul", "outer",
@@ -114,7 +114,7 @@ PYTHON = {
         "fold_in", "keyed", "keyed_counts",
     ),
     "loops.strides": (
-        "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
+        "as_strided", "as_strided_backward", "own_layout", "reshape", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
     ),
     "matrices.coo": (
         "coo_matmul", "coo_sampled_matmul",

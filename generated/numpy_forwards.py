@@ -1745,7 +1745,7 @@ def mT(x):
     return np.swapaxes(x, -2, -1)
 
 def moveaxis(x, source, destination):
-    return kernels.moveaxis(x, source, destination)
+    return np.moveaxis(x, source, destination)
 
 def permute_dims(x, axes=None):
     return np.transpose(x, axes)

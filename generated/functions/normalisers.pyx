@@ -339,12 +339,15 @@ cdef class StandardizeBackwardBackward(Node):
 cdef Program standardize_affine_y = Program("x, centre, rate -> y", "y = multiply(subtract(x, centre), rate)")
 cdef Program standardize_affine_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """
     grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
+cdef Program standardize_affine_grad_x_2 = Program("grad_rate, rate, y, given_3 -> grad_x", """
+    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
 
 cdef class StandardizeAffineBackward(Node):
     """_standardize_affine(x, int[] axis, weight, Array? bias, int behind, float eps, bool centred=True) -> z, centre, rate
 
-    grad_x = parts[0] - grad_rate * rate * rate * y / reduced_count(x.shape, axis) + (broadcast_to(grad_centre /
-      reduced_count(x.shape, axis), x.shape) if centred else 0)
+    grad_x = parts[0] - grad_rate * rate * rate * y / reduced_count(x.shape, axis) + broadcast_to(grad_centre /
+      reduced_count(x.shape, axis), x.shape) if centred else parts[0] - grad_rate * rate * rate * y /
+      reduced_count(x.shape, axis)
     grad_weight = parts[1]
     grad_bias = parts[2]
     where y = (x - centre) * rate
@@ -355,38 +358,40 @@ cdef class StandardizeAffineBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         grad_z, grad_centre, grad_rate = grad
         grad_x = grad_weight = grad_bias = None
-        if grad_z is not None or grad_rate is not None:
-            x = saved_array(self, self.saved_x, self.version_x, "x")
-            centre = saved_array(self, self.saved_centre, self.version_centre, "centre")
-            rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        centre = saved_array(self, self.saved_centre, self.version_centre, "centre")
+        rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
         if grad_z is not None:
             weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
         axis = self.saved_axis
         if grad_z is not None:
             behind = self.saved_behind
-        if grad_z is not None or grad_centre is not None:
-            centred = self.saved_centred
-        if wanted_ & 1:
-            if grad_centre is not None or grad_rate is not None:
-                x_shape = self.saved_x_shape
-            if grad_rate is not None:
-                y = standardize_affine_y.run((x, centre, rate))
+        centred = self.saved_centred
         parts = (
             None if grad_z is None
             else forward__standardize_affine_backward(grad_z, x, weight, centre, rate, axis, behind, centred)
         )
         if wanted_ & 1:
-            grad_x = None if parts is None else parts[0]
+            if grad_centre is not None or grad_rate is not None:
+                x_shape = self.saved_x_shape
             if grad_rate is not None:
-                grad_x = minus_array(
-                    grad_x, standardize_affine_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
-                )
-            if grad_centre is not None:
-                grad_x = plus_array(
-                    grad_x,
-                    forward_broadcast_to(forward_divide(grad_centre, formulas.reduced_count(x_shape, axis)), x_shape) if centred
-                    else 0
-                )
+                y = standardize_affine_y.run((x, centre, rate))
+            if centred:
+                grad_x = None if parts is None else parts[0]
+                if grad_rate is not None:
+                    grad_x = minus_array(
+                        grad_x, standardize_affine_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
+                    )
+                if grad_centre is not None:
+                    grad_x = plus_array(
+                        grad_x, forward_broadcast_to(forward_divide(grad_centre, formulas.reduced_count(x_shape, axis)), x_shape)
+                    )
+            else:
+                grad_x = None if parts is None else parts[0]
+                if grad_rate is not None:
+                    grad_x = minus_array(
+                        grad_x, standardize_affine_grad_x_2.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
+                    )
         if wanted_ & 2:
             grad_weight = None if parts is None else parts[1]
         if wanted_ & 4:
@@ -396,34 +401,34 @@ cdef class StandardizeAffineBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_z, grad_centre, grad_rate = grad
         grad_x = grad_weight = grad_bias = None
-        if grad_z is not None or grad_rate is not None:
-            x = saved_tensor(self, self.saved_x, self.version_x, "x")
-            centre = saved_tensor(self, self.saved_centre, self.version_centre, "centre")
-            rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        centre = saved_tensor(self, self.saved_centre, self.version_centre, "centre")
+        rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
         if grad_z is not None:
             weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
         axis = self.saved_axis
         if grad_z is not None:
             behind = self.saved_behind
-        if grad_z is not None or grad_centre is not None:
-            centred = self.saved_centred
-        if wanted_ & 1:
-            if grad_centre is not None or grad_rate is not None:
-                x_shape = self.saved_x_shape
-            if grad_rate is not None:
-                y = (x - centre) * rate
+        centred = self.saved_centred
         parts = (
             None if grad_z is None
             else ops._standardize_affine_backward(grad_z, x, weight, centre, rate, axis, behind, centred)
         )
         if wanted_ & 1:
-            grad_x = None if parts is None else parts[0]
+            if grad_centre is not None or grad_rate is not None:
+                x_shape = self.saved_x_shape
             if grad_rate is not None:
-                grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
-            if grad_centre is not None:
-                grad_x = plus(
-                    grad_x, ops.broadcast_to(grad_centre / formulas.reduced_count(x_shape, axis), x_shape) if centred else 0
-                )
+                y = (x - centre) * rate
+            if centred:
+                grad_x = None if parts is None else parts[0]
+                if grad_rate is not None:
+                    grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
+                if grad_centre is not None:
+                    grad_x = plus(grad_x, ops.broadcast_to(grad_centre / formulas.reduced_count(x_shape, axis), x_shape))
+            else:
+                grad_x = None if parts is None else parts[0]
+                if grad_rate is not None:
+                    grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
         if wanted_ & 2:
             grad_weight = None if parts is None else parts[1]
         if wanted_ & 4:

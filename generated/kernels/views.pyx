@@ -135,7 +135,7 @@ cdef object forward_mT(object x):
 
 cdef object forward_moveaxis(object x, object source, object destination):
     try:
-        return as_array(kernels.moveaxis(x, source, destination))
+        return as_array(np.moveaxis(x, source, destination))
     except Exception as error_:
         raise explain(error_, "moveaxis", x=x, source=source, destination=destination) from None
 

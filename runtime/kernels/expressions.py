@@ -188,10 +188,6 @@ def broadcast_to(x, shape):
     return np.broadcast_to(x, shape)
 
 
-def moveaxis(x, source, destination):
-    return np.moveaxis(x, source, destination)
-
-
 def reshape(x, shape):
     return np.reshape(x, shape)
 

@@ -20,7 +20,7 @@ def test_an_expression_and_a_composite():
 
 def test_lets_and_branches():
     text = text_of("huber_loss")
-    assert "    loss = _huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))\n" in text and "loss if weight is None else weight * loss" in text
+    assert "    loss = _huber(x, target, formulas.checked_number(delta, 'delta', 0, math.inf, False))\n" in text and "loss if weight is None else weight * loss" in text
 
 
 def test_lengths_and_lists():

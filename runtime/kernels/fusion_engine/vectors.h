@@ -83,7 +83,7 @@ OVER(double, floor_divide, gradspec_floor_divide)
 
 #define GRADSPEC_BOTH(name) gradspec_##name##_float, gradspec_##name##_double
 
-#define GRADSPEC_ALL(name) GRADSPEC_BOTH(name), name
+#define GRADSPEC_TRIPLE(name) GRADSPEC_BOTH(name), name
 
 /* Other floats: the C library's function of doubles, rounded once, with the flags that this raises.  NumPy's loop for floats has
  * errors of up to 3 ulp if the processor has AVX-512. */
@@ -104,27 +104,27 @@ static const struct {
     double single_range[3];             /* for floats: the least magnitude, the largest, and the largest of negative ones */
     int left;                           /* whether NumPy's loop of doubles for AVX-512 is quicker, and within 1 ulp */
 } gradspec_own[] = {
-    {"exp", GRADSPEC_ALL(exp), {0, 709.78}, {0, INFINITY}, {0, 88.72, INFINITY}, 1},
-    {"exp2", GRADSPEC_ALL(exp2), {0, 1023.49}, {0, 1021}, {0, 127.99, 160}, 1},
-    {"expm1", GRADSPEC_ALL(expm1), {0, 709}, {0, INFINITY}, {0, 88.37, INFINITY}, 1},
-    {"log", GRADSPEC_ALL(log), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-126, 0x1.fffffep127, -1}, 1},
-    {"log2", GRADSPEC_ALL(log2), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-149, 0x1.fffffep127, -1}, 1},
-    {"log10", GRADSPEC_ALL(log10), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-149, 0x1.fffffep127, -1}, 1},
-    {"log1p", GRADSPEC_ALL(log1p), {0, 0x1p1023}, {0, 0x1.fffffffffffffp-1}, {0, 0x1p126, 0x1.fffffep-1}, 1},
-    {"sinh", GRADSPEC_ALL(sinh), {0, 708}, {0, 708}, {0, 89.41, 89.41}, 1},
-    {"cosh", GRADSPEC_ALL(cosh), {0, 708}, {0, 708}, {0, 89.41, 89.41}, 1},
-    {"tanh", GRADSPEC_ALL(tanh), {0, INFINITY}, {0, INFINITY}, {0, INFINITY, INFINITY}, 0},
-    {"sin", GRADSPEC_ALL(sin), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}, 0},
-    {"cos", GRADSPEC_ALL(cos), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}, 0},
-    {"tan", GRADSPEC_ALL(tan), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}, 1},
-    {"arcsin", GRADSPEC_ALL(asin), {0x1p-300, 1}, {0x1p-300, 1}, {0, 1, 1}, 1},
-    {"arccos", GRADSPEC_ALL(acos), {0x1p-300, 1}, {0x1p-300, 1}, {0, 1, 1}, 1},
-    {"arctan", GRADSPEC_ALL(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, {0, 0x1.fffffep127, 0x1.fffffep127}, 1},
-    {"arcsinh", GRADSPEC_ALL(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, {0, 0x1.fffffep127, 0x1.fffffep127}, 1},
-    {"arccosh", GRADSPEC_ALL(acosh), {1, 0x1p500}, {0, -1}, {1, 0x1.fffffep127, -1}, 1},
-    {"arctanh", GRADSPEC_ALL(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1},
+    {"exp", GRADSPEC_TRIPLE(exp), {0, 709.78}, {0, INFINITY}, {0, 88.72, INFINITY}, 1},
+    {"exp2", GRADSPEC_TRIPLE(exp2), {0, 1023.49}, {0, 1021}, {0, 127.99, 160}, 1},
+    {"expm1", GRADSPEC_TRIPLE(expm1), {0, 709}, {0, INFINITY}, {0, 88.37, INFINITY}, 1},
+    {"log", GRADSPEC_TRIPLE(log), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-126, 0x1.fffffep127, -1}, 1},
+    {"log2", GRADSPEC_TRIPLE(log2), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-149, 0x1.fffffep127, -1}, 1},
+    {"log10", GRADSPEC_TRIPLE(log10), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-149, 0x1.fffffep127, -1}, 1},
+    {"log1p", GRADSPEC_TRIPLE(log1p), {0, 0x1p1023}, {0, 0x1.fffffffffffffp-1}, {0, 0x1p126, 0x1.fffffep-1}, 1},
+    {"sinh", GRADSPEC_TRIPLE(sinh), {0, 708}, {0, 708}, {0, 89.41, 89.41}, 1},
+    {"cosh", GRADSPEC_TRIPLE(cosh), {0, 708}, {0, 708}, {0, 89.41, 89.41}, 1},
+    {"tanh", GRADSPEC_TRIPLE(tanh), {0, INFINITY}, {0, INFINITY}, {0, INFINITY, INFINITY}, 0},
+    {"sin", GRADSPEC_TRIPLE(sin), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}, 0},
+    {"cos", GRADSPEC_TRIPLE(cos), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}, 0},
+    {"tan", GRADSPEC_TRIPLE(tan), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}, 1},
+    {"arcsin", GRADSPEC_TRIPLE(asin), {0x1p-300, 1}, {0x1p-300, 1}, {0, 1, 1}, 1},
+    {"arccos", GRADSPEC_TRIPLE(acos), {0x1p-300, 1}, {0x1p-300, 1}, {0, 1, 1}, 1},
+    {"arctan", GRADSPEC_TRIPLE(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, {0, 0x1.fffffep127, 0x1.fffffep127}, 1},
+    {"arcsinh", GRADSPEC_TRIPLE(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, {0, 0x1.fffffep127, 0x1.fffffep127}, 1},
+    {"arccosh", GRADSPEC_TRIPLE(acosh), {1, 0x1p500}, {0, -1}, {1, 0x1.fffffep127, -1}, 1},
+    {"arctanh", GRADSPEC_TRIPLE(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1},
      {0, 0x1.fffffep-1, 0x1.fffffep-1}, 1},
-    {"cbrt", GRADSPEC_ALL(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, {0x1p-149, 0x1.fffffep127, 0x1.fffffep127}, 1},
+    {"cbrt", GRADSPEC_TRIPLE(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, {0x1p-149, 0x1.fffffep127, 0x1.fffffep127}, 1},
 };
 
 #define GRADSPEC_OWN_COUNT ((int) (sizeof gradspec_own / sizeof *gradspec_own))

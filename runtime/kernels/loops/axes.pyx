@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Views with other axes: insert, move and repeat axes, and reshape.
+"""Views with other axes: insert axes of length 1, and broadcast.
 
 Computes the shapes and strides of plain cases directly: NumPy does so in Python, which takes longer than creating the view.  All
 other cases, and the errors, are left to NumPy.
@@ -16,7 +16,7 @@ from ...support.capi cimport (
 )
 from .span cimport DIMENSIONS
 
-__all__ = ["broadcast_to", "expand_dims", "moveaxis", "reshape"]
+__all__ = ["broadcast_to", "expand_dims"]
 
 cnp.import_array()
 
@@ -124,52 +124,3 @@ cdef ndarray spread(ndarray x, tuple shape):
             elif length != 1:
                 return None
     return view_of(x, ndim, dims, strides, PyArray_BYTES(x), 0)
-
-
-def moveaxis(x, source, destination):
-    """A view of `x` with the axes `source`, one or a tuple, at the places `destination`, as ``np.moveaxis``."""
-    cdef tuple axes = source if type(source) is tuple else (source,)
-    cdef tuple places = destination if type(destination) is tuple else (destination,)
-    order = moved_order(PyArray_NDIM(x), axes, places) if PyArray_CheckExact(x) else None
-    return np.moveaxis(x, source, destination) if order is None else x.transpose(order)
-
-
-cdef list moved_order(int ndim, tuple source, tuple destination):
-    """The axes of the result by their numbers before; None if the arguments do not fit."""
-    cdef int[2][DIMENSIONS] places  # of an axis of `x` in the result; of an axis of the result in `x`; -1 if it was not moved
-    cdef Py_ssize_t start, end
-    cdef int i, j = 0
-    if len(source) != len(destination):
-        return None
-    for i in range(ndim):
-        places[0][i] = places[1][i] = -1
-    for start, end in zip(source, destination):
-        start, end = start + ndim if start < 0 else start, end + ndim if end < 0 else end
-        if not 0 <= start < ndim or not 0 <= end < ndim or places[0][start] >= 0 or places[1][end] >= 0:
-            return None
-        places[0][start], places[1][end] = end, start
-    order = []
-    for i in range(ndim):
-        if places[1][i] < 0:
-            while places[0][j] >= 0:
-                j += 1
-            places[1][i] = j
-            j += 1
-        order.append(places[1][i])
-    return order
-
-
-def reshape(x, shape):
-    """The elements of `x` in C order with another shape, as ``np.reshape``, whose function takes ten times as long as the method.
-
-    Parameters
-    ----------
-    x : ndarray
-    shape : tuple of int
-
-    Returns
-    -------
-    ndarray
-        A view of `x` if strides can express it.
-    """
-    return x.reshape(shape) if PyArray_CheckExact(x) else np.reshape(x, shape)

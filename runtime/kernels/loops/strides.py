@@ -9,7 +9,8 @@ import math
 import numpy as np
 
 __all__ = [
-    "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
+    "as_strided", "as_strided_backward", "own_layout", "reshape", "view", "view_as_complex", "view_as_real", "windows",
+    "windows_backward",
 ]  # fmt: skip
 
 
@@ -79,6 +80,11 @@ def as_strided_backward(x, layout, shape, strides, offset):
     if view is None or not _add_by_slices(view, x):
         np.add.at(y.reshape(-1), _places(shape, layout, x.shape, strides, offset), x)
     return y
+
+
+def reshape(x, shape):
+    """``np.reshape``, which takes ten times as long as the method."""
+    return x.reshape(shape) if type(x) is np.ndarray else np.reshape(x, shape)
 
 
 def view(x, shape):

@@ -71,7 +71,7 @@ def standardize_backward(grad, y, rate, axis, centred):
     return rate * (held - y * np.mean(grad * y, axis=axis, keepdims=True))
 
 
-def standardize_affine(x, axis, weight, bias, behind, eps, centred, standard=standard):
+def standardize_affine(x, axis, weight, bias, behind, eps, centred, rows=standard):
     """``y * weight + bias`` of the standardized `y`, where weight and bias get `behind` axes of length 1 at the end.
 
     Parameters
@@ -84,8 +84,8 @@ def standardize_affine(x, axis, weight, bias, behind, eps, centred, standard=sta
     behind : int
     eps : float
     centred : bool
-    standard : callable
-        The function of this name, or one as exact.
+    rows : callable
+        `standard`, or a function as exact.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def standardize_affine(x, axis, weight, bias, behind, eps, centred, standard=sta
     if bias is not None and np.shape(bias) != np.shape(weight):
         raise ValueError(f"the weight is of shape {np.shape(weight)}, the bias of shape {np.shape(bias)}")
     shared = np.result_type(*(array for array in (x, weight, bias) if array is not None))
-    y, centre, rate = standard(np.asarray(x, shared), axis, eps, centred)
+    y, centre, rate = rows(np.asarray(x, shared), axis, eps, centred)
     z = y * _wide(weight, behind, y)
     return z if bias is None else z + _wide(bias, behind, y), centre, rate
 

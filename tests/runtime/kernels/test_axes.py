@@ -48,22 +48,6 @@ def test_broadcast_to(x):
 
 
 @pytest.mark.parametrize("x", ARRAYS)
-def test_moveaxis(x):
-    ends = range(-x.ndim - 1, x.ndim + 1)
-    pairs = [(axes, places) for n in range(4) for axes in itertools.permutations(ends, n) for places in itertools.permutations(ends, n)]
-    rng = np.random.default_rng(0)
-    chosen = [pairs[i] for i in rng.integers(len(pairs), size=2000)] + [((0, 0), (0, 1)), ((0,), ()), ((), ()), (0, -1), (-1, 0), (0, (0,))]
-    for axes, places in chosen:
-        try:
-            expected = np.moveaxis(x, axes, places)
-        except ValueError as error:
-            with pytest.raises(type(error), match=re.escape(str(error))):
-                kernels.moveaxis(x, axes, places)
-        else:
-            is_the_view(kernels.moveaxis(x, axes, places), expected, x)
-
-
-@pytest.mark.parametrize("x", ARRAYS)
 def test_reshape(x):
     for shape in [(-1,), (), (x.size,), (2, -1), (3, -1, 2), x.shape[::-1], (7,), (-1, -1)]:
         try:
