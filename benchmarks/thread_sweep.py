@@ -2,8 +2,8 @@
 
     python -m benchmarks thread_sweep [--size 100000] [--busy] [--op NAME ...]
 
-`--busy`: another process uses a core all the time.  Prints the ratio of two threads' time to one's: its median, the share of the
-calls that two threads slow down by more than 5 %, and the worst ones, each measured again with four times as many turns.
+`--busy`: another process uses a core all the time.  Prints the median ratio of two threads' time to the time of one, and the calls
+that two threads slow down by more than 5 %.  These are measured again with four times as many turns.
 """
 
 from __future__ import annotations

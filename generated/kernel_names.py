@@ -107,8 +107,11 @@ PYTHON = {
     "indexing.scattering": (
         "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme", "take_along_axis_backward", "take_backward", "takes_part",
     ),
+    "joining.copies": (
+        "pad", "roll", "tile",
+    ),
     "joining.joining": (
-        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split", "split_copies", "tile",
+        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad_backward", "repeat_backward", "split", "split_copies",
     ),
     "keys": (
         "fold_in", "keyed", "keyed_counts",

@@ -243,7 +243,7 @@ cdef object slope(x, double scale, double factor):
 
 
 cdef int fill_by(Ufunc ufunc, int number, OfFloats single, OfDoubles twice) except -1:
-    """Give a function its loops: those of floats and of doubles, or by its number in logistic.h if these are not supported."""
+    """Give a function its loops of floats and of doubles, or the loop of its number in logistic.h if these are not supported."""
     ufunc.loop_data[0] = ufunc.loop_data[1] = <void*> <intptr_t> number
     if gradspec_has_fused():
         ufunc.loops[0], ufunc.loop_data[0] = straight_float, <void*> single

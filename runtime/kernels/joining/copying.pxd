@@ -1,4 +1,4 @@
-"""Copy an array into a part of another one."""
+"""Assign an array to a part of an array."""
 
 from ...support.capi cimport ndarray
 

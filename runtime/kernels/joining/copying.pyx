@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Copy an array into a part of another one: a large array by several threads.
+"""Assign an array to a part of an array: a large one by several threads.
 
 A copy is cut into runs, which both arrays hold in one piece.  Each thread copies the runs of some of the bytes.  NumPy copies small
 arrays, short runs, and arrays of two dtypes.

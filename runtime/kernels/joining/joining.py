@@ -1,4 +1,4 @@
-"""Split, pad and broadcast arrays, with the adjoints that NumPy's joining functions lack."""
+"""Split and broadcast arrays, with the adjoints that NumPy's joining functions lack."""
 
 import math
 import operator
@@ -6,14 +6,10 @@ import operator
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .copying import copy_into
-
 __all__ = [
-    "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad",
-    "pad_backward", "repeat_backward", "roll", "split", "split_copies", "tile",
+    "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward",
+    "pad_backward", "repeat_backward", "split", "split_copies",
 ]  # fmt: skip
-
-_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 def broadcast_arrays(arrays):
@@ -60,22 +56,9 @@ def meshgrid_backward(arrays, shapes, indexing):
     return [np.sum(array, axes, dtype).reshape(shape) for array, axes, shape in zip(arrays, rest, shapes)]
 
 
-def pad(x, pad_width, mode, constant_values):
-    """``np.pad`` for the modes that are linear in `x`."""
-    if mode not in _MODES:
-        raise ValueError(f"mode is one of {', '.join(_MODES)}, linear_ramp, maximum, mean, median, minimum, not {mode!r}")
-    widths = _widths(pad_width, x.ndim)
-    if mode != "constant" or not np.isscalar(constant_values) or min(map(min, widths), default=0) < 0:
-        return np.pad(x, widths, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
-    shape = [before + n + after for (before, after), n in zip(widths, x.shape)]
-    y = np.full(shape, constant_values, x.dtype) if constant_values else np.zeros(shape, x.dtype)
-    copy_into(y[tuple([slice(before, before + n) for (before, _), n in zip(widths, x.shape)])], x)
-    return y
-
-
 def pad_backward(x, shape, pad_width, mode):
     """The adjoint of pad: each element of `x` added to the element of the given shape that it was copied from."""
-    widths = _widths(pad_width, len(shape))
+    widths = pad_widths(pad_width, len(shape))
     if mode == "constant":
         return x[tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))].copy()
     size = math.prod(shape)
@@ -125,16 +108,7 @@ def split_copies(x, sections, axis):
     return [part.copy() for part in split(x, sections, axis)]
 
 
-def tile(x, reps):
-    """``np.tile``, for a tuple of counts."""
-    reps, shape = (1,) * (x.ndim - len(reps)) + reps, (1,) * (len(reps) - x.ndim) + x.shape
-    y = np.empty([count * length for count, length in zip(reps, shape)], x.dtype)
-    copies = y.reshape([n for pair in zip(reps, shape) for n in pair])  # a view
-    copy_into(copies, x.reshape([n for length in shape for n in (1, length)]))
-    return y
-
-
-def _widths(pad_width, ndim):
+def pad_widths(pad_width, ndim):
     """A pair (before, after) for each axis."""
     if type(pad_width) is int:
         return [[pad_width, pad_width]] * ndim
@@ -145,16 +119,3 @@ def _summed(x, shape):
     lead = np.ndim(x) - len(shape)
     repeated = tuple(lead + axis for axis, n in enumerate(shape) if n == 1)
     return np.sum(x, (*range(lead), *repeated)).reshape(shape)
-
-
-def roll(x, shift, axis):
-    """Elements rotated along axes, as ``np.roll``."""
-    shifts, axes = (value if isinstance(value, tuple) or value is None else (value,) for value in (shift, axis))
-    if axes is None or len(shifts) != 1 or len(axes) != 1 or not -x.ndim <= axes[0] < x.ndim:
-        return np.roll(x, shift, axis)
-    lead, length = (slice(None),) * (axes[0] % x.ndim), x.shape[axes[0]]
-    moved = shifts[0] % length if length else 0
-    y = np.empty_like(x)
-    copy_into(y[(*lead, slice(moved, None))], x[(*lead, slice(length - moved))])
-    copy_into(y[(*lead, slice(moved))], x[(*lead, slice(length - moved, None))])
-    return y

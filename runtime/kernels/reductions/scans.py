@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 
 from ..elementwise.complex_functions import complex_logaddexp, complex_of
-from ..elementwise.logistic import logaddexp
 from .numbers import number_as_row
 
 __all__ = ["logcumsumexp"]
@@ -65,6 +64,8 @@ def logcumsumexp(x, axis):
     """Logarithm of the running sum of ``exp(x)``; the principal value for complex numbers."""
     x = np.asarray(x)
     if x.dtype.char in "fd" and x.size >= _MANY_ROWS * x.shape[axis] > 0:
+        from ..elementwise.logistic import logaddexp  # compiled: the other kernels here are also proved where nothing is built
+
         steps = np.ascontiguousarray(np.moveaxis(x, axis, 0))
         y = np.empty_like(steps)
         y[0] = steps[0]

@@ -52,6 +52,7 @@ CALLS = {
     "unstack": [(X, axis) for axis in (0, 1, -1)],
     "concat_backward": [(X, [(3, 1, 2), (3, 0, 2), (3, 3, 2)], 1), (X.ravel(), [(3, 2), (6, 3)], None), (X, [], 0), (X, [(3, 4, 2)], -1)],
     "broadcast_to": [(X[:1], (2, 5, 4, 2))],
+    "reshape": [(X, (4, -1)), (X.T, (-1,))],
     "expand_dims": [(X, 0), (X, (1, -1))],
     "matmul": [(X, X[0].T), (X[0, 0], X[0].T)],
     "cholesky": [(POSITIVE,)],
