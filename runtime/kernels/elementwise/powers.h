@@ -83,6 +83,7 @@ GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy
 
 #define T float
 #define FMA fmaf
+#define COPYSIGN copysignf
 #define BITS uint32_t
 #define SIGN UINT32_C(0x80000000)
 #define LEAST UINT32_C(0x00800000)
@@ -93,6 +94,7 @@ GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy
 
 #define T double
 #define FMA fma
+#define COPYSIGN copysign
 #define BITS uint64_t
 #define SIGN UINT64_C(0x8000000000000000)
 #define LEAST UINT64_C(0x03d0000000000000)

@@ -1,5 +1,5 @@
-/* For a T, the integers BITS, SIGN, LEAST and MOST, LEAST_CUBED and MOST_CUBED: find the products that have lost digits, and compute them by the C
- * library. */
+/* For a T, its functions FMA and COPYSIGN, the integers BITS, SIGN, LEAST and MOST, LEAST_CUBED and MOST_CUBED: find the products
+ * that have lost digits, and compute them by the C library. */
 
 /* Set the sign of zeros, and return whether some products have lost digits, by integer operations on all at once. */
 GRADSPEC_WIDE static int TYPED(lost)(const T *restrict x, T *restrict y, npy_intp n, int k) {
@@ -67,7 +67,7 @@ GRADSPEC_FUSED static int TYPED(cubes)(const T *restrict x, T *restrict y, npy_i
     for (npy_intp i = 0; i < n; i++) {
         const T p = x[i] * x[i], e = FMA(x[i], x[i], -p), q = p * x[i], c = q + (FMA(p, x[i], -q) + e * x[i]);
         any |= TYPED(is_far)(x + i);
-        y[i] = x[i] == 0 ? x[i] : c;
+        y[i] = COPYSIGN(c, x[i]); /* the cube of -0; a comparison would not be a vector without AVX-512 */
     }
     return (any & SIGN) != 0;
 }
@@ -87,6 +87,7 @@ static void TYPED(mend)(const T *x, T *y, npy_intp n, int k) {
 
 #undef T
 #undef FMA
+#undef COPYSIGN
 #undef BITS
 #undef SIGN
 #undef LEAST
