@@ -54,7 +54,7 @@ COMPILED = {
         "max_along", "mean_along", "min_along", "nansum", "sum_along", "sum_to", "unreduce",
     ),
     "reductions.scans_loops": (
-        "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "product_of_others", "shift",
+        "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "logcumsumexp", "prod", "product_of_others", "shift",
     ),
     "row_wise.class_losses_loops": (
         "class_losses", "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
@@ -148,9 +148,6 @@ PYTHON = {
     ),
     "random": (
         "bernoulli", "binomial", "draw_indices", "draw_numbers", "draw_places", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
-    ),
-    "reductions.scans": (
-        "logcumsumexp",
     ),
     "reductions.sorting": (
         "argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk", "unique_counts", "unique_inverse",

@@ -96,7 +96,7 @@ def offered_kernels(package: Package) -> dict[str, tuple[str, ...]]:
     folder = package.path(package.kernels)
     paths = sorted(path for path in folder.glob("**/*.py*") if path.suffix in (".py", ".pyx"))
     found = {path.relative_to(folder).as_posix(): _ALL.search(_text(path)) for path in paths}
-    return {name: tuple(ast.literal_eval(match[1])) for name, match in found.items() if match}
+    return {name: names for name, match in found.items() if match and (names := tuple(ast.literal_eval(match[1])))}
 
 
 def _imported(module: ast.Module) -> set[str]:

@@ -76,12 +76,11 @@ def clip(x, min, max):
     cdef ndarray y
     cdef int slot = slot_of(PyArray_TYPE(x)) if PyArray_CheckExact(x) and is_plain(x) else -1
     if not 0 <= slot < 2 or not (
-            placed(x, slot, x, NULL, &args[0], &steps[0])
-            and placed(x, slot, -INFINITY if min is None else min, &numbers[0], &args[1], &steps[1])
+            placed(x, slot, -INFINITY if min is None else min, &numbers[0], &args[1], &steps[1])
             and placed(x, slot, INFINITY if max is None else max, &numbers[1], &args[2], &steps[2])):
         return np.array(x) if min is None and max is None else np.clip(x, min, max)
     y = empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
-    args[3], steps[3] = PyArray_BYTES(y), steps[0]
+    args[0], args[3], steps[0], steps[3] = PyArray_BYTES(x), PyArray_BYTES(y), item_size(slot), item_size(slot)
     bounded.run(slot, args, PyArray_SIZE(x), steps)
     return y
 

@@ -1,4 +1,5 @@
-/* For a T: a number between bounds, a quotient that is 0 if the divisor is, piecewise functions, and a test for numbers that may have lost digits. */
+/* For a T: a number between bounds, a quotient that is 0 if the divisor is, piecewise functions, and a test for numbers that may have
+ * lost digits. */
 
 /* x, or the bound that it is beyond; NaN if any of the three is. */
 static inline T TYPED(between)(T x, T low, T high) {

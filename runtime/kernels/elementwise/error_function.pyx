@@ -1,9 +1,9 @@
 """erf, erfc, the inverse of erf, gelu and its slope.
 
-Loops that compilers vectorise.  On processors with fused multiply-add they have no branches: doubles are within 1 ulp (gelu and its
-slope: some ulp), floats in float arithmetic within 1.5 (the slope: some ulp).  On others floats are computed in double around a loop for exp, block by block in cache, and rounded
-once; that loop takes about half of the time.  SciPy's functions handle all other dtypes; they compute one number at a time, which
-takes five to ten times as long.
+Loops that compilers vectorise.  On processors with fused multiply-add they have no branches: doubles are within 1 ulp (gelu and
+its slope: some ulp), floats in float arithmetic within 1.5 (the slope: some ulp).  On others floats are computed in double around
+a loop for exp, block by block in cache, and rounded once; that loop takes about half of the time.  SciPy's functions handle all
+other dtypes; they compute one number at a time, which takes five to ten times as long.
 
 The polynomials for single precision are Chebyshev fits of 40-digit values.  One fits erf(x) / x in x * x up to 1, with relative
 error 1e-12.  The other fits (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z from 0 to 11, with relative error

@@ -72,7 +72,7 @@ typedef char gradspec_cores, gradspec_thread;
 typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
 enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
 /* Iterations of polling for another thread: some microseconds, and half a millisecond of yielding the core to other threads.
- * Waking takes longer than a loop over a hundred thousand elements, and a woken thread may be put on its caller's core. */
+ * Waking takes longer than a loop over a hundred thousand elements. */
 enum { GRADSPEC_LOOKS = 1000, GRADSPEC_MORE_LOOKS = 2000 };
 /* Waking a thread takes its caller up to thirty microseconds.  It is worth them for a long loop, or when the loops that did without
  * follow each other closely and were together as long. */

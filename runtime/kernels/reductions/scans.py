@@ -7,12 +7,10 @@ import numpy as np
 from ..elementwise.complex_functions import complex_logaddexp, complex_of
 from .numbers import number_as_row
 
-__all__ = ["logcumsumexp"]
+__all__ = []  # the kernels of scans_loops have these names
 
 # With fewer rows than this, a loop over Python floats is faster than NumPy row by row.
 _FEW_ROWS = 6
-# With as many rows, a loop over vectors of the rows' elements is faster than one over each row.
-_MANY_ROWS = 32
 
 
 @number_as_row
@@ -63,15 +61,6 @@ def linear_recurrence(a, b, axis, reverse):
 def logcumsumexp(x, axis):
     """Logarithm of the running sum of ``exp(x)``; the principal value for complex numbers."""
     x = np.asarray(x)
-    if x.dtype.char in "fd" and x.size >= _MANY_ROWS * x.shape[axis] > 0:
-        from ..elementwise.logistic import logaddexp  # compiled: the other kernels here are also proved where nothing is built
-
-        steps = np.ascontiguousarray(np.moveaxis(x, axis, 0))
-        y = np.empty_like(steps)
-        y[0] = steps[0]
-        for before, step, row in zip(y, steps[1:], y[1:]):
-            row[...] = logaddexp(before, step)
-        return np.ascontiguousarray(np.moveaxis(y, 0, axis))
     if x.dtype.kind != "c":
         return np.logaddexp.accumulate(x, axis)
     y = np.empty_like(x)

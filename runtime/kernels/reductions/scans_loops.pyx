@@ -15,13 +15,14 @@ from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
 )
 from . import scans
+from ..elementwise.logistic import logaddexp
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, same_shape
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
 
-__all__ = ["cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "product_of_others", "shift"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "logcumsumexp", "prod", "product_of_others", "shift"]
 
 cnp.import_array()
 
@@ -35,6 +36,7 @@ cdef enum Task:
 cdef enum:
     ROWS = 8            # rows processed together
     CHUNK = 1 << 14     # elements that make a task for a thread worthwhile
+    MANY = 32           # rows that make a loop over vectors of their elements worthwhile
     FEW = 4             # rows below which NumPy's product is as fast: it uses several partial products for a row
 
 cdef struct Job:
@@ -312,6 +314,19 @@ def linear_recurrence(a, b, axis, reverse):
     """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, as `scans.linear_recurrence`."""
     y = mapped(RECURRENCE, b, a, axis, reverse)
     return scans.linear_recurrence(a, b, axis, reverse) if y is None else y
+
+
+def logcumsumexp(x, axis):
+    """Logarithm of the running sum of ``exp(x)``, as `scans.logcumsumexp`."""
+    if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_NDIM(x) == 0 or (
+            not PyArray_SIZE(x) >= MANY * x.shape[axis] > 0):
+        return scans.logcumsumexp(x, axis)
+    steps = np.ascontiguousarray(np.moveaxis(x, axis, 0))
+    y = np.empty_like(steps)
+    y[0] = steps[0]
+    for before, step, row in zip(y, steps[1:], y[1:]):
+        row[...] = logaddexp(before, step)
+    return np.ascontiguousarray(np.moveaxis(y, 0, axis))
 
 
 def prod(x, axis, keepdims):

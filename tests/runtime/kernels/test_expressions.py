@@ -1,6 +1,8 @@
 """Expressions of compiled kernels against the kernels: at hard numbers, and in shapes, orders and axes of each kind."""
 
+import ast
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,6 +81,20 @@ LOOPS = {  # by which a kernel in Python is quicker, or which are all of it: tes
 def test_every_expression_is_asked():
     own = {name for name, value in vars(expressions).items() if inspect.isfunction(value) and value.__module__ == expressions.__name__}
     assert {*OF_ONE, *CALLS} | LOOPS == {name for name in own if not name.startswith("_")}
+
+
+def test_nothing_is_imported_from_the_package_inside_a_function():
+    """A trace as a program over NumPy has a function's own text, in which `from .` finds no package."""
+    folder = Path(__file__).resolve().parents[3] / "runtime/kernels"
+    inner = [
+        f"{path.relative_to(folder)}:{node.lineno}"
+        for path in sorted(folder.rglob("*.py"))
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert inner == []
 
 
 @each("name", OF_ONE)
