@@ -1,9 +1,9 @@
 """NumPy expressions of compiled kernels without a Python counterpart, for programs that run without this library.
 
-Python kernels that are longer than NumPy's call have an expression here too.  Defines the functions that `gradspec.compiler.tracing`
-writes into such a program.  A kernel of a module `x_loops` has its expression in the module `x` if that defines its name; the
-expressions of all other kernels are here.  A loop that may decline and leave its work to NumPy always declines here.  The library
-itself does not call them.
+Python kernels that are longer than NumPy's call have an expression here too.  Defines the functions that
+`gradspec.compiler.tracing` writes into such a program.  A kernel of a module `x_loops` has its expression in the module `x` if
+that defines its name; the expressions of all other kernels are here.  A loop that may decline and leave its work to NumPy always
+declines here.  The library itself does not call them.
 """
 
 import math
