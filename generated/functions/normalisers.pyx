@@ -337,21 +337,18 @@ cdef class StandardizeBackwardBackward(Node):
 
 
 cdef Program standardize_affine_y = Program("x, centre, rate -> y", "y = multiply(subtract(x, centre), rate)")
-cdef Program standardize_affine_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """
-    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
-cdef Program standardize_affine_grad_x_2 = Program("grad_rate, rate, y, given_3 -> grad_x", """
-    grad_x = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
+cdef Program standardize_affine_around = Program("grad_rate, rate, y, given_3 -> around", """
+    around = divide(multiply(multiply(multiply(grad_rate, rate), rate), y), given_3)""")
 
 cdef class StandardizeAffineBackward(Node):
     """_standardize_affine(x, int[] axis, weight, Array? bias, int behind, float eps, bool centred=True) -> z, centre, rate
 
-    grad_x = parts[0] - grad_rate * rate * rate * y / reduced_count(x.shape, axis) + broadcast_to(grad_centre /
-      reduced_count(x.shape, axis), x.shape) if centred else parts[0] - grad_rate * rate * rate * y /
-      reduced_count(x.shape, axis)
+    grad_x = around + broadcast_to(grad_centre / reduced_count(x.shape, axis), x.shape) if centred else around
     grad_weight = parts[1]
     grad_bias = parts[2]
     where y = (x - centre) * rate
     where parts = _standardize_affine_backward(grad_z, x, weight, centre, rate, axis, behind, centred)
+    where around = parts[0] - grad_rate * rate * rate * y / reduced_count(x.shape, axis)
     """
     saves = ("x", "centre", "rate", "weight", "axis", "behind", "centred", "x_shape")
 
@@ -376,22 +373,19 @@ cdef class StandardizeAffineBackward(Node):
                 x_shape = self.saved_x_shape
             if grad_rate is not None:
                 y = standardize_affine_y.run((x, centre, rate))
+            around = None if parts is None else parts[0]
+            if grad_rate is not None:
+                around = minus_array(
+                    around, standardize_affine_around.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
+                )
             if centred:
-                grad_x = None if parts is None else parts[0]
-                if grad_rate is not None:
-                    grad_x = minus_array(
-                        grad_x, standardize_affine_grad_x.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
-                    )
+                grad_x = around
                 if grad_centre is not None:
                     grad_x = plus_array(
                         grad_x, forward_broadcast_to(forward_divide(grad_centre, formulas.reduced_count(x_shape, axis)), x_shape)
                     )
             else:
-                grad_x = None if parts is None else parts[0]
-                if grad_rate is not None:
-                    grad_x = minus_array(
-                        grad_x, standardize_affine_grad_x_2.run((grad_rate, rate, y, formulas.reduced_count(x_shape, axis)))
-                    )
+                grad_x = around
         if wanted_ & 2:
             grad_weight = None if parts is None else parts[1]
         if wanted_ & 4:
@@ -419,16 +413,15 @@ cdef class StandardizeAffineBackward(Node):
                 x_shape = self.saved_x_shape
             if grad_rate is not None:
                 y = (x - centre) * rate
+            around = None if parts is None else parts[0]
+            if grad_rate is not None:
+                around = minus(around, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
             if centred:
-                grad_x = None if parts is None else parts[0]
-                if grad_rate is not None:
-                    grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
+                grad_x = around
                 if grad_centre is not None:
                     grad_x = plus(grad_x, ops.broadcast_to(grad_centre / formulas.reduced_count(x_shape, axis), x_shape))
             else:
-                grad_x = None if parts is None else parts[0]
-                if grad_rate is not None:
-                    grad_x = minus(grad_x, grad_rate * rate * rate * y / formulas.reduced_count(x_shape, axis))
+                grad_x = around
         if wanted_ & 2:
             grad_weight = None if parts is None else parts[1]
         if wanted_ & 4:
