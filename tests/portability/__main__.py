@@ -56,15 +56,16 @@ class System:
                 "PIP_FIND_LINKS": "/packages",
                 "PIP_NO_COMPILE": "0",
             }  # pip sets what the flag sets: compile = 0
-        ran = subprocess.run(
-            [shutil.which("chroot"), self.root, *command], env=known, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        with self.log.open("a") as log:
-            log.write(f"$ {' '.join(command)}\n{ran.stdout}\n")
+        with self.log.open("a") as log:  # line by line: an interrupted run leaves what it printed
+            log.write(f"$ {' '.join(command)}\n")
+            log.flush()
+            start = log.tell()
+            ran = subprocess.run([shutil.which("chroot"), self.root, *command], env=known, stdout=log, stderr=subprocess.STDOUT)
+        output = self.log.read_bytes()[start:].decode(errors="replace")
         print(f"{'done' if ran.returncode == 0 else 'FAILED'}, {time.monotonic() - began:.0f} s", flush=True)
         if check and ran.returncode:
-            sys.exit(f"{self.name}: {what}: see {self.log}\n{ran.stdout[-2000:]}")
-        return ran.stdout
+            sys.exit(f"{self.name}: {what}: see {self.log}\n{output[-2000:]}")
+        return output
 
     def make(self) -> None:
         """Install the system, if it is not there, and mount this machine's devices in it."""
@@ -206,6 +207,7 @@ class System:
             str(workers),
             "--dist",
             "worksteal",
+            "-v",
             "-p",
             "no:cacheprovider",
             "--junitxml",
