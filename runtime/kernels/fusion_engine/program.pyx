@@ -33,14 +33,10 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h" nogil:
     bint PyArray_ISBEHAVED_RO(ndarray)
 
-cdef extern from "gradspec/kernels/loops/prefetch.h" nogil:
-    void gradspec_ask_for(const char*, npy_intp) noexcept
-
 cdef enum:
     BLOCK = 512             # elements per call of an inner loop
     CHUNK = 3 << 13         # additions per task of a thread
     NEAR = 8192             # bytes of scratch memory taken from the stack
-    FAR = 1 << 17           # elements of arrays too large for a core's own cache
     SHORT = 16              # elements of a row; with shorter rows whole arrays are faster
 
 cdef npy_intp block_size = BLOCK
@@ -57,7 +53,6 @@ cdef struct Frame:
     npy_intp repeats[MOST]  # for such an operand: number of consecutive rows that are equal,
     npy_intp strides[MOST]  # bytes between distinct rows,
     npy_intp periods[MOST]  # number of distinct rows, after which it repeats; 0 for other registers
-    bint is_far             # whether the operands are too large for a cache
     bint raised             # a floating-point flag was raised, or there is no memory
 
 
@@ -104,10 +99,6 @@ cdef inline void run_blocks(Frame* frame, char** at, npy_intp size) noexcept nog
     cdef int i, j
     while size > 0:
         count = min(size, block_size)
-        if frame.is_far and size > count:
-            for i in range(frame.register_count):
-                if frame.registers[i].place != SCRATCH:
-                    gradspec_ask_for(at[i] + count * frame.registers[i].step, min(size - count, count) * frame.registers[i].step)
         for i in range(frame.step_count):
             step = &frame.steps[i]
             if step.uniform or not step.serves & frame.wanted:
@@ -365,7 +356,6 @@ cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, nda
     frame.registers, frame.register_count = plan.registers, plan.register_count
     frame.scratch, frame.wanted, frame.raised = plan.scratch, wanted, False
     size = PyArray_SIZE(lead)
-    frame.is_far = size >= FAR
     if plan.has_uniform:
         run_uniform(frame)
     chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.cost) & ~<npy_intp> (BLOCK - 1))

@@ -149,11 +149,16 @@ cdef int drop(Bin* bin) noexcept:
 
 
 # The memory of large arrays.
+#
+# Processors compare the lowest 12 bits of addresses to find out whether a load needs an earlier store.  If a result begins some
+# bytes behind an operand in these bits, each load waits for a store that it does not need, and a loop takes twice as long.  So all
+# arrays begin at the same bits.
 
 cdef enum:
     LARGE = 1 << 16         # bytes; larger arrays take their memory from the pool
     HUGE = 1 << 22          # bytes; larger blocks request large pages from the system
-    LINE = 64               # alignment of the data, and size of the header before it
+    HEADER_BYTES = 64       # before the data
+    PAGE = 4096             # alignment of the data
     CLASSES = 8 * 48        # eight sizes between one power of two and the next
     MOST_LARGE = 1 << 28    # bytes that the pool keeps
 
@@ -180,7 +185,7 @@ cdef inline size_t capacity_of(int number) noexcept nogil:
 
 
 cdef inline Header* header_of(void* data) noexcept nogil:
-    return <Header*> (<char*> data - LINE)
+    return <Header*> (<char*> data - HEADER_BYTES)
 
 
 cdef void* obtain(size_t nbytes) noexcept:
@@ -194,15 +199,15 @@ cdef void* obtain(size_t nbytes) noexcept:
         pool[number] = header.following
         large_bytes -= capacity
         large_count -= 1
-        return <char*> header + LINE
-    memory = malloc(capacity + 2 * LINE)
+        return <char*> header + HEADER_BYTES
+    memory = malloc(capacity + PAGE + HEADER_BYTES)
     if memory == NULL:
         return NULL
-    header = <Header*> ((<uintptr_t> memory + LINE - 1) & ~<uintptr_t> (LINE - 1))
+    header = header_of(<void*> ((<uintptr_t> memory + HEADER_BYTES + PAGE - 1) & ~<uintptr_t> (PAGE - 1)))
     header.memory, header.capacity = memory, capacity
     if capacity >= HUGE:
-        gradspec_huge_pages(<char*> header + LINE, capacity)
-    return <char*> header + LINE
+        gradspec_huge_pages(<char*> header + HEADER_BYTES, capacity)
+    return <char*> header + HEADER_BYTES
 
 
 cdef void put_back(void* data) noexcept:

@@ -105,7 +105,7 @@ def test_a_large_array_can_be_resized():
 def test_large_arrays_are_aligned_and_own_their_memory():
     for n in range(LARGE, LARGE + 40):
         array = fresh(n).numpy()
-        assert array.ctypes.data % 64 == 0 and array.flags.owndata and array.flags.c_contiguous
+        assert array.ctypes.data % 4096 == 0 and array.flags.owndata and array.flags.c_contiguous
 
 
 def test_the_cache_is_bounded_and_can_be_emptied():
