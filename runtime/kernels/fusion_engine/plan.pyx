@@ -13,69 +13,9 @@ from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from .numbers cimport store_number
 from ..loops.plain cimport BOOL_SLOT, item_size, slot_or_bool
-from .ufunc cimport PyUFuncGenericFunction, Ufunc
+from .ufunc cimport PyUFuncGenericFunction, Ufunc, cast_loop
 
 cnp.import_array()
-
-ctypedef fused source:
-    cnp.npy_uint8
-    float
-    double
-
-ctypedef fused target:
-    float
-    double
-
-
-cdef inline void cast(source* x, target* y, npy_intp n, int parts, int wanted) noexcept nogil:
-    """Convert numbers of one or two parts (real or complex) to numbers of one or two parts, as NumPy casts."""
-    cdef npy_intp i
-    for i in range(n):
-        y[i * wanted] = <target> x[i * parts]
-        if wanted == 2:
-            y[i * wanted + 1] = <target> x[i * parts + 1] if parts == 2 else 0
-
-
-cdef void float_to_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<float*> args[0], <double*> args[1], size[0], 1, 1)
-
-
-cdef void float_to_complex64(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<float*> args[0], <float*> args[1], size[0], 1, 2)
-
-
-cdef void float_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<float*> args[0], <double*> args[1], size[0], 1, 2)
-
-
-cdef void double_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<double*> args[0], <double*> args[1], size[0], 1, 2)
-
-
-cdef void complex64_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<float*> args[0], <double*> args[1], size[0], 2, 2)
-
-
-cdef void bool_to_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<cnp.npy_uint8*> args[0], <float*> args[1], size[0], 1, 1)
-
-
-cdef void bool_to_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<cnp.npy_uint8*> args[0], <double*> args[1], size[0], 1, 1)
-
-
-cdef void bool_to_complex64(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<cnp.npy_uint8*> args[0], <float*> args[1], size[0], 1, 2)
-
-
-cdef void bool_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    cast(<cnp.npy_uint8*> args[0], <double*> args[1], size[0], 1, 2)
-
-
-cdef PyUFuncGenericFunction[5][4] CASTS  # from a slot to a wider one; NULL for other pairs
-CASTS[0][1], CASTS[0][2], CASTS[0][3] = float_to_double, float_to_complex64, float_to_complex128
-CASTS[1][3], CASTS[2][3] = double_to_complex128, complex64_to_complex128
-CASTS[4][0], CASTS[4][1], CASTS[4][2], CASTS[4][3] = bool_to_float, bool_to_double, bool_to_complex64, bool_to_complex128
 
 cdef list DTYPES = [np.dtype(name) for name in ("float32", "float64", "complex64", "complex128", "bool")]
 
@@ -140,9 +80,9 @@ cdef class _Planner:
             if self.inputs[node] < 0 and not store_number(self.registers[node], slot, &self.plan.numbers[number]):
                 raise _Unplanned
         else:
-            if slot == BOOL_SLOT or CASTS[kind][slot] == NULL:
+            if slot == BOOL_SLOT or cast_loop(kind, slot) == NULL:
                 raise _Unplanned
-            number = self.step(CASTS[kind][slot], NULL, [self.registers[node]], slot)
+            number = self.step(cast_loop(kind, slot), NULL, [self.registers[node]], slot)
         self.converted[node, slot] = number
         return number
 

@@ -31,6 +31,7 @@ cdef class Ufunc:
     cdef object into(self, tuple operands, ndarray out, str name)
 
 cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=*, bint costly=*)
+cdef PyUFuncGenericFunction cast_loop(int slot, int wider) noexcept
 cdef Ufunc offer(Ufunc ufunc)
 cdef Ufunc offered(str name)
 

@@ -40,6 +40,9 @@ cdef extern from "numpy/ufuncobject.h":
         int ntypes
         const char* types
 
+cdef extern from "gradspec/kernels/fusion_engine/casts.h":
+    PyUFuncGenericFunction[5][4] gradspec_casts
+
 _import_umath()
 
 cdef npy_intp CHUNK = 3 << 13  # additions per task of a thread
@@ -340,6 +343,11 @@ cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* lo
         ufunc.loops[slot], ufunc.loop_data[slot] = loops[slot], NULL
         ufunc.out_types[slot] = [cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128][slot]
     return ufunc
+
+
+cdef PyUFuncGenericFunction cast_loop(int slot, int wider) noexcept:
+    """The inner loop that casts from one dtype to a wider one; NULL for other pairs."""
+    return gradspec_casts[slot][wider]
 
 
 cdef dict _offered = {}
