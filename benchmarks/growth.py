@@ -1,7 +1,8 @@
 """Measure how time and memory grow with the size of the work: `python -m benchmarks growth`.
 
-Prints a row for each kind of work: its sizes, the processor time of each, and the largest memory (tracemalloc's peak beyond the
-memory before).  Time and memory grow as the size to the printed exponent, by the last two sizes.  1 is linear.
+Prints a row for each kind of work: its sizes, the processor time of each, and the largest memory beyond the memory before, as Linux
+counts it, in a process of its own for each size.  Time and memory grow as the size to the printed exponent, by the last two sizes.
+1 is linear.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import gc
 import math
 import time
-import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 ROUNDS = 3
+SMALL = 1e5  # bytes that Linux's count of memory does not show
 
 
 def elements(n: int) -> Callable[[], Any]:
@@ -134,34 +138,51 @@ def seconds(step: Callable[[], Any]) -> float:
     return time.process_time() - begun
 
 
+def status(key: str) -> int:
+    """Bytes of this process, as Linux counts them."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(lines[key].split()[0]) * 1024
+
+
 def peak(step: Callable[[], Any]) -> int:
-    """Bytes beyond the memory before."""
+    """Bytes beyond the memory before, at most.  (tracemalloc asks for the line of each allocation, which takes time in proportion to
+    the length of a function, so that a long program would take quadratic time.)"""
     gc.collect()
-    tracemalloc.start()
-    try:
-        step()
-        return max(tracemalloc.get_traced_memory()[1], 1)
-    finally:
-        tracemalloc.stop()
+    before = status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the largest size is the present one again
+    step()
+    return max(status("VmHWM") - before, 1)
 
 
-def exponent(sizes: tuple[int, ...], found: list[float]) -> float:
-    return math.log(found[-1] / found[-2]) / math.log(sizes[-1] / sizes[-2])
+def measured(work: Callable[[int], Callable[[], Any]], size: int) -> tuple[float, int]:
+    """Seconds of processor time and bytes of one kind of work; the memory is that of the first step."""
+    step = work(size)
+    work(min(WORKS[work]))()  # imports
+    most = peak(step)
+    return min(seconds(step) for _ in range(ROUNDS)), most
+
+
+def exponent(sizes: tuple[int, ...], found: list[float], least: float) -> str:
+    """By the last two sizes; empty if one of them took less than `least`."""
+    if min(found[-2:]) < least:
+        return ""
+    return f"{math.log(found[-1] / found[-2]) / math.log(sizes[-1] / sizes[-2]):.2f}"
 
 
 def main() -> int:
     print("| work | sizes | time | exponent | memory | exponent |\n|:--|:--|:--|--:|:--|--:|")
     for work, sizes in WORKS.items():
-        times, memory = [], []
+        times: list[float] = []
+        memory: list[float] = []
         for size in sizes:
-            step = work(size)
-            step()
-            times.append(min(seconds(step) for _ in range(ROUNDS)))
-            memory.append(peak(step))
+            with ProcessPoolExecutor(1, get_context("spawn")) as process:
+                elapsed, most = process.submit(measured, work, size).result()
+            times.append(elapsed)
+            memory.append(most)
         shown = (
             str(work.__doc__).splitlines()[0].rstrip("."), ", ".join(f"{size:,}".replace(",", " ") for size in sizes),
-            ", ".join(f"{1e3 * one:.3g}" for one in times) + " ms", f"{exponent(sizes, times):.2f}",
-            ", ".join(f"{one / 1e6:.3g}" for one in memory) + " MB", f"{exponent(sizes, [float(one) for one in memory]):.2f}",
+            ", ".join(f"{1e3 * one:.3g}" for one in times) + " ms", exponent(sizes, times, 0),
+            ", ".join(f"{one / 1e6:.3g}" if one >= SMALL else "-" for one in memory) + " MB", exponent(sizes, memory, SMALL),
         )  # fmt: skip
         print(f"| {' | '.join(shown)} |", flush=True)
     return 0

@@ -11,8 +11,8 @@ its planned memory, which is kept from call to call, and the memory that operato
 sum of the values that are alive at one time in the program's order, a lower bound for every plan.  Results are left out on both
 sides.  The ratio is planned and allocated memory divided by `eager`.
 
-`--torch` trains the models of `benchmarks/modules.py`, with larger batches, in a process for each library.  It prints the megabytes
-that the system counts: before the first step, at the most after ten, and the difference.
+`--torch` trains the models of `benchmarks/modules.py`, with larger batches, and a Gaussian process, in a process for each library.
+It prints the megabytes that the system counts: before the first step, at the most after ten, and the difference.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from . import modules
-from .cases import CASES
+from .cases import CASES, gaussian_process
 from .environments import HERE, PEERS
 
+POINTS = 2048  # of the Gaussian process whose memory is measured
 LEFT_OUT = ("multiply", "profiled", "backward_node", "deep_chain")  # cases that measure something else, or do not fit into memory
 
 
@@ -95,10 +96,17 @@ TRAINED = {
 }
 
 
+def training_of(library: str, name: str) -> Callable[[], Any]:
+    """A training step of a model, or a step of the Gaussian process of `cases`."""
+    if name in TRAINED:
+        model, shape, rows = TRAINED[name]
+        return modules.training(importlib.import_module(library), model, *modules.inputs(shape, 10, rows))
+    return getattr(gaussian_process, f"with_{library}")(*gaussian_process.inputs(POINTS))
+
+
 def resident(library: str, name: str) -> tuple[int, int]:
     """Kilobytes of this process before the first training step, and the most after ten."""
-    model, shape, rows = TRAINED[name]
-    step = modules.training(importlib.import_module(library), model, *modules.inputs(shape, 10, rows))
+    step = training_of(library, name)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     before = pages * os.sysconf("SC_PAGE_SIZE") // 1024
     for _ in range(10):
@@ -109,7 +117,8 @@ def resident(library: str, name: str) -> tuple[int, int]:
 def beside_torch() -> int:
     print("| model, batch | library | before, MB | at most, MB | of the steps, MB | ratio |\n|:--|:--|--:|--:|--:|--:|")
     peers = {peer.library: peer for peer in PEERS if peer.name in ("gradspec", "torch-2")}
-    for name, (_, shape, _) in TRAINED.items():
+    shapes = {name: shape for name, (_, shape, _) in TRAINED.items()} | {"gaussian_process": (POINTS, POINTS)}
+    for name, shape in shapes.items():
         found = {}
         for library in ("torch", "gradspec"):
             code = f"from benchmarks.memory import resident; print(*resident({library!r}, {name!r}))"
