@@ -207,7 +207,7 @@ class System:
             str(workers),
             "--dist",
             "worksteal",
-            "-v",
+            "-vv",  # names, beside the -q of pyproject.toml
             "-p",
             "no:cacheprovider",
             "--junitxml",
