@@ -1,6 +1,6 @@
 """Measure how time and memory grow with the size of the work: `python -m benchmarks growth`.
 
-Prints a row for each kind of work: its sizes, the processor time of each, and the largest memory beyond the memory before, as Linux
+Prints a row for each kind of work: its sizes, the processor time of each, and the largest memory beyond the memory before.  Linux
 counts it, in a process of its own for each size.  Time and memory grow as the size to the printed exponent, by the last two sizes.
 1 is linear.
 """
@@ -155,7 +155,7 @@ def peak(step: Callable[[], Any]) -> int:
 
 
 def measured(work: Callable[[int], Callable[[], Any]], size: int) -> tuple[float, int]:
-    """Seconds of processor time and bytes of one kind of work; the memory is that of the first step."""
+    """Seconds of processor time of a step, and bytes of memory of the first step."""
     step = work(size)
     work(min(WORKS[work]))()  # imports
     most = peak(step)

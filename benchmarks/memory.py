@@ -122,7 +122,9 @@ def beside_torch() -> int:
         found = {}
         for library in ("torch", "gradspec"):
             code = f"from benchmarks.memory import resident; print(*resident({library!r}, {name!r}))"
-            ran = subprocess.run([peers[library].interpreter, "-c", code], cwd=HERE.parent, capture_output=True, text=True, check=True)
+            ran = subprocess.run(
+                [peers[library].interpreter, "-c", code], cwd=HERE.parent, capture_output=True, text=True, check=True
+            )
             found[library] = [int(word) / 1024 for word in ran.stdout.split()]
         steps = {library: most - before for library, (before, most) in found.items()}
         for library, (before, most) in found.items():
