@@ -28,7 +28,7 @@ from .softmax_passes cimport (
 cnp.import_array()
 
 cdef enum:
-    CHUNK = 16384   # elements that make a task for a thread worthwhile
+    CHUNK = 4096    # elements that make a task for a thread worthwhile
     BLOCK = 2048    # elements per call of exp
     SHORT = 16      # below this length our own loop costs less than a call of NumPy's
 
