@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4452,
     "runtime/engine": 2841,
     "runtime/formulas": 1179,
-    "runtime/kernels": 19979,
+    "runtime/kernels": 20276,
     "runtime/methods": 2308,
     "runtime/saved": 1675,
     "runtime/support": 2720,

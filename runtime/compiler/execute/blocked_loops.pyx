@@ -12,6 +12,7 @@ from libc.string cimport memset
 from ...kernels.loops.flags cimport fp_clear, fp_raised
 from ...kernels.loops.threads cimport parallel
 from ...kernels.fusion_engine.ufunc cimport Ufunc
+from ...kernels.reductions.pairwise cimport cut, half, join, most_pieces, pairwise_double, pairwise_float
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from .frames cimport Frame
@@ -34,16 +35,11 @@ cdef extern from "gradspec/compiler/execute/prefetch.h":
     void gradspec_add_stream(gradspec_streams*, const char*, npy_intp)
     void gradspec_ask_for(const gradspec_streams*, npy_intp, npy_intp) nogil
 
-cdef extern from "gradspec/kernels/reductions/pairwise.h":
-    float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
-    double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
-
 _import_umath()
 
 cdef enum:
     BLOCK = 512             # elements of a block
     LEAF = 1024             # most elements of a row that are added in one call
-    PIECE = 1 << 14         # elements of a row that a thread adds
     NEAR = 16384            # bytes of scratch memory on the stack
     AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
     FEW = 256               # elements of an expensive loop between two prefetches
@@ -204,7 +200,7 @@ cdef void run_on_rows(Blocks* blocks, Step* step, npy_intp start, npy_intp count
         sum.y = blocks.base[step.slots[1]] + start * sum.item
         args[0] = place_of(blocks, step.slots[0], start * blocks.length, sum.item, scratch, room)
         for row in range(count):
-            put(&sum, row, added(&sum, args[0] + row * blocks.length * sum.item, blocks.length))
+            put(&sum, sum.y, row, added(&sum, args[0] + row * blocks.length * sum.item, blocks.length))
         if step.mean:
             divide(&sum, count)
     elif step.kind == LOOP:
@@ -302,7 +298,7 @@ cdef struct Sum:
     npy_intp at_once        # rows that are computed at a time
     npy_intp pieces         # number of pieces of a long row
     npy_intp* starts        # starts of the pieces
-    double* partial         # sums of the pieces
+    char* partial           # sums of the pieces
 
 
 cdef inline void note(Sum* sum) noexcept nogil:
@@ -320,24 +316,19 @@ cdef inline char* made(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, 
 
 cdef inline double added(Sum* sum, char* x, npy_intp size) noexcept nogil:
     if sum.item == sizeof(float):
-        return gradspec_pairwise_float(<float*> x, size)
-    return gradspec_pairwise_double(<double*> x, size)
+        return pairwise_float(<float*> x, size)
+    return pairwise_double(<double*> x, size)
 
 
 cdef inline double both(Sum* sum, double a, double b) noexcept nogil:
     return <float> a + <float> b if sum.item == sizeof(float) else a + b
 
 
-cdef inline void put(Sum* sum, npy_intp row, double value) noexcept nogil:
+cdef inline void put(Sum* sum, char* y, npy_intp row, double value) noexcept nogil:
     if sum.item == sizeof(float):
-        (<float*> sum.y)[row] = 0 + <float> value
+        (<float*> y)[row] = 0 + <float> value
     else:
-        (<double*> sum.y)[row] = 0 + value
-
-
-cdef inline npy_intp half(npy_intp size) noexcept nogil:
-    """Size of the first half of a row, in NumPy's order of summation."""
-    return size // 2 - size // 2 % 8
+        (<double*> y)[row] = 0 + value
 
 
 cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -354,7 +345,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         count = min(stop - start, sum.at_once)
         x = made(sum, start * length, count * length, min(stop - start - count, count) * length, scratch, room)
         for i in range(count):
-            put(sum, start + i, added(sum, x + i * length * sum.item, length))
+            put(sum, sum.y, start + i, added(sum, x + i * length * sum.item, length))
         note(sum)
         start += count
     free(NULL if scratch == near else scratch)
@@ -382,34 +373,10 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
     fp_clear()
     for i in range(start, stop):
         row, piece = i // sum.pieces, i % sum.pieces
-        sum.partial[i] = tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], 0, scratch)
+        put(sum, sum.partial, i,
+            tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], 0, scratch))
         note(sum)
     free(NULL if scratch == near else scratch)
-
-
-cdef npy_intp cut(npy_intp start, npy_intp size, npy_intp* starts) noexcept nogil:
-    """The number of pieces of a long row; their starts are stored if `starts` is given."""
-    cdef npy_intp first, count
-    if size <= PIECE:
-        if starts != NULL:
-            starts[0], starts[1] = start, start + size
-        return 1
-    first = half(size)
-    count = cut(start, first, starts)
-    return count + cut(start + first, size - first, NULL if starts == NULL else starts + count)
-
-
-cdef double joined(Sum* sum, npy_intp size, double** partial) noexcept nogil:
-    """The sum of a long row from the sums of its pieces."""
-    cdef npy_intp first
-    cdef double value
-    if size <= PIECE:
-        value = partial[0][0]
-        partial[0] += 1
-        return value
-    first = half(size)
-    value = joined(sum, first, partial)
-    return both(sum, value, joined(sum, size - first, partial))
 
 
 cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -446,11 +413,10 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1:
     """Run a sum together with the loops before it."""
     cdef Step* step = &executable.steps[first + loops]
-    cdef npy_intp units, elements = step.rows * step.size * step.inner, i
+    cdef npy_intp units, elements = step.rows * step.size * step.inner
     cdef void (*work)(void*, npy_intp, npy_intp) noexcept nogil
     cdef Blocks blocks
     cdef Sum sum
-    cdef double* partial
     begin(&blocks, executable, frame, first, loops, room)
     sum.blocks, sum.step, sum.y = &blocks, step, frame.base[step.slots[1]]
     sum.item = sizeof(float) if executable.slots[step.slots[0]].type_num == cnp.NPY_FLOAT32 else sizeof(double)
@@ -465,22 +431,21 @@ cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_i
             work, units = add_rows, step.rows
             sum.at_once = min(step.rows, max(<npy_intp> 1, BLOCK // step.size))
         else:
-            sum.pieces = cut(0, step.size, NULL)
-            work, units = add_pieces, step.rows * sum.pieces
-            sum.starts = <npy_intp*> malloc((sum.pieces + 1) * sizeof(npy_intp))
-            sum.partial = <double*> malloc(units * sizeof(double))
-            if sum.starts == NULL or sum.partial == NULL:
+            sum.starts = <npy_intp*> malloc((most_pieces(step.size) + 1) * sizeof(npy_intp))
+            if sum.starts == NULL:
                 raise MemoryError
-            cut(0, step.size, sum.starts)
+            sum.pieces = cut(0, step.size, sum.starts)
+            work, units = add_pieces, step.rows * sum.pieces
+            sum.partial = <char*> malloc(units * sum.item)
+            if sum.partial == NULL:
+                raise MemoryError
         if elements * (loops + 1) < 2 * CHUNK:
             work(&sum, 0, units)
         else:
             with nogil:
                 parallel(work, &sum, units, max(sum.at_once, CHUNK * units // elements // (loops + 1)))
         if sum.partial != NULL:
-            partial = sum.partial
-            for i in range(step.rows):
-                put(&sum, i, joined(&sum, step.size, &partial))
+            join[sum.item == sizeof(double)](sum.partial, sum.y, step.rows, step.size, sum.pieces, 1)
             note(&sum)
         if step.mean:
             divide(&sum, step.rows * step.inner)

@@ -5,6 +5,7 @@ NumPy's own inner loops reduce them, in NumPy's order, so results equal NumPy's 
 other arrays, and arrays that raised a floating-point flag.  Does not depend on autograd.
 """
 
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...support.capi cimport (
     npy_intp,
 )
 from . import reductions
+from .pairwise cimport PIECE, AddColumns, AddRow, Join, add_columns, add_row, cut, join, most_pieces
 from .sums import offer_sum
 from ..loops.axes cimport view_of
 from ..loops.flags cimport fp_clear, fp_raised
@@ -32,16 +34,12 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISBEHAVED_RO(ndarray)
 
-cdef extern from "gradspec/kernels/reductions/pairwise.h":
-    float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
-    double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
-    float gradspec_known_sum_float(const float*, npy_intp) noexcept nogil
-    double gradspec_known_sum_double(const double*, npy_intp) noexcept nogil
-
 cdef enum:
     SHORT = 8           # elements of a row; below it combining slices is faster than calling the loop for each row,
     WORTH = 1 << 11     # in an array of at least so many elements
     CHUNK = 1 << 13     # elements that make a task for a thread worthwhile
+    COLUMNS = 128       # columns that are added at a time,
+    MORE_COLUMNS = 1024 # or combined by NumPy's loop, which is slow to begin
 
 offer_sum("sum", lambda shape, axis, keepdims: axis)
 offer_sum("mean", lambda shape, axis, keepdims: axis, mean=True)
@@ -58,45 +56,105 @@ cdef struct Reduction:
     Span span
     npy_intp item
     npy_intp pitch      # bytes between the starts of adjacent rows
-    int sums            # the dtype of real sums, which use our own loop; -1 for other reductions
-    bint known          # numbers that are NaN are left out
+    npy_intp wide       # columns that are reduced at a time
+    AddRow add          # our own loops for sums, NULL for other reductions; for complex numbers only the second one
+    AddColumns add_columns
     bint from_zero      # the result begins as zero, otherwise as the first element
     bint raised         # a floating-point flag was raised in some part
     char* x
     char* y
+    int parts           # real numbers in an element
+    npy_intp pieces     # of a long row
+    npy_intp* starts    # first numbers of the pieces, and the end of the row
+    char* sums          # of the pieces of all rows
 
 
-cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Reduce some rows, each as a whole; or row upon row if the rows remain."""
-    cdef Reduction* job = <Reduction*> context
-    cdef npy_intp i, j, first = 0 if job.from_zero else 1, rest = job.span.length - first, row = job.span.inner * job.item
-    cdef npy_intp[3] within = [0, job.item, 0], upon = [job.item, job.item, job.item]
+cdef inline void reduce_row(Reduction* job, char* x, char* y, npy_intp length) noexcept nogil:
+    """Reduce contiguous elements."""
+    cdef npy_intp rest = length - (not job.from_zero)
+    cdef npy_intp[3] steps = [0, job.item, 0]
     cdef char* args[3]
-    cdef char* x
-    fp_clear()
+    if job.add != NULL:
+        job.add(x, y, length)
+        return
     if job.from_zero:
-        memset(job.y + start * row, 0, (stop - start) * row)
+        memset(y, 0, job.item)
+    else:
+        memcpy(y, x, job.item)
+    args[0], args[1], args[2] = y, x + (length - rest) * job.item, y
+    if rest:
+        job.loop(args, &rest, steps, job.data)
+
+
+cdef void reduce_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Reduce some rows, each as a whole."""
+    cdef Reduction* job = <Reduction*> context
+    cdef npy_intp i
+    fp_clear()
     for i in range(start, stop):
-        x, args[0], args[2] = job.x + i * job.pitch, job.y + i * row, job.y + i * row
-        if not job.from_zero:
-            memcpy(args[0], x, row)
-        if job.span.inner > 1:
-            for j in range(first, job.span.length):
-                args[1] = x + j * row
-                job.loop(args, &job.span.inner, upon, job.data)
-        elif job.known and job.sums == cnp.NPY_FLOAT32:
-            (<float*> args[0])[0] = 0 + gradspec_known_sum_float(<float*> x, rest)
-        elif job.known:
-            (<double*> args[0])[0] = 0 + gradspec_known_sum_double(<double*> x, rest)
-        elif job.sums == cnp.NPY_FLOAT32:
-            (<float*> args[0])[0] = 0 + gradspec_pairwise_float(<float*> x, rest)
-        elif job.sums == cnp.NPY_FLOAT64:
-            (<double*> args[0])[0] = 0 + gradspec_pairwise_double(<double*> x, rest)
-        elif rest:
-            args[1] = x + first * row
-            job.loop(args, &rest, within, job.data)
+        reduce_row(job, job.x + i * job.pitch, job.y + i * job.item, job.span.length)
     if fp_raised():
         job.raised = True
+
+
+cdef void reduce_columns(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Reduce row upon row, some columns at a time."""
+    cdef Reduction* job = <Reduction*> context
+    cdef npy_intp inner = job.span.inner, blocks = blocks_of(job), i, j, column, wide
+    cdef npy_intp[3] steps = [job.item, job.item, job.item]
+    cdef char* args[3]
+    cdef char* x
+    cdef char* y
+    fp_clear()
+    for i in range(start, stop):
+        column = i % blocks * job.wide
+        wide = min(inner - column, job.wide)
+        x, y = job.x + i // blocks * job.pitch + column * job.item, job.y + (i // blocks * inner + column) * job.item
+        if job.from_zero:
+            job.add_columns(x, y, job.span.length, inner * job.parts, wide * job.parts)
+            continue
+        memcpy(y, x, wide * job.item)
+        for j in range(1, job.span.length):
+            args[0], args[1], args[2] = y, x + j * inner * job.item, y
+            job.loop(args, &wide, steps, job.data)
+    if fp_raised():
+        job.raised = True
+
+
+cdef inline npy_intp blocks_of(Reduction* job) noexcept nogil:
+    return (job.span.inner + job.wide - 1) // job.wide
+
+
+cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Add some pieces of long rows."""
+    cdef Reduction* job = <Reduction*> context
+    cdef npy_intp i, number = job.item // job.parts
+    cdef npy_intp* piece
+    fp_clear()
+    for i in range(start, stop):
+        piece = job.starts + i % job.pieces
+        reduce_row(job, job.x + i // job.pieces * job.pitch + piece[0] * number, job.sums + i * job.item,
+                   (piece[1] - piece[0]) // job.parts)
+    if fp_raised():
+        job.raised = True
+
+
+cdef bint add_long_rows(Reduction* job, Join join) noexcept nogil:
+    """Add long rows by their pieces; False if an allocation fails."""
+    cdef npy_intp numbers = job.span.length * job.parts
+    job.starts, job.sums = <npy_intp*> malloc((most_pieces(numbers) + 1) * sizeof(npy_intp)), NULL
+    if job.starts != NULL:
+        job.pieces = cut(0, numbers, job.starts)
+        job.sums = <char*> malloc(job.span.outer * job.pieces * job.item)
+    if job.sums != NULL:
+        parallel(add_pieces, job, job.span.outer * job.pieces, 1)
+        fp_clear()
+        join(job.sums, job.y, job.span.outer, numbers, job.pieces, job.parts)
+        if fp_raised():
+            job.raised = True
+    free(job.starts)
+    free(job.sums)
+    return job.sums != NULL
 
 
 cdef npy_intp pitch_of(ndarray x, Span* span, npy_intp item) noexcept:
@@ -116,27 +174,42 @@ cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* sp
     cdef Reduction job
     cdef ndarray x_, y
     cdef int slot
+    cdef bint done = True
     if not PyArray_CheckExact(x) or not PyArray_ISBEHAVED_RO(x):
         return None
     x_ = x
     slot = slot_of(PyArray_TYPE(x_))
     if slot < 0 or not find_span(x_, axis, span) or PyArray_SIZE(x_) == 0:
         return None
-    job.pitch, job.known = pitch_of(x_, span, item_size(slot)), known
-    if job.pitch == 0 or known and (span.inner > 1 or slot > 1):
+    job.pitch = pitch_of(x_, span, item_size(slot))
+    if job.pitch == 0 or known and slot > 1:
         return None
     if span.inner == 1 and span.outer > 1 and span.length < SHORT and PyArray_SIZE(x_) >= WORTH:
         return None
     y = empty_reduced(x_, span, keepdims)
     job.loop, job.data, job.span, job.item = ufunc.loops[slot], ufunc.loop_data[slot], span[0], item_size(slot)
-    job.sums = PyArray_TYPE(x_) if ufunc is _add and slot < 2 else -1
     job.from_zero, job.raised, job.x, job.y = ufunc is _add, False, PyArray_BYTES(x_), PyArray_BYTES(y)
+    job.parts, job.wide = 2 if slot > 1 else 1, COLUMNS if job.from_zero else MORE_COLUMNS
+    job.add, job.add_columns = add_row[known][slot & 1] if job.from_zero and slot < 2 else NULL, add_columns[known][slot & 1]
     if PyArray_SIZE(x_) < GRAIN:
-        reduce_part(&job, 0, span.outer)
+        if span.inner > 1:
+            reduce_columns(&job, 0, span.outer * blocks_of(&job))
+        else:
+            reduce_rows(&job, 0, span.outer)
     else:
         with nogil:
-            parallel(reduce_part, &job, span.outer, max(<npy_intp> 1, CHUNK // (span.length * span.inner)))
-    return None if job.raised else y
+            if span.inner > 1:
+                parallel(reduce_columns, &job, span.outer * blocks_of(&job), at_once(span.length * min(span.inner, job.wide)))
+            elif job.from_zero and span.length * job.parts > PIECE:
+                done = add_long_rows(&job, join[slot & 1])
+            else:
+                parallel(reduce_rows, &job, span.outer, at_once(span.length))
+    return y if done and not job.raised else None
+
+
+cdef inline npy_intp at_once(npy_intp size) noexcept nogil:
+    """The number of units of so many elements in a task for a thread."""
+    return max(<npy_intp> 1, CHUNK // size)
 
 
 def max_along(x, axis, keepdims):

@@ -1,8 +1,11 @@
 """Variances, deviations and norms by rows against NumPy in longer numbers: scales, layouts, offsets, lengths."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import kernels
 from gradspec.kernels.row_wise import moments
 from tests.asked import each
@@ -94,3 +97,29 @@ def test_pairs_are_the_single_ones(axis, keepdims):
         spread, mean = pair(x, axis, 0.5, keepdims)
         np.testing.assert_array_equal(spread, single(x, axis, 0.5, keepdims))
         np.testing.assert_array_equal(mean, np.mean(x, axis=axis, keepdims=keepdims))
+
+
+@each("dtype", [np.float32, np.float64])
+@each("shape, axis", [((300, 71), 0), ((5, 300, 130), 1), ((300, 700), -1), ((4, 30, 200), (0, 1)), ((8193, 4), 0), ((64, 3000), -1)])
+def test_large_arrays_have_the_same_bits_on_any_number_of_threads(shape, axis, dtype):
+    """Of columns, the bits of the expressions; a column of equal numbers and one out of range are left to these."""
+    before = gs.get_num_threads()
+    x = (np.random.default_rng(3).normal(size=shape) + 3).astype(dtype)
+    equal, far = x.copy(), x.copy()
+    equal[..., 0] = 1e4
+    far[..., -1] *= np.finfo(dtype).max ** 0.5
+    try:
+        for a, ours, rest in itertools.product((x, equal, far), ("var", "std", "euclidean_norm", "centred"), ((0, True), (1, False))):
+            rest = {"centred": (), "euclidean_norm": rest[1:]}.get(ours, rest)
+            found = []
+            for threads in (1, 2, 3, 7):
+                gs.set_num_threads(threads)
+                with np.errstate(all="ignore"):
+                    found.append(np.array(getattr(kernels, ours)(a, axis, *rest)))
+            with np.errstate(all="ignore"):
+                expected = np.asarray(getattr(moments, ours)(a, axis, *rest))
+            assert all(y.tobytes() == found[0].tobytes() for y in found) and found[0].shape == expected.shape
+            if axis != -1:
+                assert found[0].tobytes() == expected.tobytes()
+    finally:
+        gs.set_num_threads(before)

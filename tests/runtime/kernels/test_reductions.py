@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import kernels
 from gradspec.kernels.reductions import reductions
 from tests.asked import each
@@ -215,3 +216,40 @@ def test_sums_of_every_length_have_numpys_bits(dtype):
             found, expected = kernels.sum_along(x.astype(dtype), None, False), np.sum(x.astype(dtype))
         np.testing.assert_array_equal(found, expected)
         assert np.signbit(found) == np.signbit(expected) or np.isnan(found)
+
+
+PIECE = 1 << 14  # most numbers of a long row that a thread adds at a time
+LENGTHS = [PIECE - 1, PIECE, PIECE + 1, 2 * PIECE - 1, 2 * PIECE + 17, 4 * PIECE, 8 * PIECE + 1]
+LENGTHS += np.random.default_rng(2).integers(PIECE, 300_000, 4).tolist()
+
+
+@each("dtype", ["f4", "f8", "c8", "c16"])
+@each("n", LENGTHS)
+def test_large_sums_have_numpys_bits_on_any_number_of_threads(n, dtype):
+    """Of long rows, and of more columns than are added at a time; with zeros of either sign, infinities and NaN too."""
+    before = gs.get_num_threads()
+    try:
+        for shape in ((n,), (2, n), (n // 7, 7), (n // 127, 127), (n // 301, 301), (2, n // 602, 301), (3, n // 5000, 5000)):
+            x = some(shape, dtype)
+            x.flat[::7] = -0.0
+            holes = np.where(np.arange(x.size).reshape(shape) % 11 == 3, np.nan, x).astype(dtype)
+            for axis, threads in itertools.product((None, *range(len(shape))), (1, 2, 3, 7)):
+                gs.set_num_threads(threads)
+                same(np.asarray(kernels.sum_along(x, axis, False)), np.sum(x, axis=axis))
+                same(np.asarray(kernels.mean_along(x, axis, False)), np.mean(x, axis=axis))
+                same(np.asarray(kernels.nansum(holes, axis, False)), np.nansum(holes, axis=axis))
+                same(np.asarray(kernels.max_along(x.real, axis, False)), np.max(x.real, axis=axis))
+    finally:
+        gs.set_num_threads(before)
+
+
+@each("dtype", [np.float32, np.float64])
+def test_large_sums_of_infinities_warn_as_numpys_do(dtype):
+    x = np.zeros((3, 70_000), dtype)
+    assert np.signbit(kernels.sum_along(-x, None, False)) == np.signbit(np.sum(-x))
+    x[1, 9], x[1, -9] = np.inf, -np.inf
+    for axis in (None, 1):
+        with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+            kernels.sum_along(x, axis, False)
+    x[1, 9] = 0
+    np.testing.assert_array_equal(kernels.sum_along(x, 1, False), [0, -np.inf, 0])
