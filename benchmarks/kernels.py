@@ -60,7 +60,7 @@ CASES = {
         ("kernels.index_add_(y, 0, places, a)", "np.add.at(y, places, a)"),
         ("kernels.scatter_add_(y, 0, across, a)", "np.add.at(y, (across, np.arange(y.shape[1])), a)"),
     ],
-    "joining.copying": [("kernels.copy_into(y[1:], x[1:])", "np.copyto(y[1:], x[1:])")],
+    "loops.copying": [("kernels.copy_into(y[1:], x[1:])", "np.copyto(y[1:], x[1:])")],
     "joining.joining_loops": [
         ("kernels.stack([x, a], 0)", "np.stack([x, a])"),
         ("kernels.concatenate([x, a], 0)", "np.concatenate([x, a])"),

@@ -6,7 +6,7 @@ COMPILED = {
         "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
-        "logit", "sinc", "xlogy",
+        "logit", "round_to", "sinc", "xlogy",
     ),
     "elementwise.error_function": (
         "erf", "erfc", "erfinv", "gelu_slope",
@@ -29,14 +29,14 @@ COMPILED = {
     "indexing.sparse_gradient": (
         "getitem_placed", "take_placed",
     ),
-    "joining.copying": (
-        "copy_into",
-    ),
     "joining.joining_loops": (
         "concat_backward", "concatenate", "stack", "unstack",
     ),
     "loops.axes": (
         "broadcast_to", "expand_dims",
+    ),
+    "loops.copying": (
+        "copy_into", "copy_of", "empty_of", "zeros_like", "zeros_of",
     ),
     "matrices.matmul": (
         "matmul", "outer",
@@ -87,7 +87,7 @@ PYTHON = {
         "complex_log1p", "complex_of", "logaddexp2", "polar",
     ),
     "elementwise.elementwise": (
-        "entr", "frexp", "round_to", "truncated_quotient",
+        "entr", "frexp", "truncated_quotient",
     ),
     "elementwise.random_factors": (
         "bernoulli_", "cauchy_", "dropout_factors", "exponential_", "geometric_", "log_normal_", "random_", "rrelu_slope",
@@ -108,7 +108,7 @@ PYTHON = {
         "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme", "take_along_axis_backward", "take_backward", "takes_part",
     ),
     "joining.copies": (
-        "pad", "roll", "tile",
+        "pad", "repeat", "roll", "tile",
     ),
     "joining.joining": (
         "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad_backward", "repeat_backward", "split", "split_copies",

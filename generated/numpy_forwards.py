@@ -2083,7 +2083,7 @@ def _pad_backward(x, shape, pad_width, mode='constant'):
     return kernels.pad_backward(x, shape, pad_width, mode)
 
 def repeat(x, repeats, axis=None):
-    return np.repeat(x, repeats, axis)
+    return kernels.repeat(x, repeats, axis)
 
 def _repeat_backward(x, shape, repeats, axis=None):
     return kernels.repeat_backward(x, shape, repeats, axis)
@@ -3146,7 +3146,7 @@ def zeros(shape, *, dtype=None):
     return np.zeros(shape, dtype)
 
 def zeros_like(x, *, dtype=None):
-    return np.zeros_like(x, dtype=dtype)
+    return kernels.zeros_like(x, dtype)
 
 # special
 

@@ -146,7 +146,7 @@ cdef object forward__pad_backward(object x, object shape, object pad_width, obje
 
 cdef object forward_repeat(object x, object repeats, object axis):
     try:
-        return as_array(np.repeat(x, repeats, axis))
+        return as_array(kernels.repeat(x, repeats, axis))
     except Exception as error_:
         raise explain(error_, "repeat", x=x, repeats=repeats, axis=axis) from None
 

@@ -31,8 +31,28 @@ def copy_into(target, source):
     return target
 
 
+def copy_of(x):
+    return np.array(x, order="C")
+
+
+def empty_of(shape, x):
+    return np.empty(shape, x.dtype)
+
+
+def zeros_of(shape, x):
+    return np.zeros(shape, x.dtype)
+
+
+def zeros_like(x, dtype=None):
+    return np.zeros_like(x, dtype=dtype)
+
+
 def tile(x, reps):
     return np.tile(x, reps)
+
+
+def repeat(x, repeats, axis):
+    return np.repeat(x, repeats, axis)
 
 
 # Elementwise functions.

@@ -27,6 +27,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
     ctypedef signed long long npy_int64
 
     int NPY_BOOL
+    int NPY_OBJECT
     int NPY_INT64
     int NPY_INTP
     int NPY_FLOAT32

@@ -1,4 +1,4 @@
-/* Elementwise selection, quotients that may be 0, piecewise functions, and a test for extreme numbers. */
+/* Elementwise selection, quotients that may be 0, piecewise functions, and scaled powers. */
 #ifndef GRADSPEC_CHOICE_LOOPS_H
 #define GRADSPEC_CHOICE_LOOPS_H
 
@@ -26,19 +26,33 @@ typedef struct {
 #undef T
 
 #define T float
-#define TINY FLT_MIN
-#define LARGE FLT_MAX
+#define BITS uint32_t
+#define SIGN UINT32_C(0x80000000)
+#define LEAST UINT32_C(0x00800000)
+#define ENDLESS UINT32_C(0x7f800000)
 #include "choice_loops_template.h"
-#undef LARGE
-#undef TINY
+#undef ENDLESS
+#undef LEAST
+#undef SIGN
+#undef BITS
 #undef T
 
 #define T double
-#define TINY DBL_MIN
-#define LARGE DBL_MAX
+#define BITS uint64_t
+#define SIGN UINT64_C(0x8000000000000000)
+#define LEAST UINT64_C(0x0010000000000000)
+#define ENDLESS UINT64_C(0x7ff0000000000000)
 #include "choice_loops_template.h"
-#undef LARGE
-#undef TINY
+#undef ENDLESS
+#undef LEAST
+#undef SIGN
+#undef BITS
 #undef T
+
+/* Raise the flag for an overflow. */
+static inline void gradspec_decline(void) {
+    volatile double most = DBL_MAX;
+    most = most * most;
+}
 
 #endif

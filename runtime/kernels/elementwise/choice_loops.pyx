@@ -15,6 +15,7 @@ from ...support.capi cimport (
     ndarray, npy_intp,
 )
 from . import choice, powers
+from ..loops.copying cimport filled
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, item_size, same_shape, slot_of
 from ..fusion_engine.numbers cimport Number, store_number
@@ -27,9 +28,13 @@ __all__ = [
 
 cnp.import_array()
 
+cdef enum:
+    BLOCK = 512     # powers that are scaled while they are in the cache
+
 cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
-    int gradspec_extreme_float(const char*, npy_intp) noexcept nogil
-    int gradspec_extreme_double(const char*, npy_intp) noexcept nogil
+    int gradspec_scale_powers_float(const char*, char*, float, npy_intp) noexcept nogil
+    int gradspec_scale_powers_double(const char*, char*, double, npy_intp) noexcept nogil
+    void gradspec_decline() noexcept nogil
     void gradspec_where_uint32_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_where_uint64_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_where_gradspec_pair(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -136,21 +141,54 @@ cdef bint is_real_number(object value) noexcept:
 cdef ndarray constant_power(object c, ndarray a, object b, object n):
     """The same for numbers `b` and `c`, `c` finite and not 0; None if the power is out of range, but the product may not be."""
     cdef object exponent = b - n
-    cdef bint single = PyArray_TYPE(a) == cnp.NPY_FLOAT32
+    cdef int slot = slot_of(PyArray_TYPE(a))
+    cdef char* args[4]
+    cdef npy_intp[4] steps
+    cdef Number[2] numbers
     cdef ndarray y
-    if not is_plain(a) or not (single or PyArray_TYPE(a) == cnp.NPY_FLOAT64) or (
-            single and not (is_single(b) and is_single(exponent) and 1e-37 < abs(c) < 1e37)):
+    if not 0 <= slot < 2 or not is_plain(a) or (
+            slot == 0 and not (is_single(b) and is_single(exponent) and 1e-37 < abs(c) < 1e37)):
         return None
     if exponent == 1:
         return multiply.binary(a, c)
-    if exponent == 0:
-        y = empty(PyArray_NDIM(a), PyArray_DIMS(a), PyArray_TYPE(a))
-        y.fill(c)
-        return y
-    y = power.binary(a, exponent)
-    if (gradspec_extreme_float if single else gradspec_extreme_double)(PyArray_BYTES(y), PyArray_SIZE(y)):
+    if not placed(a, slot, exponent, &numbers[0], &args[1], &steps[1]) or not placed(a, slot, c, &numbers[1], &args[2], &steps[2]):
         return None
-    return multiply.binary(y, c)
+    y = empty(PyArray_NDIM(a), PyArray_DIMS(a), PyArray_TYPE(a))
+    if exponent == 0:
+        return filled(y, args[2])
+    args[0], args[3], steps[0], steps[3] = PyArray_BYTES(a), PyArray_BYTES(y), item_size(slot), item_size(slot)
+    return y if scaled.run(slot, args, PyArray_SIZE(a), steps) else None
+
+
+cdef void scale_powers(char** args, npy_intp size, int slot, npy_intp item) noexcept nogil:
+    """y = c * a**n, block by block; the flag of an overflow if a power may have lost digits."""
+    cdef char* part[3]
+    cdef npy_intp[3] steps = [item, 0, item]
+    cdef npy_intp start = 0, some
+    cdef bint lost = False
+    part[1] = args[1]
+    while start < size:
+        some = min(size - start, <npy_intp> BLOCK)
+        part[0], part[2] = args[0] + start * item, args[3] + start * item
+        power.loops[slot](part, &some, steps, power.loop_data[slot])
+        if slot == 0:
+            lost |= gradspec_scale_powers_float(part[0], part[2], (<float*> args[2])[0], some)
+        else:
+            lost |= gradspec_scale_powers_double(part[0], part[2], (<double*> args[2])[0], some)
+        start += some
+    if lost:
+        gradspec_decline()
+
+
+cdef void scale_powers_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    scale_powers(args, size[0], 0, sizeof(float))
+
+
+cdef void scale_powers_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    scale_powers(args, size[0], 1, sizeof(double))
+
+
+cdef Ufunc scaled = pointwise(choice.scaled_pow, ("a", "n", "c"), [scale_powers_float, scale_powers_double, NULL, NULL])
 
 
 cdef bint is_single(object value) except -1:

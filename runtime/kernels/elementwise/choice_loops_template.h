@@ -1,5 +1,4 @@
-/* For a T: a number between bounds, a quotient that is 0 if the divisor is, piecewise functions, and a test for numbers that may have
- * lost digits. */
+/* For a T: a number between bounds, a quotient that is 0 if the divisor is, piecewise functions, and scaled powers. */
 
 /* x, or the bound that it is beyond; NaN if any of the three is. */
 static inline T TYPED(between)(T x, T low, T high) {
@@ -102,14 +101,19 @@ GRADSPEC_WIDE static void TYPED(hardswish_slope)(char **args, const npy_intp *si
     }
 }
 
-/* Whether a number is infinite, or so small (or 0) that it may have lost digits; false for NaN. */
-static int TYPED(extreme)(const char *data, npy_intp n) {
-    const T *x = (const T *) data;
-    npy_intp i;
-    int any = 0;
-    for (i = 0; i < n; i++) {
-        const T size = x[i] < 0 ? -x[i] : x[i];
-        any |= (size < TINY) | (size > LARGE);
+/* Multiply powers of x by a number, and return whether one of the powers is infinite, or so small that it may have lost digits, by
+ * integer operations on all at once; a power of 0 that is 0 is exact. */
+GRADSPEC_WIDE static int TYPED(scale_powers)(const char *bases, char *powers, T factor, npy_intp n) {
+    const T *x = (const T *) bases;
+    T *restrict y = (T *) powers;
+    BITS any = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        BITS base, size;
+        memcpy(&base, x + i, sizeof(T));
+        memcpy(&size, y + i, sizeof(T));
+        base &= ~SIGN, size &= ~SIGN;
+        any |= ((size - LEAST) & ~((base | size) - 1)) | ((size ^ ENDLESS) - 1); /* the sign bit of a negative difference */
+        y[i] *= factor;
     }
-    return any;
+    return (any & SIGN) != 0;
 }

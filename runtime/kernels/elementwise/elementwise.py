@@ -6,7 +6,7 @@ import numpy as np
 
 from .complex_functions import complex_log1p, complex_of
 
-__all__ = ["entr", "frexp", "round_to", "truncated_quotient"]
+__all__ = ["entr", "frexp", "truncated_quotient"]
 
 
 def entr(x):

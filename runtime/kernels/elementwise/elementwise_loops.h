@@ -1,10 +1,11 @@
-/* log(x / (1 - x)), and sin(pi x) / (pi x) with its derivative, in the style of elementary.h. */
+/* log(x / (1 - x)), sin(pi x) / (pi x) with its derivative, and rounding to decimals, in the style of elementary.h. */
 #ifndef GRADSPEC_ELEMENTWISE_LOOPS_H
 #define GRADSPEC_ELEMENTWISE_LOOPS_H
 
 #include "../fusion_engine/elementary_inverse.h"
 #include "../fusion_engine/elementary_single.h"
 #include "../fusion_engine/fused.h"
+#include "../loops/copies.h"
 #include <numpy/npy_common.h>
 
 GRADSPEC_INLINE double gradspec_logit(double x) {
@@ -76,5 +77,21 @@ OVER(double, sinc, gradspec_sinc)
 OVER(float, sinc_slope, gradspec_sinc_slope)
 OVER(double, sinc_slope, gradspec_sinc_slope)
 #undef OVER
+
+/* Round x * scale, or x / scale, and undo the scaling. */
+#define ROUND(T, rint) \
+    GRADSPEC_WIDE static void gradspec_round_##T(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \
+        const T *x = (const T *) args[0], scale = *(const T *) args[1]; \
+        const int inverse = *(const T *) args[2] != 0; \
+        T *y = (T *) args[3]; \
+        (void) steps, (void) data; \
+        if (inverse) \
+            for (npy_intp i = 0; i < size[0]; i++) y[i] = rint(x[i] / scale) * scale; \
+        else \
+            for (npy_intp i = 0; i < size[0]; i++) y[i] = rint(x[i] * scale) / scale; \
+    }
+ROUND(float, rintf)
+ROUND(double, rint)
+#undef ROUND
 
 #endif

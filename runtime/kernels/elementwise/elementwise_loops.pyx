@@ -1,4 +1,4 @@
-"""The logit, a product with a logarithm, sinc and its derivative.
+"""The logit, a product with a logarithm, sinc and its derivative, and numbers rounded to decimals.
 
 Loops for float32 and float64 that compilers vectorise if the processor has fused multiply-add: float32 is computed in double and
 rounded once, float64 is within 1 ulp.  The expressions of `elementwise` handle all other dtypes, higher derivatives, and cases
@@ -10,12 +10,17 @@ from libc.math cimport INFINITY, M_PI, cos, fabs, floor, sin
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
 from . import elementwise
 from ..loops.flags cimport fp_clear
+from ..loops.memory cimport empty
+from ..loops.plain cimport is_plain, item_size, slot_of
+from ..fusion_engine.numbers cimport Number, store_number
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
-__all__ = ["logit", "sinc", "xlogy"]
+__all__ = ["logit", "round_to", "sinc", "xlogy"]
 
 cnp.import_array()
 
@@ -27,6 +32,8 @@ cdef extern from "gradspec/kernels/elementwise/elementwise_loops.h":
     void gradspec_sinc_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_sinc_slope_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_sinc_slope_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_round_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_round_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
 
 cdef extern from "<math.h>" nogil:
     double log(double)
@@ -37,9 +44,13 @@ ctypedef fused real:
 
 cdef enum:
     BLOCK = 512         # elements whose logarithms are computed at once
+    EXACT = 22          # digits of the largest power of ten that is exact in float64
 
 cdef bint _fused = gradspec_has_fused()
 cdef Ufunc _log = Ufunc(np.log, "log")
+cdef Ufunc _rint = Ufunc(np.rint, "round")
+cdef Ufunc _rounded = pointwise(
+    elementwise.round_to, ("x", "scale", "inverse"), [gradspec_round_float, gradspec_round_double, NULL, NULL], False, False)
 
 
 cdef void fill_logit(real* x, real* y, npy_intp n) noexcept nogil:
@@ -177,3 +188,22 @@ def sinc(x, n):
         if isinstance(x, np.ndarray) and x.dtype.newbyteorder("=") in (np.float32, np.float64):
             return np.asarray(function.unary(np.array(x, x.dtype.newbyteorder("="), order="C", copy=None)))
     return elementwise.sinc(x, n)
+
+
+def round_to(x, decimals):
+    """``np.round``, but `x` unchanged if an intermediate value overflows."""
+    cdef char* args[4]
+    cdef npy_intp[4] steps
+    cdef Number scale, inverse
+    cdef ndarray y
+    cdef int slot = slot_of(PyArray_TYPE(x)) if PyArray_CheckExact(x) and is_plain(x) else -1
+    if not 0 <= slot < 2 or type(decimals) is not int or not -EXACT <= decimals <= EXACT:
+        return elementwise.round_to(x, decimals)
+    if decimals == 0:
+        return _rint.unary(x)
+    store_number(10.0 ** abs(decimals), slot, &scale)
+    store_number(int(decimals < 0), slot, &inverse)
+    y = empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
+    args[0], args[1], args[2], args[3] = PyArray_BYTES(x), <char*> &scale, <char*> &inverse, PyArray_BYTES(y)
+    steps[0], steps[1], steps[2], steps[3] = item_size(slot), 0, 0, item_size(slot)
+    return y if _rounded.run(slot, args, PyArray_SIZE(x), steps) else elementwise.round_to(x, decimals)

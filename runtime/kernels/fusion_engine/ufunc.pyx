@@ -18,9 +18,10 @@ from .broadcast cimport Rows, broadcast_dims, cut_rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from ..loops.flags cimport fp_clear, fp_raised
 from .by_name cimport as_array
+from ..loops.copying cimport filled
 from ..loops.memory cimport empty, give_back
 from .numbers cimport Number, is_number, store_number, weak
-from ..loops.plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
+from ..loops.plain cimport SLOTS, is_plain, is_spread, item_size, same_shape, slot_of, slot_or_bool
 from ..loops.threads cimport GRAIN, parallel
 from .vectors cimport exchange, vectorised
 from ...support.errors import explain
@@ -193,6 +194,7 @@ cdef class Ufunc:
         cdef npy_intp steps[2]
         cdef npy_intp size
         cdef int slot
+        cdef Number number
         cdef ndarray out
         if self.keeps_reals and is_real(x):
             return x
@@ -207,6 +209,14 @@ cdef class Ufunc:
                     return out
         elif isinstance(x, Deferred):
             return (<Deferred> x).call(self, (x,), 1)
+        elif PyArray_CheckExact(x) and is_spread(x):
+            slot = slot_of(PyArray_TYPE(x))
+            if slot >= 0 and self.loops[slot] != NULL:
+                out = empty(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot])
+                args[0], args[1] = PyArray_BYTES(x), <char*> &number
+                steps[0], steps[1] = item_size(slot), PyArray_ITEMSIZE(out)
+                if self.run(slot, args, 1, steps):
+                    return filled(out, args[1])
         try:
             return weak(self.function(x)) if is_number(x) else as_array(self.function(x))
         except Exception as error:

@@ -7,9 +7,10 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp,
 )
 from . import indexing
+from ..loops.copying cimport LARGE, copy_into, copy_of, zeros_of
 
 __all__ = ["copy_", "getitem", "getitem_backward", "index_put", "index_put_", "index_put_backward"]
 
@@ -44,14 +45,17 @@ def getitem_backward(x, index, shape):
     cdef ndarray y
     if not is_basic(index):
         return indexing.getitem_backward(x, index, shape)
-    y = np.zeros(shape, x.dtype)
-    y[index] = x
+    y = zeros_of(shape, x)
+    if PyArray_CheckExact(x) and PyArray_NBYTES(x) >= LARGE:
+        copy_into(getitem(y, index), x)
+    else:
+        y[index] = x
     return y
 
 
 def index_put(x, index, value, bint accumulate=False):
     """A copy of `x` with index_put_ applied."""
-    return index_put_(np.array(x), index, value, accumulate)
+    return index_put_(copy_of(x), index, value, accumulate)
 
 
 cdef bint span(ndarray array, char** low, char** high) noexcept:
@@ -85,7 +89,7 @@ def index_put_(x, index, value, bint accumulate=False):
     A value that overlaps `x` is copied first, because NumPy may otherwise read elements that it has just written.
     """
     if PyArray_CheckExact(value) and PyArray_CheckExact(x) and overlap(x, value):
-        value = value.copy()
+        value = copy_of(value)
     if accumulate or not is_basic(index):
         return indexing.index_put_(x, index, value, accumulate)
     x[index] = value
@@ -102,5 +106,5 @@ def index_put_backward(x, index, shape, bint accumulate=False):
     if is_basic(index):
         found = x[index]
         if PyArray_CheckExact(found) and found.shape == shape:
-            return found.copy()
+            return copy_of(found)
     return indexing.index_put_backward(x, index, shape, accumulate)

@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 
+from ..loops.copying import copy_of, zeros_of
 from .gathering_loops import take
 from .scattering import add_at
 
@@ -42,7 +43,7 @@ def getitem_backward(x, index, shape):
     -------
     ndarray
     """
-    y = np.zeros(shape, x.dtype)
+    y = zeros_of(shape, x)
     index, _ = normalize(index)
     if has_integers(index):
         add_at(y, index, x)
@@ -53,7 +54,7 @@ def getitem_backward(x, index, shape):
 
 def index_put(x, index, value, accumulate=False):
     """A copy of `x` with index_put_ applied."""
-    return index_put_(np.array(x), index, value, accumulate)
+    return index_put_(copy_of(x), index, value, accumulate)
 
 
 def index_put_(x, index, value, accumulate=False):
@@ -104,7 +105,7 @@ def index_put_backward(x, index, shape, accumulate=False):
         last[index] = turns
         y = y * (last[index] == turns)
     y = _sum_to(y, shape)
-    return y.copy() if np.may_share_memory(y, x) else y
+    return copy_of(y) if np.may_share_memory(y, x) else y
 
 
 def normalize(index):

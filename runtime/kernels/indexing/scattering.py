@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from ...formulas.indices import corner
+from ..loops.copying import copy_of, zeros_of
 from . import scattering_loops as loops
 from .gathering import axis_index, integers, is_number, open_index
 
@@ -55,7 +56,7 @@ def first_of(source, shape):
 
 def index_add(x, axis, indices, source):
     """A copy of `x` with index_add_ applied."""
-    return index_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
+    return index_add_(_copy(x, source), axis, indices, source)
 
 
 def index_add_(x, axis, indices, source):
@@ -110,7 +111,7 @@ def last_written(indices, axis, shape):
 
 def scatter(x, axis, indices, source):
     """A copy of `x` with scatter_ applied."""
-    return scatter_(np.array(x), axis, indices, source)
+    return scatter_(copy_of(x), axis, indices, source)
 
 
 def scatter_(x, axis, indices, source):
@@ -133,7 +134,7 @@ def scatter_(x, axis, indices, source):
         scatter_(x.reshape(-1), axis, indices.reshape(-1), source)
         return x
     if np.may_share_memory(x, source):
-        source = source.copy()
+        source = copy_of(source)
     if not loops.put_across(x, axis, indices, source):
         x[open_index(indices, axis, x.ndim)] = source
     return x
@@ -141,7 +142,7 @@ def scatter_(x, axis, indices, source):
 
 def scatter_add(x, axis, indices, source):
     """A copy of `x` with scatter_add_ applied."""
-    return scatter_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
+    return scatter_add_(_copy(x, source), axis, indices, source)
 
 
 def scatter_add_(x, axis, indices, source):
@@ -188,7 +189,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
     -------
     ndarray
     """
-    indices, y = integers(indices), np.array(x, np.result_type(x, source))
+    indices, y = integers(indices), _copy(x, source)
     if is_number(x.shape, indices):
         return scatter_extreme(y.reshape(-1), axis, indices.reshape(-1), source, largest, include_self).reshape(x.shape)
     index = open_index(indices, axis, x.ndim)
@@ -202,7 +203,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
 
 def take_along_axis_backward(x, indices, shape, axis):
     """The adjoint of np.take_along_axis: zeros of the given shape with `x` added at the indices."""
-    y, indices = np.zeros(shape, x.dtype), integers(indices)
+    y, indices = zeros_of(shape, x), integers(indices)
     if axis is None or not y.ndim:
         add_at(y.reshape(-1), (indices.reshape(-1),), x)
     elif not loops.add_across(y, axis, indices, x):
@@ -212,7 +213,7 @@ def take_along_axis_backward(x, indices, shape, axis):
 
 def take_backward(x, indices, shape, axis):
     """The adjoint of np.take: zeros of the given shape with `x` added at the indices."""
-    y = np.zeros(shape, x.dtype)
+    y = zeros_of(shape, x)
     flat = y.reshape(-1) if axis is None or not y.ndim else y  # NumPy indexes a number as one element along axis 0
     add_at(flat, axis_index(indices, axis or 0, flat.ndim), x)
     return y
@@ -237,6 +238,12 @@ def takes_part(indices, axis, shape, include_self):
         return takes_part(indices.reshape(-1), axis, shape or (1,), include_self).reshape(shape)
     y[open_index(indices, axis, len(shape))] = include_self
     return y
+
+
+def _copy(x, source):
+    """A copy of `x` in the dtype of its sum with `source`."""
+    dtype = np.result_type(x, source)
+    return copy_of(x) if dtype == x.dtype else np.array(x, dtype)
 
 
 def _add_rows(x, index, values):

@@ -14,6 +14,7 @@ from ...support.capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE,
     PyArray_TYPE, ndarray, npy_intp,
 )
+from ..loops.copying cimport copy_into, empty_of
 from ..loops.plain cimport is_plain
 from ..loops.threads cimport Work, parallel
 from .gathering_loops cimport CHUNK, Places, as_places, at, find_places, is_item
@@ -45,7 +46,8 @@ cdef struct Scatter:
     npy_intp size       # bytes of an element
     int type_num
     int parts           # real numbers in an element
-    bint by_columns     # threads divide the elements behind the axis, otherwise those before it
+    bint by_columns     # threads divide the elements behind the axis,
+    bint by_places      # or the target's slices along it, otherwise the elements before it
 
 
 cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
@@ -84,6 +86,24 @@ cdef void add_numbers(number* y, number* x, Scatter* job, npy_intp start, npy_in
             indices = indices + count * inner
 
 
+cdef void add_slices(number* y, number* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
+    """y[i, indices[j], k] += x[i, j, k], for the slices of `y` from `start` to `stop`."""
+    cdef npy_intp _i, j, place, size = job.places.inner * job.parts, length = job.places.length, count = job.places.count
+    for _i in range(job.places.outer):
+        for j in range(count):
+            place = at(length, job.places.indices[j])
+            if start <= place < stop:
+                add_row(y + place * size, x + j * size, size)
+        y, x = y + length * size, x + count * size
+
+
+cdef void add_part(number* y, number* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
+    if job.by_places:
+        add_slices(y, x, job, start, stop)
+    else:
+        add_numbers(y, x, job, start, stop)
+
+
 cdef void put_items(item* y, item* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
     """y[i, indices[i, j, k], k] = x[i, j, k]; of equal positions the last one remains."""
     cdef npy_intp inner = job.places.inner, length = job.places.length, _i, _j, k
@@ -116,11 +136,11 @@ cdef void mark_last(void* context, npy_intp start, npy_intp stop) noexcept nogil
 cdef void add_some(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Scatter* job = <Scatter*> context
     if job.type_num == cnp.NPY_FLOAT32 or job.type_num == cnp.NPY_COMPLEX64:
-        add_numbers(<float*> job.y, <float*> job.x, job, start, stop)
+        add_part(<float*> job.y, <float*> job.x, job, start, stop)
     elif job.type_num == cnp.NPY_INT64:
-        add_numbers(<cnp.npy_int64*> job.y, <cnp.npy_int64*> job.x, job, start, stop)
+        add_part(<cnp.npy_int64*> job.y, <cnp.npy_int64*> job.x, job, start, stop)
     else:
-        add_numbers(<double*> job.y, <double*> job.x, job, start, stop)
+        add_part(<double*> job.y, <double*> job.x, job, start, stop)
 
 
 cdef void put_some(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -134,16 +154,21 @@ cdef void put_some(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 
 cdef void share(Work work, Scatter* job, ndarray y, ndarray values, npy_intp line):
-    """Run on several threads, each with its own positions before the axis, or behind it if there are few before.  `line` is the
-    number of elements behind the axis that one thread should write together, 0 if these are not to be divided."""
+    """Run on several threads, each with its own positions before the axis, or along it or behind it if there are few before.
+    `line` is the number of elements behind the axis that one thread should write together, 0 if these are not to be divided."""
     cdef npy_intp size = PyArray_SIZE(values), shares = max(<npy_intp> 1, min(<npy_intp> 16, size // CHUNK)), units
     job.y, job.x = PyArray_BYTES(y), PyArray_BYTES(values)
     job.type_num, job.size, job.parts = PyArray_TYPE(y), PyArray_ITEMSIZE(y), parts_of(y)
     job.by_columns = line > 0 and job.places.outer < 4 and job.places.inner > job.places.outer
-    units = job.places.inner if job.by_columns else job.places.outer
+    job.by_places = job.by_columns and not job.places.each and job.places.inner >= line
+    if job.by_places:  # slices in one piece: half of each slice takes as long as a whole one
+        job.by_columns, units, line = False, job.places.length, 1
+    else:
+        units = job.places.inner if job.by_columns else job.places.outer
     with nogil:
-        # By columns every share reads all indices, so their number is limited.
-        parallel(work, job, units, max(max(line, (units + 3) // 4) if job.by_columns else 1, units // shares))
+        # Every share reads all indices if they have the same, so their number is limited.
+        parallel(work, job, units, max(
+            max(line, (units + 3) // 4) if job.by_columns or job.by_places else 1, units // shares))
 
 
 cdef int parts_of(ndarray y) noexcept:
@@ -166,7 +191,7 @@ cdef ndarray as_values(object values, ndarray y, tuple shape):
             return None
     values_ = values
     if not is_plain(values_) or np.may_share_memory(values_, y):
-        values_ = np.array(values_, (<object> y).dtype, order="C")
+        values_ = copy_into(empty_of(shape, y), values_)
     return values_
 
 

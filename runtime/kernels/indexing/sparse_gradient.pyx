@@ -8,6 +8,7 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_SIZE, ndarray
+from ..loops.copying cimport zeros_of
 from .basic_index import getitem_backward
 from .gathering import axis_index
 from .indexing import has_integers, normalize
@@ -28,7 +29,7 @@ cdef class Placed:
 
     cdef ndarray computed(self):
         """The whole array, without other references to it."""
-        cdef ndarray total = np.zeros(self.shape, (<object> self.value).dtype)
+        cdef ndarray total = zeros_of(self.shape, self.value)
         if self.repeated:
             add_at(total, self.index, self.value)
         else:

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from .copying import copy_into
+from ..loops.copying import copy_into, empty_of, zeros_of
 from .joining import pad_widths
 
-__all__ = ["pad", "roll", "tile"]
+__all__ = ["pad", "repeat", "roll", "tile"]
 
+_LARGE = 1 << 15  # elements; fewer take one call of NumPy
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
@@ -17,10 +18,30 @@ def pad(x, pad_width, mode, constant_values):
     widths = pad_widths(pad_width, x.ndim)
     if mode != "constant" or not np.isscalar(constant_values) or min(map(min, widths), default=0) < 0:
         return np.pad(x, widths, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
-    shape = [before + n + after for (before, after), n in zip(widths, x.shape)]
-    y = np.full(shape, constant_values, x.dtype) if constant_values else np.zeros(shape, x.dtype)
-    copy_into(y[tuple([slice(before, before + n) for (before, _), n in zip(widths, x.shape)])], x)
+    shape = tuple([before + n + after for (before, after), n in zip(widths, x.shape)])
+    if x.size < _LARGE:
+        y = np.full(shape, constant_values, x.dtype) if constant_values else zeros_of(shape, x)
+        y[tuple([slice(before, before + n) for (before, _), n in zip(widths, x.shape)])] = x
+        return y
+    inner = y = empty_of(shape, x)
+    for axis, ((before, after), n) in enumerate(zip(widths, x.shape)):
+        lead = (slice(None),) * axis
+        for width, edge in ((before, slice(before)), (after, slice(before + n, None))):
+            if width:
+                copy_into(inner[(*lead, edge)], constant_values)
+        inner = inner[(*lead, slice(before, before + n))]
+    copy_into(inner, x)
     return y
+
+
+def repeat(x, repeats, axis):
+    """``np.repeat``; by copies if it is one number for a large array."""
+    if x.size < _LARGE or type(repeats) is not int or repeats < 0 or axis is not None and not -x.ndim <= axis < x.ndim:
+        return x.repeat(repeats, axis)
+    shape, axis = ((x.size,), 0) if axis is None else (x.shape, axis % x.ndim)
+    parts = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
+    y = copy_into(empty_of(parts, x), x.reshape(*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    return y.reshape(*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
 
 
 def roll(x, shift, axis):
@@ -30,7 +51,7 @@ def roll(x, shift, axis):
         return np.roll(x, shift, axis)
     lead, length = (slice(None),) * (axes[0] % x.ndim), x.shape[axes[0]]
     moved = shifts[0] % length if length else 0
-    y = np.empty_like(x)
+    y = empty_of(x.shape, x)
     copy_into(y[(*lead, slice(moved, None))], x[(*lead, slice(length - moved))])
     copy_into(y[(*lead, slice(moved))], x[(*lead, slice(length - moved, None))])
     return y
@@ -39,7 +60,7 @@ def roll(x, shift, axis):
 def tile(x, reps):
     """``np.tile``, for a tuple of counts."""
     reps, shape = (1,) * (x.ndim - len(reps)) + reps, (1,) * (len(reps) - x.ndim) + x.shape
-    y = np.empty([count * length for count, length in zip(reps, shape)], x.dtype)
+    y = empty_of(tuple([count * length for count, length in zip(reps, shape)]), x)
     copies = y.reshape([n for pair in zip(reps, shape) for n in pair])  # a view
     copy_into(copies, x.reshape([n for length in shape for n in (1, length)]))
     return y

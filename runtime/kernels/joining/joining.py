@@ -6,6 +6,8 @@ import operator
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..loops.copying import copy_of
+
 __all__ = [
     "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward",
     "pad_backward", "repeat_backward", "split", "split_copies",
@@ -60,7 +62,7 @@ def pad_backward(x, shape, pad_width, mode):
     """The adjoint of pad: each element of `x` added to the element of the given shape that it was copied from."""
     widths = pad_widths(pad_width, len(shape))
     if mode == "constant":
-        return x[tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))].copy()
+        return copy_of(x[tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))])
     size = math.prod(shape)
     sources = np.pad(np.arange(size).reshape(shape), widths, mode)
     y = np.zeros(size, x.dtype)
@@ -105,7 +107,7 @@ def split(x, sections, axis):
 
 def split_copies(x, sections, axis):
     """``np.split`` with a copy of each part."""
-    return [part.copy() for part in split(x, sections, axis)]
+    return [copy_of(part) for part in split(x, sections, axis)]
 
 
 def pad_widths(pad_width, ndim):

@@ -16,8 +16,8 @@ from ...support.capi cimport (
     NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM,
     PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
-from .copying cimport copy_into
 from ..loops.axes cimport view_of
+from ..loops.copying cimport copy_into
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
 from ..loops.span cimport DIMENSIONS

@@ -11,9 +11,10 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray,
     npy_intp,
 )
+from ..loops.copying cimport copy_of
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.donated_buffer cimport give_up
@@ -56,9 +57,9 @@ cdef ndarray triangle(object x, object k, bint lower):
     """The triangles of contiguous matrices; None if NumPy has to compute them."""
     cdef ndarray x_, y
     cdef npy_intp rows, columns, diagonal
-    if not PyArray_CheckExact(x) or not is_plain(x) or PyArray_NDIM(x) < 2 or type(k) is not int:
+    if not PyArray_CheckExact(x) or PyArray_NDIM(x) < 2 or type(k) is not int or not PyArray_ISNOTSWAPPED(x):
         return None
-    x_ = x
+    x_ = x if is_plain(x) else copy_of(x)
     if (<object> x_).dtype.kind not in "biufc" or PyArray_SIZE(x_) == 0:
         return None
     rows, columns = PyArray_DIMS(x_)[PyArray_NDIM(x_) - 2], PyArray_DIMS(x_)[PyArray_NDIM(x_) - 1]

@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import kernels
-from gradspec.kernels.joining.copying import copy_into
+from gradspec.kernels.loops.copying import copy_into, copy_of, zeros_of
 from tests.asked import each
 
 DTYPES = ("float32", "float64", "complex64", "complex128", "int64", "bool", "float16", ">f8")
@@ -19,6 +19,10 @@ COPIES = [
     ((300, 1000), (slice(None, None, -1),), (300, 1000)),
     ((300, 1000), (slice(None), slice(None, None, -1)), (300, 1000)),
     ((1000, 300), ..., (300,)),
+    ((1000, 300, 3), ..., (1000, 300, 1)),
+    ((1000, 300, 5), (..., slice(1, 4)), (1000, 300, 3)),
+    ((300, 1000), (slice(None), slice(None, None, 3)), (300, 334)),
+    ((40, 50, 60, 2), (slice(None, None, -1), ..., slice(None, None, -1)), (40, 50, 1, 2)),
     ((3, 400, 5, 200), ..., (400, 1, 200)),
     ((4, 1, 100_000), ..., (100_000,)),
     ((262_145,), slice(1, None), (262_144,)),
@@ -45,6 +49,32 @@ def test_a_copy_is_numpys(dtype, number):
             copy_into(found[part], value)
             expected[part] = value
             assert np.array_equal(found, expected), (shape, part)
+        copied = np.empty(shape[::-1], dtype).T
+        assert np.array_equal(copy_into(copied, expected), expected), shape
+        assert np.array_equal(copy_of(copied), expected) and copy_of(copied).flags.c_contiguous, shape
+        copy_into(found[part], 1.0)
+        expected[part] = 1
+        assert np.array_equal(found, expected), (shape, part)
+
+
+@each("dtype", DTYPES)
+def test_zeros_are_numpys(dtype):
+    for shape in ((), (0, 3), (5, 7), (300, 1000)):
+        x = np.ones(shape, dtype)
+        for like in (x, x.T, np.broadcast_to(x[..., :1], shape) if shape else x):
+            assert np.array_equal(zeros_of(shape, like), np.zeros(shape, dtype))
+            found, expected = kernels.zeros_like(like), np.zeros_like(like)
+            assert np.array_equal(found, expected) and found.dtype == expected.dtype and found.strides == expected.strides
+        with pytest.raises(ValueError):
+            zeros_of((-1, 3), x)
+
+
+@each("axis", (None, 0, 1, -1, 2))
+def test_repeated_slices_are_numpys(axis):
+    for shape in ((3, 4, 5), (30, 40, 50)):
+        x = np.random.default_rng(0).normal(size=shape)
+        for repeats in (0, 1, 2, 3, [2], np.arange(x.size if axis is None else shape[axis]) % 3):
+            assert np.array_equal(kernels.repeat(x, repeats, axis), np.repeat(x, repeats, axis))
 
 
 def test_refusals_are_numpys():

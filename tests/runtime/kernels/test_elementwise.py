@@ -1,5 +1,7 @@
 """Loops of ours for functions that NumPy has not: mpmath's values, the expressions' special values, one result for one argument."""
 
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
@@ -209,3 +211,18 @@ def test_sinc_of_numbers_whose_last_digit_is_a_quarter():
         slopes = [(mpmath.cospi(mpmath.mpf(point)) - value) / mpmath.mpf(point) for point, value in zip(x, values)]
     np.testing.assert_allclose(kernels.sinc(x, 0), np.array(values, float), rtol=1e-15)
     np.testing.assert_allclose(kernels.sinc(x, 1), np.array(slopes, float), rtol=1e-15)
+
+
+@each("dtype", (np.float32, np.float64))
+@each("decimals", (-24, -5, -1, 0, 1, 2, 5, 10, 20, 22, 24))
+def test_rounded_numbers_are_those_of_numpy(decimals, dtype):
+    x = np.random.default_rng(0).standard_normal(70_000) * 10.0 ** np.random.default_rng(1).integers(-12, 12, 70_000)
+    x[:14] = 0.5, 1.5, 2.5, -0.5, -0.0, 0.0, np.inf, -np.inf, np.nan, 1e30, -1e37, 1e-40, 0.125, 2.675
+    x = x.astype(dtype)
+    results, warned = [], []
+    for function in (kernels.round_to, elementwise.round_to):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            results.append(function(x, decimals).tobytes())
+        warned.append([str(warning.message) for warning in caught])
+    assert results[0] == results[1] and warned[0] == warned[1]

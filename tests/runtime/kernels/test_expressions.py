@@ -47,6 +47,10 @@ CALLS = {
     "index_put_": [(X, index, 2.0) for index in INDICES] + [(X, (slice(None, None, -1),), X)],
     "copy_": [(X, 2.0), (X, X[:1, :1])],
     "copy_into": [(np.array(X), X[:1, :1])],
+    "copy_of": [(X.T,)],
+    "zeros_of": [((2, 3), X)],
+    "zeros_like": [(X,), (X.T, "f4")],
+    "repeat": [(X, 2, 1), (X, [2, 0, 1], 0), (X, 3, None)],
     "tile": [(X, (2,)), (X, (2, 1, 3, 2))],
     "take": [(X, np.array([1, 0, 1]), axis) for axis in (0, 1, -1)],
     "stack": [([X, 2 * X], axis) for axis in (0, 1, -1)],
@@ -74,7 +78,7 @@ CALLS |= {name: REDUCED for name in ("sum_along", "max_along", "min_along", "mea
 CALLS |= {name: [(x, axis, correction, keepdims) for x, axis, keepdims in REDUCED for correction in (0, 1)] for name in ("std_mean", "var_mean")}
 LOOPS = {  # by which a kernel in Python is quicker, or which are all of it: tests/ops/test_traces.py
     "add_along", "add_across", "put_across", "last_across", "joined_places", "take_across", "select_along_rows", "add_products",
-    "correlate", "gather_products", "differences_weighted", "distances_direct", "max_windows", "weighted_sums", "settled",
+    "correlate", "gather_products", "differences_weighted", "distances_direct", "max_windows", "weighted_sums", "settled", "empty_of",
 }  # fmt: skip
 
 

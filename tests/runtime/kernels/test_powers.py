@@ -97,3 +97,15 @@ def test_powers_of_a_half_are_roots(dtype, exponent):
     exact = a.astype(np.longdouble) ** np.longdouble(exponent)
     off = np.abs(kernels.power(a, exponent) - exact) / np.spacing(np.abs(exact).astype(dtype))
     assert off.max() <= 0.501
+
+
+@each("dtype", (np.float32, np.float64))
+@each("factor, exponent", ((3, 3), (2.0, 2.5), (4, -1), (1.5, 7), (0.5, 1), (0.5, 2)))
+def test_scaled_powers_are_products_of_powers(dtype, factor, exponent):
+    x = np.abs(np.random.default_rng(0).standard_normal(70_000)).astype(dtype)
+    assert np.array_equal(kernels.scaled_pow(factor, x, exponent, 1), kernels.power(x, exponent - 1) * dtype(factor))
+    with np.errstate(all="ignore"):
+        x[5:11] = 0, -0.0, 1e-30, 1e-45, np.inf, np.nan
+        found, expected = kernels.scaled_pow(factor, x, exponent, 1), choice.scaled_pow(factor, x, exponent, 1)
+    np.testing.assert_allclose(found, expected, 4 * np.finfo(dtype).eps, 0)
+    assert np.array_equal(np.signbit(found), np.signbit(expected))

@@ -1,0 +1,12 @@
+"""Copy and fill large arrays by several threads."""
+
+from ...support.capi cimport ndarray
+
+cdef enum:
+    LARGE = 1 << 18     # bytes that several threads copy
+
+cpdef ndarray copy_into(ndarray target, object source)
+cpdef ndarray copy_of(ndarray x)
+cpdef ndarray empty_of(tuple shape, ndarray x)
+cpdef ndarray zeros_of(tuple shape, object x)
+cdef ndarray filled(ndarray y, const char* item)
