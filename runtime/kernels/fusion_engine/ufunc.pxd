@@ -26,6 +26,7 @@ cdef class Ufunc:
     cdef object apply(self, tuple operands)
     cdef object unary(self, object x)
     cdef object binary(self, object a, object b)
+    cdef ndarray of_spread(self, ndarray x)
     cdef ndarray by_rows(self, ndarray a, ndarray b)
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps) noexcept
     cdef object into(self, tuple operands, ndarray out, str name)

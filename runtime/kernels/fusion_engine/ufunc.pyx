@@ -7,7 +7,7 @@ loops. Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
-from libc.string cimport memmove
+from libc.string cimport memcpy, memmove
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..loops.flags cimport fp_clear, fp_raised
 from .by_name cimport as_array
 from ..loops.memory cimport empty, give_back
 from .numbers cimport Number, is_number, store_number, weak
-from ..loops.plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
+from ..loops.plain cimport SLOTS, is_plain, is_spread, item_size, same_shape, slot_of, slot_or_bool
 from ..loops.threads cimport GRAIN, parallel
 from .vectors cimport exchange, vectorised
 from ...support.errors import explain
@@ -45,6 +45,7 @@ _import_umath()
 cdef npy_intp CHUNK = 3 << 13  # additions per task of a thread
 cdef enum:
     COSTLY = 8      # cost of a function that is not in _QUICK, in additions
+    COPIED = 4096   # bytes that are copied at a time
     DIMENSIONS = 64
 
 # Vector loops compute these about as fast as memory delivers the operands.
@@ -83,6 +84,19 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     loop.function(args, &size, loop.steps, loop.data)
     if fp_raised():
         loop.raised = True
+
+
+cdef void repeat_first(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Copy the first result to some of the others."""
+    cdef Loop* loop = <Loop*> context
+    cdef npy_intp size = (stop - start) * loop.steps[1], done = loop.steps[1], more
+    cdef char* y = loop.args[1] + start * loop.steps[1]
+    if start > 0:
+        memcpy(y, loop.args[1], done)
+    while done < size:
+        more = min(done, size - done, <npy_intp> COPIED)
+        memcpy(y + done, y, more)
+        done += more
 
 
 cdef struct RowLoop:
@@ -204,10 +218,30 @@ cdef class Ufunc:
                     return out
         elif isinstance(x, Deferred):
             return (<Deferred> x).call(self, (x,), 1)
+        elif PyArray_CheckExact(x) and self.cost == 1 and PyArray_SIZE(x) >= GRAIN and is_spread(x):
+            out = self.of_spread(x)
+            if out is not None:
+                return out
         try:
             return weak(self.function(x)) if is_number(x) else as_array(self.function(x))
         except Exception as error:
             raise explain(error, self.name, **{self.operands[0]: x}) from None
+
+    cdef ndarray of_spread(self, ndarray x):
+        """The result for an array of one number, the gradient of a sum: it is computed once; None if NumPy has to do it."""
+        cdef Loop job
+        cdef int slot = slot_of(PyArray_TYPE(x))
+        cdef ndarray out
+        if slot < 0 or self.loops[slot] == NULL:
+            return None
+        out = empty(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot])
+        job.args[0], job.args[1] = PyArray_BYTES(x), PyArray_BYTES(out)
+        job.steps[0], job.steps[1] = item_size(slot), PyArray_ITEMSIZE(out)
+        if not self.run(slot, job.args, 1, job.steps):
+            return None
+        with nogil:
+            parallel(repeat_first, &job, PyArray_SIZE(x), CHUNK)
+        return out
 
     cdef object binary(self, object a, object b):
         cdef char* args[3]
