@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 OPS = {"add": np.add, "subtract": np.subtract, "divide": np.divide, "maximum": np.maximum, "pow": np.power, "remainder": np.remainder,
        "less": np.less}  # fmt: skip
@@ -119,3 +120,28 @@ def test_flags_warn_as_numpy_does():
         gs.ones((3, 4)) / gs.tensor([1.0, 0.0, 2.0, 3.0])
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
         gs.full((3, 4), 1e300) * gs.full((3, 1), 1e300)
+
+
+@each("dtype", ["f2", "f4", "f8", "c8", "c16", "i4"])
+@each("shape", [(4095,), (4096,), (70, 90), (300, 701), (3, 0)])
+def test_functions_of_one_number_everywhere_are_numpys(shape, dtype):
+    """The gradient of a sum is such an array; its function is computed once, and is an array of its own."""
+    before = gs.get_num_threads()
+    values = (0, 2.5) if dtype == "i4" else (0, -0.0, 2.5, np.inf, np.nan)
+    try:
+        for value, threads, name in itertools.product(values, (1, 3), ("negative", "absolute", "isnan", "square")):
+            gs.set_num_threads(threads)
+            with np.errstate(all="ignore"):
+                x = np.broadcast_to(np.array(value).astype(dtype), shape)
+                found, expected = getattr(gs, name)(gs.asarray(x)).numpy(), getattr(np, name)(x)
+            np.testing.assert_array_equal(found, expected, strict=True)
+            assert found.tobytes() == expected.tobytes()
+            assert found.flags.writeable and found.flags.c_contiguous
+    finally:
+        gs.set_num_threads(before)
+
+
+def test_a_function_of_one_number_everywhere_warns_as_numpys_does():
+    x = gs.asarray(np.broadcast_to(np.array(-1.0), (70, 90)))
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        gs.sqrt(x)
