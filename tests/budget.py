@@ -18,7 +18,7 @@ BOUNDS: dict[str, int] = {
     "runtime/compiler": 17385,
     "runtime/core": 4452,
     "runtime/engine": 2841,
-    "runtime/formulas": 1179,
+    "runtime/formulas": 1187,
     "runtime/kernels": 20610,
     "runtime/methods": 2308,
     "runtime/saved": 1675,

@@ -1458,8 +1458,9 @@ describe({
     "repeat": docstring('Every element, or every slice along `axis`, repeated.', 'x : array_like\n' 'repeats : index\n'
         '    Number of repetitions, one number or one for each element or slice.\n' 'axis : int or None, default None\n'
         '    Axis of the slices; `x` is flattened when it is None.', 'repeat(x, Index repeats, int? axis=None) -> y\n'
-        'linear in x\n' 'grad_x = _repeat_backward(grad, x.shape, repeats, axis)', examples='>>> gs.repeat([1.0, 2.0], 2)\n'
-        'tensor([1., 1., 2., 2.])'),
+        'linear in x\n' 'grad_x = reshape(sum(reshape(contiguous(grad), runs), 1), x.shape) if runs is not None else\n'
+        '  _repeat_backward(grad, x.shape, repeats, axis)\n' 'where runs = runs_shape(x.shape, repeats, axis)',
+        examples='>>> gs.repeat([1.0, 2.0], 2)\n' 'tensor([1., 1., 2., 2.])'),
     "resize": docstring('The elements in C order with another shape; they repeat from the first if the shape has more elements.',
         'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result.', 'resize(x, int[] shape) -> y\n'
         'composite: reshape(take(x, _cycle(x.size, shape)), shape)', examples='>>> gs.resize([1.0, 2.0], (3,))\n'

@@ -14,6 +14,7 @@ from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tens
 from gradspec.core.conversion cimport ndim_of, shape_of
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward1 forward_contiguous = <Forward1> load_forward("gradspec.generated.kernels.views", "contiguous", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward1 forward_broadcast_arrays = <Forward1> load_forward("gradspec.generated.kernels.joining", "broadcast_arrays", 1)
 cdef Forward2 forward__broadcast_arrays_backward = <Forward2> load_forward(
@@ -270,7 +271,9 @@ cdef class RepeatBackward(Node):
     """repeat(x, Index repeats, int? axis=None) -> y
 
     linear in x
-    grad_x = _repeat_backward(grad, x.shape, repeats, axis)
+    grad_x = reshape(sum(reshape(contiguous(grad), runs), 1), x.shape) if runs is not None else
+      _repeat_backward(grad, x.shape, repeats, axis)
+    where runs = runs_shape(x.shape, repeats, axis)
     """
     saves = ("x_shape", "repeats", "axis")
 
@@ -278,13 +281,23 @@ cdef class RepeatBackward(Node):
         x_shape = self.saved_x_shape
         repeats = saved_array(self, self.saved_repeats, self.version_repeats, "repeats")
         axis = self.saved_axis
-        return forward__repeat_backward(grad, x_shape, repeats, axis)
+        runs = formulas.runs_shape(x_shape, repeats, axis)
+        if runs is not None:
+            grad_x = forward_reshape(forward_sum(forward_reshape(forward_contiguous(grad), runs), 1, False), x_shape)
+        else:
+            grad_x = forward__repeat_backward(grad, x_shape, repeats, axis)
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         repeats = saved_tensor(self, self.saved_repeats, self.version_repeats, "repeats")
         axis = self.saved_axis
-        return ops._repeat_backward(grad, x_shape, repeats, axis)
+        runs = formulas.runs_shape(x_shape, repeats, axis)
+        if runs is not None:
+            grad_x = ops.reshape(ops.sum(ops.reshape(ops.contiguous(grad), runs), 1), x_shape)
+        else:
+            grad_x = ops._repeat_backward(grad, x_shape, repeats, axis)
+        return grad_x
 
     cdef void release_variables(self):
         if holds_arrays(self.saved_repeats):

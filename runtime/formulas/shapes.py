@@ -258,6 +258,14 @@ def tensordot_subscripts(a_ndim, b_ndim, axes):
     return f"{''.join(left)},{''.join(right)}->{''.join(i for i in (*left, *right) if i not in gone)}"
 
 
+def runs_shape(shape, repeats, axis):
+    """The shape of a repeated array with a second axis that counts the copies of each slice; None if the counts differ."""
+    if not isinstance(repeats, int):
+        return None
+    cut = len(shape) if axis is None or not shape else axis % len(shape) + 1
+    return (math.prod(shape[:cut]), repeats, *((math.prod(shape[cut:]),) if shape[cut:] else ()))
+
+
 def tile_axes(shape, reps):
     """The axes of tile_shape that count copies."""
     return tuple(range(0, len(tile_shape(shape, reps)), 2))
