@@ -38,6 +38,9 @@ COMPILED = {
     "loops.axes": (
         "broadcast_to", "expand_dims",
     ),
+    "matrices.cholesky_backward": (
+        "cholesky_backward",
+    ),
     "matrices.matmul": (
         "matmul", "outer",
     ),
