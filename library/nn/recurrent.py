@@ -308,6 +308,8 @@ def network(
             if w_hh.shape != (gates * width, size) or w_ih.shape[:1] != w_hh.shape[:1]:
                 raise ValueError(f"{name}: weights of shapes {tuple(w_ih.shape)} and {tuple(w_hh.shape)} are not {gates} "
                                  f"times {width} rows")  # fmt: skip
+            if biases and step is not gru_step:  # both are added at once: to the inputs of all steps
+                biases = [biases[0] + biases[1], None]
             entries = list(ops.unstack(_nn.linear(x, w_ih, biases[0] if biases else None)))
             held = [state[place] for state in before]
             outs = []
