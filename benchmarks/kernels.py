@@ -66,6 +66,7 @@ CASES = {
         ("kernels.concatenate([x, a], 0)", "np.concatenate([x, a])"),
     ],
     "loops.axes": [("kernels.broadcast_to(x, (3, *x.shape))", "np.broadcast_to(x, (3, *x.shape))")],
+    "matrices.cholesky_backward": [("kernels.cholesky_backward(t, b)", "expressions.cholesky_backward(t, b)")],
     "matrices.matmul": [("kernels.matmul(x, a)", "np.matmul(x, a)")],
     "matrices.solve_det_cholesky": [
         ("kernels.inv(x)", "np.linalg.inv(x)"),
@@ -157,7 +158,7 @@ def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if module.startswith("convolution."):
         for n in (2, 8):
             yield f"{n} x {2 * n} x {4 * n} x {4 * n}", images(n)
-    elif module in ("matrices.solve_det_cholesky", "matrices.solve_triangular"):
+    elif module in ("matrices.cholesky_backward", "matrices.solve_det_cholesky", "matrices.solve_triangular"):
         for n in (4, 500):
             yield f"{n} x {n}", matrices(n)
     else:
@@ -179,13 +180,14 @@ def modules() -> dict[str, Any]:
     import scipy.special
 
     from gradspec import kernels
+    from gradspec.kernels import expressions
     from gradspec.kernels.elementwise import choice, elementwise, slopes
     from gradspec.kernels.row_wise import class_losses, normalisers, softmax
     from gradspec.kernels.special_functions import scipy_backed
 
     return {"np": np, "scipy": scipy, "kernels": kernels, "choice": choice, "class_losses": class_losses,
-            "elementwise": elementwise, "normalisers": normalisers, "scipy_backed": scipy_backed, "slopes": slopes,
-            "softmax": softmax}  # fmt: skip
+            "elementwise": elementwise, "expressions": expressions, "normalisers": normalisers, "scipy_backed": scipy_backed,
+            "slopes": slopes, "softmax": softmax}  # fmt: skip
 
 
 def main(words: list[str]) -> int:

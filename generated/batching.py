@@ -247,6 +247,7 @@ BATCHING = {
     "cdist": ('parts', 'aa.'),
     "_row_distances": ('leading', 'a.', (('r', 'k'),), (('m', '_'),)),
     "cholesky": ('leading', 'a', (('n', 'n'),), (('n', 'n'),)),
+    "_cholesky_backward": ('parts', 'aa'),
     "cholesky_inverse": ('parts', 'a.'),
     "cholesky_solve": ('parts', 'aa.'),
     "_cofactor_jvp": ('leading', 'aa', (('n', 'n'), ('n', 'n')), (('n', 'n'),)),

@@ -38,6 +38,9 @@ COMPILED = {
     "loops.copying": (
         "copy_into", "copy_of", "empty_of", "zeros_like", "zeros_of",
     ),
+    "matrices.cholesky_backward": (
+        "cholesky_backward",
+    ),
     "matrices.matmul": (
         "matmul", "outer",
     ),

@@ -1030,6 +1030,9 @@ def _row_distances(z, m):
 def cholesky(x):
     return kernels.cholesky(x)
 
+def _cholesky_backward(l, t):
+    return kernels.cholesky_backward(l, t)
+
 def cholesky_inverse(l, *, upper=False):
     return cholesky_solve(
         broadcast_to(eye(np.shape(l)[-1], dtype=formulas.float_dtype(np.result_type(l))), np.shape(l)), l, upper=upper

@@ -243,6 +243,7 @@ SERIES = {
     "cdist": ('parts', (0, 1)),
     "_row_distances": ('recurrence', (0,)),
     "cholesky": ('recurrence', (0,)),
+    "_cholesky_backward": ('parts', (0, 1)),
     "cholesky_inverse": ('parts', (0,)),
     "cholesky_solve": ('parts', (0, 1)),
     "_cofactor_jvp": ('recurrence', (0, 1)),

@@ -29,9 +29,7 @@ describe({
         examples='>>> gs.linalg.array_norm([[3.0, 0.0], [4.0, 0.0]])\n' 'tensor(5.)'),
     "cholesky": docstring('Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is Hermitian.',
         'x : array_like\n' 'upper : optional\n' '    As `numpy.linalg.cholesky` takes them.', 'cholesky(x) -> y\n'
-        'grad_x = _solve_triangle(mH(y), mH(_solve_triangle(mH(y), half_grad)))\n'
-        'where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))\n'
-        'y_t = y @ _lower_half(_solve_triangle(y, half_t, lower=True))\n'
+        'grad_x = _cholesky_backward(y, grad)\n' 'y_t = y @ _lower_half(_solve_triangle(y, half_t, lower=True))\n'
         'where half_t = mH(_solve_triangle(y, _hermitian_part(x_t), lower=True))',
         examples='>>> gs.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])\n' 'tensor([[2., 0.],\n' '        [1., 2.]])',
         references='Murray (2016), Differentiation of the Cholesky decomposition.'),

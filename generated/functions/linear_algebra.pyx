@@ -37,6 +37,9 @@ cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.k
 cdef Forward2 forward__block_diag_backward = <Forward2> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_block_diag_backward", 2
 )
+cdef Forward2 forward__cholesky_backward = <Forward2> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_cholesky_backward", 2
+)
 cdef Forward2 forward__cofactor_jvp = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor_jvp", 2)
 cdef Forward3 forward__cofactor_hessian = <Forward3> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_cofactor_hessian", 3
@@ -195,24 +198,16 @@ cdef class RowDistancesBackward(Node):
 
 
 cdef class CholeskyBackward(Node):
-    """cholesky(x) -> y
-
-    grad_x = _solve_triangle(mH(y), mH(_solve_triangle(mH(y), half_grad)))
-    where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))
-    """
+    """cholesky(x) -> y; grad_x = _cholesky_backward(y, grad)"""
     saves = ("y",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        half_grad = forward__hermitian_part(forward__lower_half(forward_matmul(forward_mH(y), grad)))
-        return forward__solve_triangle(
-            forward_mH(y), forward_mH(forward__solve_triangle(forward_mH(y), half_grad, None, None, False)), None, None, False
-        )
+        return forward__cholesky_backward(y, grad)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        half_grad = ops._hermitian_part(ops._lower_half(ops.mH(y) @ grad))
-        return ops._solve_triangle(ops.mH(y), ops.mH(ops._solve_triangle(ops.mH(y), half_grad)))
+        return ops._cholesky_backward(y, grad)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None

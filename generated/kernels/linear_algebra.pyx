@@ -151,6 +151,12 @@ cdef object forward_cholesky(object x):
     except Exception as error_:
         raise explain(error_, "cholesky", x=x) from None
 
+cdef object forward__cholesky_backward(object l, object t):
+    try:
+        return as_array(kernels.cholesky_backward(l, t))
+    except Exception as error_:
+        raise explain(error_, "_cholesky_backward", l=l, t=t) from None
+
 cdef object forward_cholesky_inverse(object l, object upper):
     return forward_cholesky_solve(
         forward_broadcast_to(forward_eye(shape_of(l)[-1], None, 0, formulas.float_dtype(dtype_of(l))), shape_of(l)), l, upper

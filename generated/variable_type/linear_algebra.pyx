@@ -38,6 +38,7 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward_cdist,
     forward__row_distances,
     forward_cholesky,
+    forward__cholesky_backward,
     forward_cholesky_inverse,
     forward_cholesky_solve,
     forward__cofactor_jvp,
@@ -663,6 +664,28 @@ def cholesky(x, *, upper=None):
     if upper is not None:
         return call_method("linalg.cholesky", x, dict(), dict(upper=upper))
     return op_cholesky(x)
+
+
+cdef object op__cholesky_backward(object l, object t):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cholesky_backward", <void*> op__cholesky_backward, (l, t))
+    l = as_operand(l, "_cholesky_backward", "l")
+    t = as_operand(t, "_cholesky_backward", "t")
+
+    try:
+        if needs_grad(state_, l) or needs_grad(state_, t) or state_.flags & (DUAL | MAPPED):
+            return ops._solve_triangle(
+                ops.mH(l), ops.mH(ops._solve_triangle(ops.mH(l), ops._hermitian_part(ops._lower_half(ops.mH(l) @ t))))
+            )
+        return wrap_forward(forward__cholesky_backward(array_of(l), array_of(t)))
+    except Exception as error_:
+        raise explain(error_, "_cholesky_backward", l=l, t=t) from None
+
+def _cholesky_backward(l, t):
+    """Gradient of the matrix whose lower Cholesky factor is `l`, from the gradient `t` of the factor; reads lower
+    triangles only."""
+    return op__cholesky_backward(l, t)
 
 
 cdef object op_cholesky_inverse(object l, object upper):
@@ -3537,27 +3560,28 @@ answer_calls()
 register({
 "addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "_along_rows": _along_rows, "array_norm": array_norm,
     "baddbmm": baddbmm, "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag, "_block_diag_backward":
-    _block_diag_backward, "cdist": cdist, "_row_distances": _row_distances, "cholesky": cholesky, "cholesky_inverse":
-    cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp": _cofactor_jvp, "_cofactor_hessian":
-    _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "coo_matmul": coo_matmul, "_coo_sampled_matmul":
-    _coo_sampled_matmul, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "_cofactor": _cofactor,
-    "_det_coefficients": _det_coefficients, "_det_circles": _det_circles, "dist": dist, "dot": dot, "eig": eig, "eigh":
-    eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair":
-    _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
-    _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner": inner, "inv": inv,
-    "kron": kron, "_least_squares": _least_squares, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "lstsq":
-    lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts,
-    "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul, "matrix_exp": matrix_exp,
-    "_matrix_exp_coefficients": _matrix_exp_coefficients, "_path_scale": _path_scale, "_matrix_exp_along":
-    _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block": _upper_block, "matrix_norm": matrix_norm,
-    "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors": _minors, "_minors_backward":
-    _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance":
-    pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn":
-    _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots,
-    "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve":
-    solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands, "_slant": _slant,
-    "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular": solve_triangular, "sqrtm":
-    sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve,
-    "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander":
-    vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_rows": _weighted_rows,
+    _block_diag_backward, "cdist": cdist, "_row_distances": _row_distances, "cholesky": cholesky, "_cholesky_backward":
+    _cholesky_backward, "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp":
+    _cofactor_jvp, "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "coo_matmul":
+    coo_matmul, "_coo_sampled_matmul": _coo_sampled_matmul, "cosine_similarity": cosine_similarity, "cross": cross, "det":
+    det, "_cofactor": _cofactor, "_det_coefficients": _det_coefficients, "_det_circles": _det_circles, "dist": dist, "dot":
+    dot, "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold,
+    "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward,
+    "_hermitian_part": _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner":
+    inner, "inv": inv, "kron": kron, "_least_squares": _least_squares, "linear": linear, "logdet": logdet, "_lower_half":
+    _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order,
+    "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul,
+    "matrix_exp": matrix_exp, "_matrix_exp_coefficients": _matrix_exp_coefficients, "_path_scale": _path_scale,
+    "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block": _upper_block,
+    "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors":
+    _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer,
+    "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix,
+    "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows,
+    "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet":
+    slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands,
+    "_slant": _slant, "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular":
+    solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv,
+    "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril,
+    "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat,
+    "_weighted_rows": _weighted_rows,
 })

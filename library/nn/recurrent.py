@@ -253,9 +253,10 @@ def gru_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | N
 
 def lstm_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
     h, c = states
-    gates = ops.split(entry + _nn.linear(h, w_hh, b_hh), 4, -1)
-    c = _nn.sigmoid(gates[1]) * c + _nn.sigmoid(gates[0]) * ops.tanh(gates[2])
-    return [_nn.sigmoid(gates[3]) * ops.tanh(c), c]
+    gates, size = entry + _nn.linear(h, w_hh, b_hh), w_hh.shape[0] // 4
+    at, forget, _, out = ops.split(_nn.sigmoid(gates), 4, -1)  # of all gates at once: of a part, which is strided, it takes longer
+    c = forget * c + at * ops.tanh(gates[..., 2 * size : 3 * size])
+    return [out * ops.tanh(c), c]
 
 
 def network(
@@ -308,6 +309,8 @@ def network(
             if w_hh.shape != (gates * width, size) or w_ih.shape[:1] != w_hh.shape[:1]:
                 raise ValueError(f"{name}: weights of shapes {tuple(w_ih.shape)} and {tuple(w_hh.shape)} are not {gates} "
                                  f"times {width} rows")  # fmt: skip
+            if biases and step is not gru_step:  # both are added at once: to the inputs of all steps
+                biases = [biases[0] + biases[1], None]
             entries = list(ops.unstack(_nn.linear(x, w_ih, biases[0] if biases else None)))
             held = [state[place] for state in before]
             outs = []

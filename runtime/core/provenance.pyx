@@ -8,7 +8,7 @@ An origin costs a node 8 bytes and no reference: this module numbers the code ob
 objects without another reference are kept; a node whose code object is gone can still name its operator.
 """
 
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 
 import sys
@@ -24,6 +24,9 @@ cdef extern from "gradspec/support/cpython.h":
     int PyCode_Check(PyObject*)
     ctypedef struct PyCodeObject
     int PyCode_Addr2Line(PyCodeObject*, int)
+    PyObject* gradspec_frame()
+    PyObject* gradspec_caller(PyObject*)
+    PyObject* gradspec_code(PyObject*, int*)
 
 cdef enum:
     RECENT = 256    # code objects whose numbers are found without a dictionary
@@ -34,6 +37,7 @@ cdef struct Recent:
     uint64_t number         # in the upper half
 
 cdef Recent[RECENT] recent
+cdef void* own[RECENT]       # code objects of the library
 cdef dict numbers = {}      # address of a code object -> its number
 cdef dict codes = {}        # number -> code object
 cdef uint64_t last_number = 0
@@ -60,25 +64,38 @@ cdef uint64_t current_line() noexcept:
 
 cdef uint64_t slow_line(PyObject* code, unsigned int offset) noexcept:
     """`current_line` for a code object that is not in `recent`, and for the library's own code, which is traced to its caller."""
-    cdef uint64_t number
-    cdef Recent* place
-    cdef int instruction = <int> offset
+    cdef PyObject* frame
+    cdef PyObject* caller
+    cdef uint64_t origin = 0
     if code == NULL or not PyCode_Check(code):
         return 0
-    try:
-        frame = sys._getframe()
-        if is_own(frame):
-            while frame is not None and is_own(frame):
-                frame = frame.f_back
-            if frame is None:
-                return 0
-            return number_of(frame.f_code) << 32 | <unsigned int> (<int> frame.f_lasti)
-        number = number_of(<object> code) << 32
-        place = &recent[(<uintptr_t> code >> 6) % RECENT]
-        place.code, place.number = <void*> code, number
-        return number | <unsigned int> instruction
-    except Exception:
+    frame = gradspec_frame()
+    while frame != NULL:
+        try:
+            origin = line_of_frame(frame)
+        except Exception:
+            pass
+        caller = NULL if origin else gradspec_caller(frame)
+        Py_DECREF(<object> frame)
+        frame = caller
+    return origin
+
+
+cdef uint64_t line_of_frame(PyObject* frame) except? 0:
+    """The origin of a node that a frame creates; 0 if the frame runs a function of the library."""
+    cdef int offset = 0
+    cdef PyObject* code = gradspec_code(frame, &offset)
+    cdef uintptr_t at = (<uintptr_t> code >> 6) % RECENT
+    cdef uint64_t number
+    if own[at] == <void*> code:
         return 0
+    if recent[at].code != code:
+        number = number_of(<object> code)  # which keeps the code object alive
+        if is_own(<object> frame):
+            own[at] = <void*> code
+            return 0
+        recent[at].code, recent[at].number = <void*> code, number << 32
+    return recent[at].number | <unsigned int> offset
 
 
 cdef uint64_t number_of(object code) except 0:
@@ -100,7 +117,7 @@ cdef int forget_unused() except -1:
     global limit
     cdef int i
     for i in range(RECENT):
-        recent[i].code = NULL
+        recent[i].code = own[i] = NULL
     for number in list(codes):
         code = codes.pop(number)
         if Py_REFCNT(code) > 1:

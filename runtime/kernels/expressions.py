@@ -267,6 +267,13 @@ def hermitian_part(x):
     return (x + np.conjugate(np.swapaxes(x, -1, -2))) / 2
 
 
+def cholesky_backward(l, grad):  # noqa: E741
+    adjoint = np.conjugate(np.swapaxes(l, -1, -2))
+    half = hermitian_part(lower_half(adjoint @ grad))
+    once = np.conjugate(np.swapaxes(solve_triangular(adjoint, half, False, False), -1, -2))
+    return solve_triangular(adjoint, once, False, False)
+
+
 # Along axes.
 
 

@@ -35,6 +35,22 @@ static inline PyObject* gradspec_instruction(unsigned int* offset) {
 #endif
 }
 
+/* The frame of the calling Python function, a new reference, or NULL; its caller's, a new reference, or NULL; its code object, borrowed. */
+static inline PyObject* gradspec_frame(void) {
+    return Py_XNewRef((PyObject*) PyEval_GetFrame());
+}
+
+static inline PyObject* gradspec_caller(PyObject* frame) {
+    return (PyObject*) PyFrame_GetBack((PyFrameObject*) frame);
+}
+
+static inline PyObject* gradspec_code(PyObject* frame, int* offset) {
+    PyObject* code = (PyObject*) PyFrame_GetCode((PyFrameObject*) frame);
+    Py_DECREF(code);  /* the frame keeps it alive */
+    *offset = PyFrame_GetLasti((PyFrameObject*) frame);
+    return code;
+}
+
 /* Whether an argument of a Python call has no name: only the interpreter's stack and `holders` references of ours hold it.  Since
    3.14 the stack borrows the reference of a local variable, so a count cannot tell a variable from a temporary object. */
 static inline int gradspec_is_temporary(PyObject* value, Py_ssize_t holders) {

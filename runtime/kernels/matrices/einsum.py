@@ -104,9 +104,9 @@ def linear(x, weight, bias):
     if weight.ndim > 2:
         raise ValueError(f"linear: weight must have one or two axes, got {weight.ndim}")
     if x.ndim > 2 and x.size and weight.ndim == 2:
-        y = (x.reshape(-1, x.shape[-1]) @ weight.T).reshape(*x.shape[:-1], -1)
+        y = matmul(x.reshape(-1, x.shape[-1]), weight.T).reshape(*x.shape[:-1], -1)
     else:
-        y = np.asarray(x @ weight.T)
+        y = np.asarray(matmul(x, weight.T))
     if bias is None:
         return y
     if np.result_type(y, bias) != y.dtype:

@@ -2,7 +2,8 @@
 
 Decides which products are a single BLAS call on two matrices or vectors, plain or transposed, of one inexact dtype.  A stack of
 matrices times one matrix is one product of all rows.  A matrix times a stack of columns is one product of all columns as rows.
-Outer products, of stacks as well, are rows of products.  All others, and products that raised a floating-point flag, are left to
+Outer products, of stacks as well, are rows of products.  A small product with a transposed
+`b` is computed from a copy: OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  All others, and products that raised a floating-point flag, are left to
 `np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
@@ -11,12 +12,15 @@ from cpython.ref cimport PyObject
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+)
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
 from ..fusion_engine.assignment cimport offer_into
 from ..fusion_engine.ufunc cimport Ufunc
+from .triangles cimport write_adjoint
 
 __all__ = ["matmul", "outer"]
 
@@ -32,8 +36,17 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_Newshape(ndarray, PyArray_Dims*, int)
     object PyArray_Transpose(ndarray, PyArray_Dims*)
 
+cdef extern from "gradspec/kernels/loops/copies.h":
+    int gradspec_vectors() noexcept
+
+cdef bint adds_slowly = gradspec_vectors() == 64
+
 cdef enum:
     DIMENSIONS = 64
+    SMALL = 1000000     # multiplications of the largest product that OpenBLAS computes without copies of its own
+    INNER = 64          # terms of the longest sum that its loop adds slowly
+    FEW = 8             # rows that are not worth a copy
+    COPY = 32           # multiplications that are worth a copied element
 
 
 def matmul(a, b):
@@ -105,8 +118,36 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
         rows[1], matrix.len = dims[ndim - 1], ends
         product = PyArray_Newshape(y, &matrix, NPY_CORDER)
     fp_clear()
-    PyArray_MatrixProduct2(left, b, product)
+    if ends == 1 or not is_turned(left, b, product):
+        PyArray_MatrixProduct2(left, b, product)
     return None if fp_raised() else y
+
+
+cdef bint is_turned(ndarray a, ndarray b, ndarray y) except -1:
+    """Write the product of two matrices if copies make it faster; `b` is a transposed matrix."""
+    cdef npy_intp rows = PyArray_DIMS(a)[0], inner = PyArray_DIMS(a)[1], columns = PyArray_DIMS(b)[1], item = PyArray_ITEMSIZE(b)
+    cdef npy_intp work = rows * inner * columns, of_b = inner * columns, of_others = rows * (inner + columns)
+    cdef npy_intp[2] dims
+    cdef ndarray turned, product
+    if not adds_slowly or rows <= FEW or inner > min(<npy_intp> INNER, columns) or work > SMALL:
+        return False
+    if COPY * min(of_b, of_others) > work or slot_of(PyArray_TYPE(b)) > 1 or PyArray_BYTES(a) == PyArray_BYTES(b):
+        return False  # NumPy makes the product of a matrix and its transpose symmetric
+    if PyArray_STRIDES(b)[0] != item or PyArray_STRIDES(b)[1] < inner * item or not is_plain(a) or not is_plain(y):
+        return False
+    b = PyArray_Transpose(b, NULL)
+    dims[0], dims[1] = inner, columns if of_b <= of_others else rows
+    turned = empty(2, dims, PyArray_TYPE(b))
+    if of_b <= of_others:
+        write_adjoint(b, turned)
+        PyArray_MatrixProduct2(a, turned, y)
+        return True
+    write_adjoint(a, turned)
+    dims[0], dims[1] = columns, rows
+    product = empty(2, dims, PyArray_TYPE(b))
+    PyArray_MatrixProduct2(b, turned, product)
+    write_adjoint(product, y)
+    return True
 
 
 cdef ndarray of_stacks(ndarray a, ndarray b, ndarray y):

@@ -1,7 +1,7 @@
-"""Triangles and Hermitian parts of matrices, for the derivatives of factorisations.
+"""Triangles, Hermitian parts and adjoints of matrices, for factorisations and their derivatives.
 
-Loops over contiguous matrices: triangles are copied row by row, Hermitian parts computed in tiles of both halves, where NumPy
-would create a mask or traverse columns.  Other layouts and dtypes, and cases that raised a floating-point flag, use NumPy
+Loops over contiguous matrices: triangles are copied row by row, Hermitian parts and adjoints computed in tiles, where NumPy would
+create a mask or traverse columns.  Other layouts and dtypes, and cases that raised a floating-point flag, use NumPy
 expressions.  The loops are bound by memory.  Does not depend on autograd.
 """
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray,
-    npy_intp,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
+    PyArray_TYPE, ndarray, npy_intp,
 )
 from ..loops.copying cimport copy_of
 from ..loops.flags cimport fp_clear, fp_raised
@@ -23,6 +23,9 @@ from ..loops.plain cimport is_plain, slot_of
 __all__ = ["hermitian_part", "lower_half", "tril", "triu"]
 
 cnp.import_array()
+
+cdef enum:
+    TILE = 8            # rows and columns of a tile: a line of the cache of the widest loops
 
 ctypedef fused number:
     float
@@ -89,11 +92,55 @@ cdef inline number conjugate(number x) noexcept nogil:
         return x.conjugate()
 
 
+cdef inline number half(number x) noexcept nogil:
+    if number is float or number is double:
+        return x / 2
+    else:
+        x.real, x.imag = x.real / 2, x.imag / 2
+        return x
+
+
+cdef void copy_tiles(number* x, npy_intp x_row, number* y, npy_intp y_row, npy_intp rows, npy_intp columns) noexcept nogil:
+    """Write the adjoint tile by tile.
+
+    Rows at a distance of a power of two compete for the eight lines of a set of the cache, so a tile has eight rows.
+    """
+    cdef npy_intp top = 0, left, i, j
+    while top < rows:
+        left = 0
+        while left < columns:
+            if top + TILE <= rows and left + TILE <= columns:
+                for j in range(TILE):
+                    for i in range(TILE):
+                        y[(left + j) * y_row + top + i] = conjugate(x[(top + i) * x_row + left + j])
+            else:
+                for j in range(left, min(left + TILE, columns)):
+                    for i in range(top, min(top + TILE, rows)):
+                        y[j * y_row + i] = conjugate(x[i * x_row + j])
+            left += TILE
+        top += TILE
+
+
+cdef void write_adjoint(ndarray x, ndarray y) noexcept:
+    """Write the adjoint of a matrix into another of its dtype; both have contiguous rows."""
+    cdef int slot = slot_of(PyArray_TYPE(x))
+    cdef npy_intp rows = PyArray_DIMS(x)[0], columns = PyArray_DIMS(x)[1], size = PyArray_ITEMSIZE(x)
+    cdef npy_intp x_row = PyArray_STRIDES(x)[0] // size, y_row = PyArray_STRIDES(y)[0] // size
+    if slot == 0:
+        copy_tiles(<float*> PyArray_BYTES(x), x_row, <float*> PyArray_BYTES(y), y_row, rows, columns)
+    elif slot == 1:
+        copy_tiles(<double*> PyArray_BYTES(x), x_row, <double*> PyArray_BYTES(y), y_row, rows, columns)
+    elif slot == 2:
+        copy_tiles(<float complex*> PyArray_BYTES(x), x_row, <float complex*> PyArray_BYTES(y), y_row, rows, columns)
+    else:
+        copy_tiles(<double complex*> PyArray_BYTES(x), x_row, <double complex*> PyArray_BYTES(y), y_row, rows, columns)
+
+
 cdef void halve_diagonals(number* y, npy_intp rows, npy_intp columns, npy_intp matrices) noexcept nogil:
     cdef npy_intp i, matrix
     for matrix in range(matrices):
         for i in range(min(rows, columns)):
-            y[(matrix * rows + i) * columns + i] = y[(matrix * rows + i) * columns + i] / 2
+            y[(matrix * rows + i) * columns + i] = half(y[(matrix * rows + i) * columns + i])
 
 
 cdef void average(number* x, number* y, npy_intp n, npy_intp matrices) noexcept nogil:
@@ -105,7 +152,7 @@ cdef void average(number* x, number* y, npy_intp n, npy_intp matrices) noexcept 
             for left in range(0, top + 1, 32):
                 for i in range(top, min(top + 32, n)):
                     for j in range(left, min(left + 32, i + 1)):
-                        value = (x[i * n + j] + conjugate(x[j * n + i])) / 2
+                        value = half(x[i * n + j] + conjugate(x[j * n + i]))
                         y[i * n + j] = value
                         y[j * n + i] = conjugate(value)
         x, y = x + n * n, y + n * n

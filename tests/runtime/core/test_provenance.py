@@ -123,8 +123,13 @@ def test_what_the_library_records_is_the_callers():
     def model():
         return checkpoint(gs.exp, x, use_reentrant=True)  # this one
 
-    (note,) = failing(model)
-    assert f"line {line_of(model, '# this one')}, in " in note and "_ReentrantBackward" in note
+    def other():
+        return checkpoint(gs.exp, x, use_reentrant=True)  # that one
+
+    for _ in range(2):
+        for function, mark in ((model, "# this one"), (other, "# that one")):
+            (note,) = failing(function)
+            assert f"line {line_of(function, mark)}, in " in note and "_ReentrantBackward" in note
 
 
 def test_passes_within_passes_say_both():

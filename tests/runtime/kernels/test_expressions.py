@@ -69,6 +69,7 @@ CALLS = {
     "solve_triangular": [(SQUARE, SQUARE[:, :, :2], lower, unit) for lower in (True, False) for unit in (True, False)],
     "tril": [(SQUARE, k) for k in (-1, 0, 1)],
     "triu": [(SQUARE, k) for k in (-1, 0, 1)],
+    "cholesky_backward": [(np.tril(SQUARE) + 2 * np.eye(3), SQUARE)],
     "lower_half": [(SQUARE,), (SQUARE.astype("c16") * 1j,)],
     "hermitian_part": [(SQUARE,), (SQUARE.astype("c16") * (1 + 2j),)],
     "sum_to": [(X, (4, 2)), (X, (3, 1, 2)), (X, (1, 1)), (X, ()), (X, (3, 4, 2)), (X[0, 0], (1,)), (X[:1], (1, 4, 1))],

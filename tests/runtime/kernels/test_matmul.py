@@ -12,7 +12,7 @@ SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (6
           ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
           ((2, 0, 3), (3, 2)), ((3, 4), (2, 4, 1)), ((3, 4), (2, 5, 4, 1)), ((3, 4), (2, 0, 4, 1)), ((1, 4), (3, 4, 1)),
           ((3, 4, 1), (3, 1, 5)), ((2, 3, 4, 1), (3, 1, 5)), ((2, 0, 1), (2, 1, 3)), ((3, 2, 4), (3, 4, 1)), ((2, 3, 5, 4), (2, 3, 4, 1)),
-          ((2, 3, 4), (1, 4, 1))]  # fmt: skip
+          ((2, 3, 4), (1, 4, 1)), ((16, 64), (64, 256)), ((40, 10), (10, 70)), ((4, 5, 30), (30, 40))]  # fmt: skip
 LAYOUTS = {
     "plain": lambda x: x,
     "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2) if x.ndim > 1 else x,
@@ -40,6 +40,12 @@ def test_products_are_those_of_matmul(a, b, dtype):
         assert np.all(abs(found - expected) <= 8 * np.finfo(dtype).eps * scale)
 
 
+@each("shape", [(4, 3), (40, 32), (70, 64), (130, 10)])
+def test_a_matrix_times_its_transpose_is_symmetric(shape):
+    x = some(shape, "f4", 0)
+    np.testing.assert_array_equal(kernels.matmul(x, x.T), kernels.matmul(x, x.T).T)
+
+
 @pytest.mark.parametrize("x, y", [("f4", "f8"), ("f8", "c16"), ("i8", "f8"), ("i8", "i4"), ("?", "?"), ("f2", "f2")])
 def test_other_dtypes_are_numpys(x, y):
     a, b = np.arange(6).reshape(2, 3).astype(x), np.arange(6).reshape(3, 2).astype(y)
@@ -56,6 +62,8 @@ def test_what_does_not_fit_is_refused(a, b):
 def test_overflow_warns_as_numpy_does():
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
         kernels.matmul(np.full((2, 2), 1e200), np.full((2, 2), 1e200))
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        kernels.matmul(np.full((40, 40), 1e200), np.full((64, 40), 1e200).T)
 
 
 def test_a_product_does_not_alias_its_operands():
