@@ -43,10 +43,6 @@ def zeros_of(shape, x):
     return np.zeros(shape, x.dtype)
 
 
-def zeros_like(x, dtype=None):
-    return np.zeros_like(x, dtype=dtype)
-
-
 def tile(x, reps):
     return np.tile(x, reps)
 

@@ -6,6 +6,7 @@
 #include "../fusion_engine/elementary_single.h"
 #include "../fusion_engine/fused.h"
 #include "../loops/copies.h"
+#include "../loops/typed.h"
 #include <numpy/npy_common.h>
 
 GRADSPEC_INLINE double gradspec_logit(double x) {
@@ -78,20 +79,16 @@ OVER(float, sinc_slope, gradspec_sinc_slope)
 OVER(double, sinc_slope, gradspec_sinc_slope)
 #undef OVER
 
-/* Round x * scale, or x / scale, and undo the scaling. */
-#define ROUND(T, rint) \
-    GRADSPEC_WIDE static void gradspec_round_##T(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \
-        const T *x = (const T *) args[0], scale = *(const T *) args[1]; \
-        const int inverse = *(const T *) args[2] != 0; \
-        T *y = (T *) args[3]; \
-        (void) steps, (void) data; \
-        if (inverse) \
-            for (npy_intp i = 0; i < size[0]; i++) y[i] = rint(x[i] / scale) * scale; \
-        else \
-            for (npy_intp i = 0; i < size[0]; i++) y[i] = rint(x[i] * scale) / scale; \
-    }
-ROUND(float, rintf)
-ROUND(double, rint)
-#undef ROUND
+#define T float
+#define RINT rintf
+#include "round_template.h"
+#undef T
+#undef RINT
+
+#define T double
+#define RINT rint
+#include "round_template.h"
+#undef T
+#undef RINT
 
 #endif

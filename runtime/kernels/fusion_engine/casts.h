@@ -5,37 +5,23 @@
 #include "../loops/copies.h"
 #include <numpy/npy_common.h>
 
-#define GRADSPEC_REAL_CAST(name, S, T) \
+/* From `parts` numbers an element; `imaginary` stores the imaginary part of a complex result. */
+#define CAST(name, S, parts, T, wanted, imaginary) \
     GRADSPEC_WIDE static void gradspec_##name(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \
-        const S *x = (const S *) args[0]; \
-        T *y = (T *) args[1]; \
-        npy_intp n = *size; \
+        const S *x = (const S *) args[0]; T *y = (T *) args[1]; \
         (void) steps, (void) data; \
-        for (npy_intp i = 0; i < n; i++) y[i] = (T) x[i]; \
+        for (npy_intp i = 0, n = *size; i < n; i++) y[wanted * i] = (T) x[parts * i], imaginary; \
     }
-
-/* To complex numbers: the imaginary part of a real number is 0. */
-#define GRADSPEC_COMPLEX_CAST(name, S, parts, T) \
-    GRADSPEC_WIDE static void gradspec_##name(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \
-        const S *x = (const S *) args[0]; \
-        T *y = (T *) args[1]; \
-        npy_intp n = *size; \
-        (void) steps, (void) data; \
-        for (npy_intp i = 0; i < n; i++) { \
-            y[2 * i] = (T) x[parts * i]; \
-            y[2 * i + 1] = parts == 2 ? (T) x[parts * i + 1] : 0; \
-        } \
-    }
-
-GRADSPEC_REAL_CAST(float_to_double, float, double)
-GRADSPEC_REAL_CAST(bool_to_float, npy_bool, float)
-GRADSPEC_REAL_CAST(bool_to_double, npy_bool, double)
-GRADSPEC_COMPLEX_CAST(float_to_complex64, float, 1, float)
-GRADSPEC_COMPLEX_CAST(float_to_complex128, float, 1, double)
-GRADSPEC_COMPLEX_CAST(double_to_complex128, double, 1, double)
-GRADSPEC_COMPLEX_CAST(complex64_to_complex128, float, 2, double)
-GRADSPEC_COMPLEX_CAST(bool_to_complex64, npy_bool, 1, float)
-GRADSPEC_COMPLEX_CAST(bool_to_complex128, npy_bool, 1, double)
+CAST(float_to_double, float, 1, double, 1, (void) 0)
+CAST(bool_to_float, npy_bool, 1, float, 1, (void) 0)
+CAST(bool_to_double, npy_bool, 1, double, 1, (void) 0)
+CAST(float_to_complex64, float, 1, float, 2, y[2 * i + 1] = 0)
+CAST(float_to_complex128, float, 1, double, 2, y[2 * i + 1] = 0)
+CAST(double_to_complex128, double, 1, double, 2, y[2 * i + 1] = 0)
+CAST(complex64_to_complex128, float, 2, double, 2, y[2 * i + 1] = x[2 * i + 1])
+CAST(bool_to_complex64, npy_bool, 1, float, 2, y[2 * i + 1] = 0)
+CAST(bool_to_complex128, npy_bool, 1, double, 2, y[2 * i + 1] = 0)
+#undef CAST
 
 /* From one dtype to a wider one, in the order of the slots: float, double, complex float, complex double, bool; NULL for other pairs. */
 static void (*const gradspec_casts[5][4])(char **, const npy_intp *, const npy_intp *, void *) = {

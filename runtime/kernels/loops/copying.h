@@ -3,6 +3,7 @@
 #define GRADSPEC_COPYING_H
 
 #include "copies.h"
+#include "typed.h"
 #include <numpy/npy_common.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,27 +12,25 @@ typedef struct {
     uint64_t parts[2];
 } gradspec_sixteen;
 
-/* One element to all, elements in reverse, and any others; a vector of elements that are not neighbours takes twice as long. */
-#define GRADSPEC_COPY(T) \
-    GRADSPEC_WIDE static void gradspec_copy_##T(char *y, npy_intp to, const char *x, npy_intp from, npy_intp n) { \
-        if (to == sizeof(T) && from == 0) { \
-            T *restrict filled = (T *) y; \
-            const T item = *(const T *) x; \
-            for (npy_intp i = 0; i < n; i++) filled[i] = item; \
-        } else if (to == sizeof(T) && from == -(npy_intp) sizeof(T)) { \
-            T *restrict filled = (T *) y; \
-            const T *last = (const T *) x; \
-            for (npy_intp i = 0; i < n; i++) filled[i] = last[-i]; \
-        } else { \
-            for (npy_intp i = 0; i < n; i++) *(T *) (y + i * to) = *(const T *) (x + i * from); \
-        } \
-    }
+#define T uint8_t
+#include "copying_template.h"
+#undef T
 
-GRADSPEC_COPY(uint8_t)
-GRADSPEC_COPY(uint16_t)
-GRADSPEC_COPY(uint32_t)
-GRADSPEC_COPY(uint64_t)
-GRADSPEC_COPY(gradspec_sixteen)
+#define T uint16_t
+#include "copying_template.h"
+#undef T
+
+#define T uint32_t
+#include "copying_template.h"
+#undef T
+
+#define T uint64_t
+#include "copying_template.h"
+#undef T
+
+#define T gradspec_sixteen
+#include "copying_template.h"
+#undef T
 
 /* Elements of `size` bytes, or n bytes in one piece if it is 0. */
 static inline void gradspec_copy(int size, char *y, npy_intp to, const char *x, npy_intp from, npy_intp n) {

@@ -13,11 +13,11 @@ from ...support.capi cimport (
     PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 from .memory cimport empty
-from .plain cimport is_plain, is_spread, slot_of
+from .plain cimport slot_of
 from .span cimport DIMENSIONS
 from .threads cimport parallel
 
-__all__ = ["copy_into", "copy_of", "empty_of", "zeros_like", "zeros_of"]
+__all__ = ["copy_into", "copy_of", "empty_of", "zeros_of"]
 
 cnp.import_array()
 
@@ -94,14 +94,6 @@ cpdef ndarray zeros_of(tuple shape, object x):
     if not PyArray_CheckExact(x) or slot_of(PyArray_TYPE(x)) < 0 or not PyArray_ISNOTSWAPPED(x):
         return np.zeros(shape, x.dtype)
     return filled(empty_of(shape, x), <char*> &zero)
-
-
-def zeros_like(x, dtype=None):
-    """``np.zeros_like``."""
-    cdef double complex zero = 0
-    if dtype is None and PyArray_CheckExact(x) and slot_of(PyArray_TYPE(x)) >= 0 and (is_plain(x) or is_spread(x)):
-        return filled(empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x)), <char*> &zero)
-    return np.zeros_like(x, dtype=dtype)
 
 
 cdef ndarray filled(ndarray y, const char* item):

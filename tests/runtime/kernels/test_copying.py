@@ -63,8 +63,7 @@ def test_zeros_are_numpys(dtype):
         x = np.ones(shape, dtype)
         for like in (x, x.T, np.broadcast_to(x[..., :1], shape) if shape else x):
             assert np.array_equal(zeros_of(shape, like), np.zeros(shape, dtype))
-            found, expected = kernels.zeros_like(like), np.zeros_like(like)
-            assert np.array_equal(found, expected) and found.dtype == expected.dtype and found.strides == expected.strides
+            assert zeros_of(shape, like).dtype == like.dtype
         with pytest.raises(ValueError):
             zeros_of((-1, 3), x)
 

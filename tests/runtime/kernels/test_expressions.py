@@ -49,7 +49,6 @@ CALLS = {
     "copy_into": [(np.array(X), X[:1, :1])],
     "copy_of": [(X.T,)],
     "zeros_of": [((2, 3), X)],
-    "zeros_like": [(X,), (X.T, "f4")],
     "repeat": [(X, 2, 1), (X, [2, 0, 1], 0), (X, 3, None)],
     "tile": [(X, (2,)), (X, (2, 1, 3, 2))],
     "take": [(X, np.array([1, 0, 1]), axis) for axis in (0, 1, -1)],
