@@ -3149,7 +3149,7 @@ def zeros(shape, *, dtype=None):
     return np.zeros(shape, dtype)
 
 def zeros_like(x, *, dtype=None):
-    return kernels.zeros_like(x, dtype)
+    return np.zeros_like(x, dtype=dtype)
 
 # special
 

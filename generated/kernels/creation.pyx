@@ -111,6 +111,6 @@ cdef object forward_zeros(object shape, object dtype):
 
 cdef object forward_zeros_like(object x, object dtype):
     try:
-        return as_array(kernels.zeros_like(x, dtype))
+        return as_array(np.zeros_like(x, dtype=dtype))
     except Exception as error_:
         raise explain(error_, "zeros_like", x=x, dtype=dtype) from None
