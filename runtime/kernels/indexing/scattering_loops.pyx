@@ -28,6 +28,7 @@ cdef extern from "gradspec/kernels/indexing/scattering_loops.h":
 
 cdef enum:
     LINE = 64           # bytes that one thread should write
+    LONG = 16           # lines of a slice that takes longer than to find it
 
 ctypedef fused number:
     float
@@ -160,8 +161,8 @@ cdef void share(Work work, Scatter* job, ndarray y, ndarray values, npy_intp lin
     job.y, job.x = PyArray_BYTES(y), PyArray_BYTES(values)
     job.type_num, job.size, job.parts = PyArray_TYPE(y), PyArray_ITEMSIZE(y), parts_of(y)
     job.by_columns = line > 0 and job.places.outer < 4 and job.places.inner > job.places.outer
-    job.by_places = job.by_columns and not job.places.each and job.places.inner >= line
-    if job.by_places:  # slices in one piece: half of each slice takes as long as a whole one
+    job.by_places = job.by_columns and not job.places.each and job.places.inner >= LONG * line
+    if job.by_places:  # slices in one piece: half of a slice takes as long as a whole one, and finding it takes less
         job.by_columns, units, line = False, job.places.length, 1
     else:
         units = job.places.inner if job.by_columns else job.places.outer
