@@ -10,7 +10,6 @@ from math import frexp
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport npy_intp
 from .numbers cimport store_number
 from ..loops.plain cimport BOOL_SLOT, item_size, slot_or_bool
 from .ufunc cimport PyUFuncGenericFunction, Ufunc, cast_loop

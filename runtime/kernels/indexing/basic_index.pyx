@@ -3,8 +3,6 @@
 Decides whether an index is basic; all other indices are left to the kernels of `indexing`.
 """
 
-import numpy as np
-
 from ...support cimport capi as cnp
 from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp,

@@ -39,7 +39,7 @@ cdef enum:
     WORTH = 1 << 11     # in an array of at least so many elements
     CHUNK = 1 << 13     # elements that make a task for a thread worthwhile
     COLUMNS = 128       # columns that are added at a time,
-    MORE_COLUMNS = 1024 # or combined by NumPy's loop, which is slow to begin
+    MORE_COLUMNS = 1024  # or combined by NumPy's loop, which is slow to begin
 
 offer_sum("sum", lambda shape, axis, keepdims: axis)
 offer_sum("mean", lambda shape, axis, keepdims: axis, mean=True)
@@ -139,7 +139,7 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
         job.raised = True
 
 
-cdef bint add_long_rows(Reduction* job, Join join) noexcept nogil:
+cdef bint add_long_rows(Reduction* job, Join joined) noexcept nogil:
     """Add long rows by their pieces; False if an allocation fails."""
     cdef npy_intp numbers = job.span.length * job.parts
     job.starts, job.sums = <npy_intp*> malloc((most_pieces(numbers) + 1) * sizeof(npy_intp)), NULL
@@ -149,7 +149,7 @@ cdef bint add_long_rows(Reduction* job, Join join) noexcept nogil:
     if job.sums != NULL:
         parallel(add_pieces, job, job.span.outer * job.pieces, 1)
         fp_clear()
-        join(job.sums, job.y, job.span.outer, numbers, job.pieces, job.parts)
+        joined(job.sums, job.y, job.span.outer, numbers, job.pieces, job.parts)
         if fp_raised():
             job.raised = True
     free(job.starts)

@@ -1,8 +1,9 @@
 # cython: cdivision=True
 """Variances, deviations and norms of contiguous rows and of columns, each read from memory once.
 
-Loops over the rows of plain float32 and float64 arrays, or over blocks of columns that stay in the cache.  The expressions of `moments` handle all other arrays, and rows whose
-results lost their digits to rounding, went out of range or raised a floating-point flag.
+Loops over the rows of plain float32 and float64 arrays, or over blocks of columns that stay in the cache. The expressions of
+`moments` handle all other arrays, and rows whose results lost their digits to rounding, went out of range or raised a floating-
+point flag.
 """
 
 from libc.math cimport isinf, sqrt
