@@ -13,13 +13,13 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 16920,
+    "the core of the runtime": 16922,
     "runtime/api": 2373,
     "runtime/compiler": 17385,
     "runtime/core": 4469,
     "runtime/engine": 2841,
     "runtime/formulas": 1187,
-    "runtime/kernels": 20806,
+    "runtime/kernels": 20805,
     "runtime/methods": 2308,
     "runtime/saved": 1675,
     "runtime/support": 2737,

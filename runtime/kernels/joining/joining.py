@@ -62,7 +62,7 @@ def pad_backward(x, shape, pad_width, mode):
     """The adjoint of pad: each element of `x` added to the element of the given shape that it was copied from."""
     widths = pad_widths(pad_width, len(shape))
     if mode == "constant":
-        return copy_of(x[(..., *(slice(before, before + n) for (before, _), n in zip(widths, shape)))])
+        return copy_of(x[tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))])
     size = math.prod(shape)
     sources = np.pad(np.arange(size).reshape(shape), widths, mode)
     y = np.zeros(size, x.dtype)

@@ -6,7 +6,7 @@ cdef enum:
     LARGE = 1 << 18     # bytes that several threads copy
 
 cpdef ndarray copy_into(ndarray target, object source)
-cpdef ndarray copy_of(ndarray x)
+cpdef ndarray copy_of(object x)
 cpdef ndarray empty_of(tuple shape, ndarray x)
 cpdef ndarray zeros_of(tuple shape, object x)
 cdef ndarray filled(ndarray y, const char* item)

@@ -69,8 +69,10 @@ cpdef ndarray copy_into(ndarray target, object source):
     return target
 
 
-cpdef ndarray copy_of(ndarray x):
-    """A C-contiguous copy of `x`."""
+cpdef ndarray copy_of(object x):
+    """A C-contiguous copy of an array, or a number as an array."""
+    if not isinstance(x, np.ndarray):
+        return np.array(x)
     if PyArray_NBYTES(x) < LARGE:
         return PyArray_NewCopy(x, NPY_CORDER)
     return copy_into(empty_of((<object> x).shape, x), x)

@@ -2,10 +2,9 @@
 
 Decides which products are a single BLAS call on two matrices or vectors, plain or transposed, of one inexact dtype.  A stack of
 matrices times one matrix is one product of all rows.  A matrix times a stack of columns is one product of all columns as rows.
-Outer products, of stacks as well, are rows of products.  A small product with a transposed
-`b` is computed from a copy: OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices. All
-others, and products that raised a floating-point flag, are left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.
-Does not depend on autograd.
+Outer products, of stacks as well, are rows of products.  A small product with a transposed `b` is computed from a copy:
+OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  All others, and products that raised
+a floating-point flag, are left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject

@@ -27,8 +27,6 @@ cnp.import_array()
 
 cdef enum:
     SMALL = 1 << 11     # up to this number of elements a transposed copy is faster than the expressions
-
-cdef enum:
     COLUMNS = 64        # columns of a block
     CHUNK = 1 << 13     # elements that make a task for a thread worthwhile
 

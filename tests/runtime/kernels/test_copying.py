@@ -68,6 +68,13 @@ def test_zeros_are_numpys(dtype):
             zeros_of((-1, 3), x)
 
 
+@each("dtype", DTYPES)
+def test_a_number_is_copied_to_an_array(dtype):
+    number = np.ones((), dtype)[()]  # as an index gives it
+    found, expected = copy_of(number), np.array(number)
+    assert type(found) is np.ndarray and found.dtype == expected.dtype and np.array_equal(found, expected)
+
+
 @each("axis", (None, 0, 1, -1, 2))
 def test_repeated_slices_are_numpys(axis):
     for shape in ((3, 4, 5), (30, 40, 50)):
