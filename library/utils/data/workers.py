@@ -138,8 +138,10 @@ class Workers:
         """
         waiting: deque[tuple[int, Future]] = deque()
         active, turns, limit = set(range(len(self.executors))), cycle(range(len(self.executors))), timeout or None
-        for one in [*self.started, *[one.submit(_begin) for one in self.executors]]:
-            self._result(0, one, None)
+        begun = [self._submit(turn, _begin) for turn in range(len(self.executors))]
+        for turn, (started, ready) in enumerate(zip(self.started, begun, strict=True)):
+            self._result(turn, started, None)
+            self._result(turn, ready, None)
         try:
             while True:
                 while active and len(waiting) < ahead * len(active):
@@ -148,7 +150,7 @@ class Workers:
                     except StopIteration:
                         break
                     turn = next(turn for turn in turns if turn in active)
-                    waiting.append((turn, self.executors[turn].submit(_read, indices)))
+                    waiting.append((turn, self._submit(turn, _read, indices)))
                 if not waiting:
                     return
                 if not in_order:
@@ -163,6 +165,15 @@ class Workers:
         finally:
             for _, future in waiting:
                 future.cancel()
+
+    def _submit(self, turn: int, function: Callable[..., Any], *arguments: Any) -> Future:
+        """A process that has ended refuses tasks: the refusal is the task's result, which comes in its turn."""
+        try:
+            return self.executors[turn].submit(function, *arguments)
+        except BrokenProcessPool as error:
+            refused: Future = Future()
+            refused.set_exception(error)
+            return refused
 
     def _result(self, turn: int, future: Future, limit: float | None) -> Any:
         try:

@@ -200,6 +200,12 @@ def test_workers_may_be_processes(context):
         list(data.DataLoader(Squares(failing=4), 2, num_workers=2, multiprocessing_context=context))
     with pytest.raises(RuntimeError, match="worker . ended without a result"):
         list(data.DataLoader(Squares(ending=4), 2, num_workers=2, multiprocessing_context=context))
+    received = []
+    with pytest.raises(RuntimeError, match="worker 0 ended without a result"):
+        for batch in data.DataLoader(Squares(ending=4), 2, num_workers=2, multiprocessing_context=context):
+            received.append(batch[0].tolist())
+            time.sleep(0.5)  # the worker has ended when it is asked for the next batch
+    assert received == [[0, 1], [2, 3]]  # what was read before comes first
     stream = [batch.tolist() for batch in data.DataLoader(Stream(7), 2, num_workers=2, multiprocessing_context=context)]
     assert stream == [[0, 2], [1, 3], [4, 6], [5]]
 
