@@ -12,6 +12,7 @@
     python -m benchmarks elementary               our loops of elementary functions beside NumPy's
     python -m benchmarks capture                  the cost of a recording
     python -m benchmarks growth                   time and memory of larger and larger work
+    python -m benchmarks in_place [SIZE ...]      in-place operators and steps of optimisers beside PyTorch's
     python -m benchmarks native [CASE ...]        machine code, `backend="c"`, beside replays and JAX
     python -m benchmarks native_problems --casadi PYTHON   exported C beside CasADi's, on four problems of control
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
@@ -30,7 +31,21 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import accuracy, capture, elementary, growth, kernels, memory, native, native_problems, sweep, table, thread_sweep, threads
+from . import (
+    accuracy,
+    capture,
+    elementary,
+    growth,
+    in_place,
+    kernels,
+    memory,
+    native,
+    native_problems,
+    sweep,
+    table,
+    thread_sweep,
+    threads,
+)
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -41,7 +56,7 @@ SWITCHES = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "ATEN_CPU_CAPABILIT
 # Measurements with arguments of their own.
 OTHERS: dict[str, Callable[[list[str]], int]] = {
     "accuracy": lambda words: accuracy.main(), "capture": lambda words: capture.main(), "elementary": lambda words: elementary.main(),
-    "growth": lambda words: growth.main(),
+    "growth": lambda words: growth.main(), "in_place": in_place.main,
     "kernels": kernels.main, "memory": memory.main, "native": native.main,
     "native_problems": native_problems.main, "sweep": sweep.main, "thread_sweep": thread_sweep.main, "threads": threads.main,
 }  # fmt: skip

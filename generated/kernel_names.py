@@ -3,7 +3,7 @@
 
 COMPILED = {
     "elementwise.choice_loops": (
-        "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_", "scaled_pow", "where",
+        "clip", "clip_", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_", "scaled_pow", "where",
     ),
     "elementwise.elementwise_loops": (
         "logit", "round_to", "sinc", "xlogy",

@@ -234,6 +234,9 @@ def clamp_min(x, min):
 def clip(x, min=None, max=None):
     return kernels.clip(x, min, max)
 
+def clip_(x, min=None, max=None):
+    return kernels.clip_(x, min, max)
+
 def complex(a, b):
     return kernels.complex_of(a, b)
 

@@ -117,6 +117,7 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
 from gradspec.generated.variable_type.pointwise_binary cimport (
     op_add,
     op_add_,
+    times_add_,
     op_addcdiv,
     op_addcdiv_,
     op_addcmul,
@@ -165,6 +166,7 @@ from gradspec.generated.variable_type.pointwise_binary cimport (
     op_remainder_,
     op_subtract,
     op_subtract_,
+    times_subtract_,
     op_xlogy,
     op_xlogy_,
 )
@@ -947,7 +949,7 @@ cdef class Tensor(ArrayTensor):
     def add_(self, b, *, alpha=None):
         """a + b. In place."""
         if alpha is not None:
-            b = multiplied(b, alpha)
+            return times_add_(self, b, alpha)
         return op_add_(self, b)
 
     def __add__(self, other):
@@ -1220,7 +1222,7 @@ cdef class Tensor(ArrayTensor):
     def subtract_(self, b, *, alpha=None):
         """a - b. In place."""
         if alpha is not None:
-            b = multiplied(b, alpha)
+            return times_subtract_(self, b, alpha)
         return op_subtract_(self, b)
     sub_ = subtract_
 

@@ -13,15 +13,15 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 16922,
+    "the core of the runtime": 17161,
     "runtime/api": 2373,
     "runtime/compiler": 17385,
     "runtime/core": 4469,
     "runtime/engine": 2841,
     "runtime/formulas": 1187,
-    "runtime/kernels": 20805,
+    "runtime/kernels": 21018,
     "runtime/methods": 2308,
-    "runtime/saved": 1675,
+    "runtime/saved": 1726,
     "runtime/support": 2737,
     "runtime/transforms": 2521,
     "library/array_api": 647,
@@ -40,10 +40,10 @@ BOUNDS: dict[str, int] = {
     "library/signal": 251,
     "library/sparse": 993,
     "library/special": 298,
-    "library/utils": 1015,
+    "library/utils": 1026,
     "runtime": 124,
     "library": 892,
-    "codegen": 15839,
+    "codegen": 15874,
 }
 
 

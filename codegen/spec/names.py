@@ -32,14 +32,14 @@ CALLED = frozenset(
     "as_real_operand as_real_operands as_scalar as_str attach_view attach_views become_view before_view begin_write call_method check_inplace "
     "conj_of converted "
     "connect_all connect_one connect_two defined_arrays defined_tangent defined_tensors differ dtype_of explain "
-    "flat_gradients has_tangent holds_arrays index_of inplace_binary inplace_unary is_heard listed listened "
+    "flat_gradients has_tangent holds_arrays in_one_pass index_of inplace_binary inplace_times inplace_unary is_heard listed listened "
     "load_forward minus minus_array missing_rule multiplied "
     "ndim_of needs_grad of_forward offer operators_of out_binary out_unary overwrite plus plus_array prepare_inplace prepare_out "
     "push_forward push_linear push_whole rebase refuse_tangent register save_index save_input save_inputs save_output "
     "saved_array saved_tensor set_histories set_history shape_and_dtype shape_of size_of spare star staticmethod thread_state value_before "
     "wrap_forward writable write_out written_value".split()
 )
-_BEGINNINGS, _ENDINGS = ("op_", "into_", "jvp_", "forward_"), ("_ufunc", "Backward")
+_BEGINNINGS, _ENDINGS = ("op_", "into_", "jvp_", "forward_", "times_"), ("_ufunc", "Backward")
 _METADATA = ("shape", "ndim", "dtype")
 
 

@@ -81,6 +81,18 @@ class OpText(NodeText):
         return self.pointwise if self.pointwise and self.pointwise.startswith("np.") else None
 
     @property
+    def one_pass(self) -> tuple[str, list[str]] | None:
+        """The ufunc or the program that is the whole forward, and its operands: it can write into an operand."""
+        if self.pointwise:
+            return f"{self.name}_ufunc", self.forward_arguments
+        if len(self.forward_programs) != 1 or len(self.op.signature.outputs) != 1:
+            return None
+        program, arguments = self.forward_programs[0], {a.name: self.array_argument(a) for a in self.arguments}
+        if any(f"{program.name}.run(" not in line for line in self.forward_lines) or not set(program.inputs) <= set(arguments):
+            return None
+        return program.name, [arguments[name] for name in program.inputs]
+
+    @property
     def ufunc_facts(self) -> str:
         """The arguments of a Ufunc beside its name: its dtypes, if not all, and its operands, if not x or a and b."""
         names = [a.name for a in self.arguments]

@@ -9,36 +9,51 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.activations cimport (
     forward_celu,
+    celu_y,
     forward__dropout_factors,
     forward_elu,
+    elu_y,
     forward_gelu,
     forward__gelu_slope,
     forward_glu,
     forward_hardshrink,
+    hardshrink_y,
     forward_hardsigmoid,
+    hardsigmoid_y,
     forward_hardswish,
+    hardswish_ufunc,
     forward__hardswish_slope,
     forward_hardtanh,
+    hardtanh_y,
     forward_leaky_relu,
+    leaky_relu_ufunc,
     forward_log1mexp,
     forward__log_one_plus_exp,
     forward_log_sigmoid,
+    log_sigmoid_y,
     forward_mish,
+    mish_y,
     forward_prelu,
     forward_relu,
+    relu_y,
     forward_relu6,
+    relu6_y,
     forward_rrelu,
     forward__rrelu_slope,
     forward_selu,
+    selu_y,
     forward_silu,
+    silu_ufunc,
     forward__silu_slope,
     forward_softplus,
+    softplus_y,
     forward_softshrink,
     forward_softsign,
     forward__real_softsign,
     forward_squareplus,
     forward_tanhshrink,
     forward_threshold,
+    threshold_y,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward,
@@ -69,7 +84,7 @@ from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
+from gradspec.saved.inplace cimport in_one_pass, overwrite, prepare_inplace, writable
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input, save_output
@@ -136,6 +151,8 @@ cdef object op_celu_(object x, object alpha):
     x = as_real_operand(writable(x, "celu_"), "celu_", "x")
     alpha = as_float(alpha, "celu_", "alpha")
     old_ = prepare_inplace(x, (x,), 0b1, "celu_")
+    if old_ is x and in_one_pass(state_, old_, celu_y, (array_of(x), alpha)):
+        return old_
     return overwrite(x, op_celu(old_, alpha), "celu_")
 
 def celu(x, alpha=1.0, inplace=False):
@@ -294,6 +311,8 @@ cdef object op_elu_(object x, object alpha):
     x = as_real_operand(writable(x, "elu_"), "elu_", "x")
     alpha = as_float(alpha, "elu_", "alpha")
     old_ = prepare_inplace(x, (x,), 0b1, "elu_")
+    if old_ is x and in_one_pass(state_, old_, elu_y, (array_of(x), alpha)):
+        return old_
     return overwrite(x, op_elu(old_, alpha), "elu_")
 
 def elu(x, alpha=1.0, inplace=False):
@@ -451,6 +470,8 @@ cdef object op_hardshrink_(object x, object lambd):
     x = as_real_operand(writable(x, "hardshrink_"), "hardshrink_", "x")
     lambd = as_float(lambd, "hardshrink_", "lambd")
     old_ = prepare_inplace(x, (x,), 0b1, "hardshrink_")
+    if old_ is x and in_one_pass(state_, old_, hardshrink_y, (array_of(x), lambd)):
+        return old_
     return overwrite(x, op_hardshrink(old_, lambd), "hardshrink_")
 
 def hardshrink(x, lambd=0.5, inplace=False):
@@ -491,6 +512,8 @@ cdef object op_hardsigmoid_(object x):
         return listened(state_, "hardsigmoid_", <void*> op_hardsigmoid_, (x,))
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "hardsigmoid_")
+    if old_ is x and in_one_pass(state_, old_, hardsigmoid_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
 def hardsigmoid(x, inplace=False):
@@ -531,6 +554,8 @@ cdef object op_hardswish_(object x):
         return listened(state_, "hardswish_", <void*> op_hardswish_, (x,))
     x = as_real_operand(writable(x, "hardswish_"), "hardswish_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "hardswish_")
+    if old_ is x and in_one_pass(state_, old_, hardswish_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_hardswish(old_), "hardswish_")
 
 def hardswish(x, inplace=False):
@@ -607,6 +632,8 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     min_val = as_float(min_val, "hardtanh_", "min_val")
     max_val = as_float(max_val, "hardtanh_", "max_val")
     old_ = prepare_inplace(x, (x,), 0b0, "hardtanh_")
+    if old_ is x and in_one_pass(state_, old_, hardtanh_y, (array_of(x), min_val, max_val)):
+        return old_
     return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
 def hardtanh(x, min_val=-1.0, max_val=1.0, inplace=False):
@@ -650,6 +677,8 @@ cdef object op_leaky_relu_(object x, object negative_slope):
     x = as_real_operand(writable(x, "leaky_relu_"), "leaky_relu_", "x")
     negative_slope = as_float(negative_slope, "leaky_relu_", "negative_slope")
     old_ = prepare_inplace(x, (x,), 0b1, "leaky_relu_")
+    if old_ is x and in_one_pass(state_, old_, leaky_relu_ufunc, (array_of(x), negative_slope)):
+        return old_
     return overwrite(x, op_leaky_relu(old_, negative_slope), "leaky_relu_")
 
 def leaky_relu(x, negative_slope=0.01, inplace=False):
@@ -760,6 +789,8 @@ cdef object op_log_sigmoid_(object x):
         return listened(state_, "log_sigmoid_", <void*> op_log_sigmoid_, (x,))
     x = as_real_operand(writable(x, "log_sigmoid_"), "log_sigmoid_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "log_sigmoid_")
+    if old_ is x and in_one_pass(state_, old_, log_sigmoid_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_log_sigmoid(old_), "log_sigmoid_")
 
 def log_sigmoid(x, inplace=False):
@@ -802,6 +833,8 @@ cdef object op_mish_(object x):
         return listened(state_, "mish_", <void*> op_mish_, (x,))
     x = as_real_operand(writable(x, "mish_"), "mish_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "mish_")
+    if old_ is x and in_one_pass(state_, old_, mish_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_mish(old_), "mish_")
 
 def mish(x, inplace=False):
@@ -868,6 +901,8 @@ cdef object op_relu_(object x):
         return listened(state_, "relu_", <void*> op_relu_, (x,))
     x = as_real_operand(writable(x, "relu_"), "relu_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "relu_")
+    if old_ is x and in_one_pass(state_, old_, relu_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_relu(old_), "relu_")
 
 def relu(x, inplace=False):
@@ -908,6 +943,8 @@ cdef object op_relu6_(object x):
         return listened(state_, "relu6_", <void*> op_relu6_, (x,))
     x = as_real_operand(writable(x, "relu6_"), "relu6_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "relu6_")
+    if old_ is x and in_one_pass(state_, old_, relu6_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_relu6(old_), "relu6_")
 
 def relu6(x, inplace=False):
@@ -977,6 +1014,8 @@ cdef object op_selu_(object x):
         return listened(state_, "selu_", <void*> op_selu_, (x,))
     x = as_real_operand(writable(x, "selu_"), "selu_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "selu_")
+    if old_ is x and in_one_pass(state_, old_, selu_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_selu(old_), "selu_")
 
 def selu(x, inplace=False):
@@ -1016,6 +1055,8 @@ cdef object op_silu_(object x):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "silu_", <void*> op_silu_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "silu_")
+    if old_ is x and in_one_pass(state_, old_, silu_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_silu(old_), "silu_")
 
 def silu(x, inplace=False):
@@ -1097,6 +1138,8 @@ cdef object op_softplus_(object x, object beta, object threshold):
     beta = as_float(beta, "softplus_", "beta")
     threshold = as_float(threshold, "softplus_", "threshold")
     old_ = prepare_inplace(x, (x,), 0b1, "softplus_")
+    if old_ is x and in_one_pass(state_, old_, softplus_y, (beta, array_of(x), threshold)):
+        return old_
     return overwrite(x, op_softplus(old_, beta, threshold), "softplus_")
 
 def softplus(x, beta=1.0, threshold=20.0, inplace=False):
@@ -1315,6 +1358,8 @@ cdef object op_threshold_(object x, object threshold, object value):
     threshold = as_float(threshold, "threshold_", "threshold")
     value = as_float(value, "threshold_", "value")
     old_ = prepare_inplace(x, (x,), 0b1, "threshold_")
+    if old_ is x and in_one_pass(state_, old_, threshold_y, (array_of(x), threshold, value)):
+        return old_
     return overwrite(x, op_threshold(old_, threshold, value), "threshold_")
 
 def threshold(x, threshold, value, inplace=False):

@@ -6,7 +6,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 import math
 
-from gradspec import formulas
+from gradspec import formulas, kernels
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import multiplied
@@ -15,7 +15,9 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add,
     add_ufunc,
     forward_addcdiv,
+    addcdiv_y,
     forward_addcmul,
+    addcmul_y,
     forward_atan2,
     atan2_ufunc,
     forward__angle_slope,
@@ -48,7 +50,9 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     forward_hypot,
     hypot_ufunc,
     forward_lerp,
+    lerp_y,
     forward_logaddexp,
+    logaddexp_ufunc,
     forward_logaddexp2,
     forward_maximum,
     maximum_ufunc,
@@ -58,6 +62,7 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     multiply_ufunc,
     forward_polar,
     forward_pow,
+    pow_ufunc,
     forward__rate_or_zero,
     forward_remainder,
     remainder_ufunc,
@@ -68,6 +73,7 @@ from gradspec.generated.kernels.pointwise_binary cimport (
     subtract_ufunc,
     forward_where,
     forward_xlogy,
+    xlogy_ufunc,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
     AddBackward,
@@ -106,24 +112,31 @@ from gradspec.generated.functions.pointwise_binary cimport (
 )
 from gradspec.core.arguments cimport as_int, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
+from gradspec.saved.copy_slices cimport rebase
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT,
     NO_GRADIENT,
+    in_one_pass,
     inplace_binary,
+    inplace_times,
     out_binary,
     overwrite,
     prepare_inplace,
     prepare_out,
+    value_before,
     writable,
     write_out,
+    written_value,
 )
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.saved.copy_on_write cimport begin_write
 from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport check_inplace
 
 
 cdef object op_add(object a, object b):
@@ -159,6 +172,9 @@ cdef object op_add_(object a, object b):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "add_", <void*> op_add_, (a, b))
     return inplace_binary(op_add, add_ufunc, a, b, 0b0, "add_")
+
+cdef object times_add_(object a, object b, object factor):
+    return inplace_times(op_add_, add_ufunc, a, b, factor, "add_")
 
 cdef object into_add(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
@@ -199,6 +215,8 @@ cdef object op_addcdiv_(object x, object a, object b, object value):
     b = as_operand(b, "addcdiv_", "b")
     value = as_scalar(value, "addcdiv_", "value")
     old_ = prepare_inplace(x, (x, a, b), 0b111, "addcdiv_")
+    if old_ is x and in_one_pass(state_, old_, addcdiv_y, (array_of(x), value, array_of(a), array_of(b))):
+        return old_
     return overwrite(x, op_addcdiv(old_, a, b, value), "addcdiv_")
 
 def addcdiv(x, a, b, value=1):
@@ -230,6 +248,8 @@ cdef object op_addcmul_(object x, object a, object b, object value):
     b = as_operand(b, "addcmul_", "b")
     value = as_scalar(value, "addcmul_", "value")
     old_ = prepare_inplace(x, (x, a, b), 0b111, "addcmul_")
+    if old_ is x and in_one_pass(state_, old_, addcmul_y, (array_of(x), value, array_of(a), array_of(b))):
+        return old_
     return overwrite(x, op_addcmul(old_, a, b, value), "addcmul_")
 
 def addcmul(x, a, b, value=1):
@@ -457,13 +477,48 @@ cdef tuple jvp_clip(tuple outputs_, tuple inputs_, tuple tangents_):
 
 cdef object op_clip_(object x, object min, object max):
     cdef ThreadState* state_ = thread_state()
+    cdef ClipBackward node_ = None
+    cdef TensorBase written_, value_
+    cdef bint recording_
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "clip_", <void*> op_clip_, (x, min, max))
     x = as_real_operand(writable(x, "clip_"), "clip_", "x")
     min = None if min is None else as_real_operand(min, "clip_", "min")
     max = None if max is None else as_real_operand(max, "clip_", "max")
-    old_ = prepare_inplace(x, (x, min, max), 0b111, "clip_")
-    return overwrite(x, op_clip(old_, min, max), "clip_")
+    written_ = writable(x, "clip_")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
+    check_inplace(state_, written_, recording_, "clip_")
+    if state_.flags & DUAL:
+        return overwrite(
+            written_,
+            op_clip(
+                value_before(
+                    written_,
+                    state_.flags & DUAL != 0 or needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
+                ), min, max
+            ), "clip_"
+        )
+
+    if recording_:
+        x = value_before(
+            written_, state_.flags & DUAL != 0 or needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
+        )
+        node_ = ClipBackward.__new__(ClipBackward)
+        connect_all(node_, state_, (x, min, max))
+        node_.saved_min = save_input(state_, min, &node_.version_min)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_max = save_input(state_, max, &node_.version_max)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.clip_(written_.array, array_of(min), array_of(max))
+    except Exception as error_:
+        raise explain(error_, "clip_", x=x, min=min, max=max) from None
+
+    value_ = written_value(written_, node_)
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
 
 cdef object into_clip(object x, object min, object max, object out):
     cdef ThreadState* state_ = thread_state()
@@ -1144,6 +1199,8 @@ cdef object op_lerp_(object a, object b, object weight):
     b = as_operand(b, "lerp_", "b")
     weight = as_operand(weight, "lerp_", "weight")
     old_ = prepare_inplace(a, (a, b, weight), 0b100, "lerp_")
+    if old_ is a and in_one_pass(state_, old_, lerp_y, (array_of(a), array_of(weight), array_of(b))):
+        return old_
     return overwrite(a, op_lerp(old_, b, weight), "lerp_")
 
 cdef object into_lerp(object a, object b, object weight, object out):
@@ -1151,6 +1208,12 @@ cdef object into_lerp(object a, object b, object weight, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "lerp.out", <void*> into_lerp, (a, b, weight, out))
     target_ = prepare_out(out, (a, b, weight), "lerp")
+    a = as_operand(a, "lerp", "a")
+    b = as_operand(b, "lerp", "b")
+    weight = as_operand(weight, "lerp", "weight")
+
+    if in_one_pass(state_, target_, lerp_y, (array_of(a), array_of(weight), array_of(b))):
+        return target_
     return write_out(target_, op_lerp(a, b, weight), "lerp")
 
 def lerp(a, b, weight, *, out=None):
@@ -1198,6 +1261,8 @@ cdef object op_logaddexp_(object a, object b):
         return listened(state_, "logaddexp_", <void*> op_logaddexp_, (a, b))
     b = as_operand(b, "logaddexp_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "logaddexp_")
+    if old_ is a and in_one_pass(state_, old_, logaddexp_ufunc, (array_of(a), array_of(b))):
+        return old_
     return overwrite(a, op_logaddexp(old_, b), "logaddexp_")
 
 cdef object into_logaddexp(object a, object b, object out):
@@ -1205,6 +1270,11 @@ cdef object into_logaddexp(object a, object b, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "logaddexp.out", <void*> into_logaddexp, (a, b, out))
     target_ = prepare_out(out, (a, b), "logaddexp")
+    a = as_operand(a, "logaddexp", "a")
+    b = as_operand(b, "logaddexp", "b")
+
+    if in_one_pass(state_, target_, logaddexp_ufunc, (array_of(a), array_of(b))):
+        return target_
     return write_out(target_, op_logaddexp(a, b), "logaddexp")
 
 def logaddexp(a, b, *, out=None):
@@ -1506,6 +1576,8 @@ cdef object op_pow_(object a, object b):
         return listened(state_, "pow_", <void*> op_pow_, (a, b))
     b = as_operand(b, "pow_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "pow_")
+    if old_ is a and in_one_pass(state_, old_, pow_ufunc, (array_of(a), array_of(b))):
+        return old_
     return overwrite(a, op_pow(old_, b), "pow_")
 
 cdef object into_pow(object a, object b, object out):
@@ -1513,6 +1585,11 @@ cdef object into_pow(object a, object b, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "pow.out", <void*> into_pow, (a, b, out))
     target_ = prepare_out(out, (a, b), "pow")
+    a = as_operand(a, "pow", "a")
+    b = as_operand(b, "pow", "b")
+
+    if in_one_pass(state_, target_, pow_ufunc, (array_of(a), array_of(b))):
+        return target_
     return write_out(target_, op_pow(a, b), "pow")
 
 def pow(a, b, *, out=None):
@@ -1771,6 +1848,9 @@ cdef object op_subtract_(object a, object b):
         return listened(state_, "subtract_", <void*> op_subtract_, (a, b))
     return inplace_binary(op_subtract, subtract_ufunc, a, b, 0b0, "subtract_")
 
+cdef object times_subtract_(object a, object b, object factor):
+    return inplace_times(op_subtract_, subtract_ufunc, a, b, factor, "subtract_")
+
 cdef object into_subtract(object a, object b, object out):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
@@ -1867,6 +1947,8 @@ cdef object op_xlogy_(object a, object b):
         return listened(state_, "xlogy_", <void*> op_xlogy_, (a, b))
     b = as_operand(b, "xlogy_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "xlogy_")
+    if old_ is a and in_one_pass(state_, old_, xlogy_ufunc, (array_of(a), array_of(b))):
+        return old_
     return overwrite(a, op_xlogy(old_, b), "xlogy_")
 
 cdef object into_xlogy(object a, object b, object out):
@@ -1874,6 +1956,11 @@ cdef object into_xlogy(object a, object b, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "xlogy.out", <void*> into_xlogy, (a, b, out))
     target_ = prepare_out(out, (a, b), "xlogy")
+    a = as_operand(a, "xlogy", "a")
+    b = as_operand(b, "xlogy", "b")
+
+    if in_one_pass(state_, target_, xlogy_ufunc, (array_of(a), array_of(b))):
+        return target_
     return write_out(target_, op_xlogy(a, b), "xlogy")
 
 def xlogy(a, b, *, out=None):

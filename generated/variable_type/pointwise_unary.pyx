@@ -45,10 +45,13 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward_digamma,
     forward_entr,
     forward_erf,
+    erf_ufunc,
     forward_erfc,
+    erfc_ufunc,
     forward_erfcx,
     forward__erfcx_derivative,
     forward_erfinv,
+    erfinv_ufunc,
     forward_exp,
     exp_ufunc,
     forward_exp2,
@@ -58,17 +61,20 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward_floor,
     floor_ufunc,
     forward_frac,
+    frac_y,
     forward_frexp,
     forward__gauss,
     forward_imag,
     forward_ldexp,
     ldexp_ufunc,
     forward_lgamma,
+    lgamma_ufunc,
     forward_log,
     log_ufunc,
     forward_log10,
     log10_ufunc,
     forward_log1p,
+    log1p_ufunc,
     forward_log2,
     log2_ufunc,
     forward_logit,
@@ -85,7 +91,9 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward_reciprocal,
     forward_round,
     forward_rsqrt,
+    rsqrt_y,
     forward_sigmoid,
+    sigmoid_ufunc,
     forward__sigmoid_slope,
     forward_sign,
     sign_ufunc,
@@ -179,6 +187,7 @@ from gradspec.core.forward_ad cimport has_tangent, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT,
+    in_one_pass,
     inplace_binary,
     inplace_unary,
     out_binary,
@@ -1047,6 +1056,8 @@ cdef object op_erf_(object x):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "erf_", <void*> op_erf_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "erf_")
+    if old_ is x and in_one_pass(state_, old_, erf_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_erf(old_), "erf_")
 
 cdef object into_erf(object x, object out):
@@ -1054,6 +1065,10 @@ cdef object into_erf(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "erf.out", <void*> into_erf, (x, out))
     target_ = prepare_out(out, (x,), "erf")
+    x = as_operand(x, "erf", "x")
+
+    if in_one_pass(state_, target_, erf_ufunc, (array_of(x),)):
+        return target_
     return write_out(target_, op_erf(x), "erf")
 
 def erf(x, *, out=None):
@@ -1093,6 +1108,8 @@ cdef object op_erfc_(object x):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "erfc_", <void*> op_erfc_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "erfc_")
+    if old_ is x and in_one_pass(state_, old_, erfc_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_erfc(old_), "erfc_")
 
 cdef object into_erfc(object x, object out):
@@ -1100,6 +1117,10 @@ cdef object into_erfc(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "erfc.out", <void*> into_erfc, (x, out))
     target_ = prepare_out(out, (x,), "erfc")
+    x = as_operand(x, "erfc", "x")
+
+    if in_one_pass(state_, target_, erfc_ufunc, (array_of(x),)):
+        return target_
     return write_out(target_, op_erfc(x), "erfc")
 
 def erfc(x, *, out=None):
@@ -1202,6 +1223,8 @@ cdef object op_erfinv_(object x):
         return listened(state_, "erfinv_", <void*> op_erfinv_, (x,))
     x = as_real_operand(writable(x, "erfinv_"), "erfinv_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "erfinv_")
+    if old_ is x and in_one_pass(state_, old_, erfinv_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_erfinv(old_), "erfinv_")
 
 cdef object into_erfinv(object x, object out):
@@ -1209,6 +1232,10 @@ cdef object into_erfinv(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "erfinv.out", <void*> into_erfinv, (x, out))
     target_ = prepare_out(out, (x,), "erfinv")
+    x = as_real_operand(x, "erfinv", "x")
+
+    if in_one_pass(state_, target_, erfinv_ufunc, (array_of(x),)):
+        return target_
     return write_out(target_, op_erfinv(x), "erfinv")
 
 def erfinv(x, *, out=None):
@@ -1423,6 +1450,8 @@ cdef object op_frac_(object x):
         return listened(state_, "frac_", <void*> op_frac_, (x,))
     x = as_real_operand(writable(x, "frac_"), "frac_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "frac_")
+    if old_ is x and in_one_pass(state_, old_, frac_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_frac(old_), "frac_")
 
 cdef object into_frac(object x, object out):
@@ -1430,6 +1459,10 @@ cdef object into_frac(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "frac.out", <void*> into_frac, (x, out))
     target_ = prepare_out(out, (x,), "frac")
+    x = as_real_operand(x, "frac", "x")
+
+    if in_one_pass(state_, target_, frac_y, (array_of(x),)):
+        return target_
     return write_out(target_, op_frac(x), "frac")
 
 def frac(x, *, out=None):
@@ -1608,6 +1641,8 @@ cdef object op_lgamma_(object x):
         return listened(state_, "lgamma_", <void*> op_lgamma_, (x,))
     x = as_real_operand(writable(x, "lgamma_"), "lgamma_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "lgamma_")
+    if old_ is x and in_one_pass(state_, old_, lgamma_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_lgamma(old_), "lgamma_")
 
 cdef object into_lgamma(object x, object out):
@@ -1615,6 +1650,10 @@ cdef object into_lgamma(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "lgamma.out", <void*> into_lgamma, (x, out))
     target_ = prepare_out(out, (x,), "lgamma")
+    x = as_real_operand(x, "lgamma", "x")
+
+    if in_one_pass(state_, target_, lgamma_ufunc, (array_of(x),)):
+        return target_
     return write_out(target_, op_lgamma(x), "lgamma")
 
 def lgamma(x, *, out=None):
@@ -1742,6 +1781,8 @@ cdef object op_log1p_(object x):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "log1p_", <void*> op_log1p_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "log1p_")
+    if old_ is x and in_one_pass(state_, old_, log1p_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_log1p(old_), "log1p_")
 
 cdef object into_log1p(object x, object out):
@@ -1749,6 +1790,10 @@ cdef object into_log1p(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "log1p.out", <void*> into_log1p, (x, out))
     target_ = prepare_out(out, (x,), "log1p")
+    x = as_operand(x, "log1p", "x")
+
+    if in_one_pass(state_, target_, log1p_ufunc, (array_of(x),)):
+        return target_
     return write_out(target_, op_log1p(x), "log1p")
 
 def log1p(x, *, out=None):
@@ -2273,6 +2318,8 @@ cdef object op_rsqrt_(object x):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "rsqrt_", <void*> op_rsqrt_, (x,))
     old_ = prepare_inplace(x, (x,), 0b0, "rsqrt_")
+    if old_ is x and in_one_pass(state_, old_, rsqrt_y, (array_of(x),)):
+        return old_
     return overwrite(x, op_rsqrt(old_), "rsqrt_")
 
 cdef object into_rsqrt(object x, object out):
@@ -2280,6 +2327,10 @@ cdef object into_rsqrt(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "rsqrt.out", <void*> into_rsqrt, (x, out))
     target_ = prepare_out(out, (x,), "rsqrt")
+    x = as_operand(x, "rsqrt", "x")
+
+    if in_one_pass(state_, target_, rsqrt_y, (array_of(x),)):
+        return target_
     return write_out(target_, op_rsqrt(x), "rsqrt")
 
 def rsqrt(x, *, out=None):
@@ -2319,6 +2370,8 @@ cdef object op_sigmoid_(object x):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "sigmoid_", <void*> op_sigmoid_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "sigmoid_")
+    if old_ is x and in_one_pass(state_, old_, sigmoid_ufunc, (array_of(x),)):
+        return old_
     return overwrite(x, op_sigmoid(old_), "sigmoid_")
 
 cdef object into_sigmoid(object x, object out):
@@ -2326,6 +2379,10 @@ cdef object into_sigmoid(object x, object out):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "sigmoid.out", <void*> into_sigmoid, (x, out))
     target_ = prepare_out(out, (x,), "sigmoid")
+    x = as_operand(x, "sigmoid", "x")
+
+    if in_one_pass(state_, target_, sigmoid_ufunc, (array_of(x),)):
+        return target_
     return write_out(target_, op_sigmoid(x), "sigmoid")
 
 def sigmoid(x, *, out=None):

@@ -58,6 +58,10 @@ def clip(x, min, max):
     return np.clip(x, min, max)
 
 
+def clip_(x, min, max):
+    return np.clip(x, min, max, out=x)
+
+
 def where(mask, a, b):
     return np.where(mask, a, b)
 

@@ -16,6 +16,8 @@ ctypedef object (*Binary)(object, object)
 # Bit i of `readers`: the gradient of operand i depends on the value that the write destroys.  With any bit set, tangents do too.
 cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int readers, str op)
 cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, unsigned int readers, str op)
+cdef object inplace_times(Binary function, Ufunc ufunc, object a, object b, object factor, str op)
+cdef bint in_one_pass(ThreadState* state, TensorBase target, object function, tuple operands) except -1
 cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op)
 
 cdef TensorBase writable(object target, str op)

@@ -18,8 +18,11 @@ from ..support.capi cimport (
 from .copy_slices cimport pass_by, rebase
 from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
-from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
-from ..kernels.loops.plain cimport is_plain, same_shape
+from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
+from ..kernels.loops.copying cimport copy_into
+from ..kernels.loops.plain cimport is_apart, is_plain, same_shape
+from ..kernels.loops.threads cimport GRAIN
+from ..kernels.fusion_engine.program cimport Program, program_of
 from ..kernels.fusion_engine.ufunc cimport EVERY, Ufunc
 from ..core.node cimport Node
 from ..core.conversion cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
@@ -28,6 +31,7 @@ from ..core.tensor cimport (
     IN_NO_GRAD, INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap,
 )
 from .modes cimport put_back
+from ..support.keywords import multiplied
 from .view cimport ViewStep, adopt, check_inplace, note_writes, replayed
 
 cnp.import_array()
@@ -41,8 +45,36 @@ cdef inline object operand(Ufunc ufunc, int i, object value, str op):
     return claimed_operand(value, <Claim> ufunc.claim, op, ufunc.operands[i])
 
 
+cdef dict _programs = {}  # a ufunc -> the program whose only step it is
+cdef dict _times = {}     # a ufunc -> the program that multiplies its second operand by a third
+cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
+
+
+cdef bint in_one_pass(ThreadState* state, TensorBase target, object function, tuple operands) except -1:
+    """Compute a program or a ufunc into a large target, which may be an operand; False if it has to be computed otherwise.
+
+    Nothing is recorded.
+    """
+    cdef Program program
+    if PyArray_SIZE(target.array) < GRAIN or state.flags & LISTENING or not is_plain(target.array):
+        return False
+    if isinstance(function, Ufunc):
+        if function not in _programs:
+            _programs[function] = program_of(len(operands), [(function, *range(len(operands)))], (len(operands),))
+        function = _programs[function]
+    program = function
+    begin_write(state, target, False)
+    if program.into(operands, target.array):
+        return True
+    if target.counter is not None:
+        target.counter.value -= 1
+    return False
+
+
 cdef TensorBase write(ThreadState* state, Ufunc ufunc, TensorBase target, tuple operands, str op):
     """Compute into the target; nothing is recorded."""
+    if in_one_pass(state, target, ufunc, operands):
+        return target
     begin_write(state, target, False)
     try:
         ufunc.into(operands, target.array, op)
@@ -75,6 +107,21 @@ cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, uns
     if recording or state.flags & DUAL:
         return overwrite(target, function(value_before(target, is_read(state, (a, b), readers)), b), op)
     return write(state, ufunc, target, (target.array, array_of(b)), op)
+
+
+cdef object inplace_times(Binary function, Ufunc ufunc, object a, object b, object factor, str op):
+    """`a.f_(b * factor)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and type(factor) in (int, float) and not state.flags & DUAL and not (
+            needs_grad(state, a) or needs_grad(state, b)):
+        target = writable(a, op)
+        check_inplace(state, target, False, op)
+        if ufunc not in _times:
+            _times[ufunc] = program_of(3, [(_multiply, 1, 2), (ufunc, 0, 3)], (4,))
+        if in_one_pass(state, target, _times[ufunc], (target.array, (<TensorBase> b).array, factor)):
+            return target
+    return function(a, multiplied(b, factor))
 
 
 cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op):
@@ -159,10 +206,12 @@ cdef bint is_alike(ndarray target, ndarray value) noexcept:
 
 cdef int store(ndarray target, ndarray value) except -1:
     """Copy the numbers of a value that fits."""
-    if is_plain(target) and is_plain(value) and is_alike(target, value):
+    if not (is_plain(target) and is_plain(value) and is_alike(target, value)):
+        cnp.PyArray_CopyInto(target, value)
+    elif PyArray_SIZE(target) < GRAIN or not is_apart(value, target):
         memmove(PyArray_BYTES(target), PyArray_BYTES(value), PyArray_SIZE(target) * PyArray_ITEMSIZE(target))
-        return 0
-    cnp.PyArray_CopyInto(target, value)
+    else:
+        copy_into(target, value)
     return 0
 
 

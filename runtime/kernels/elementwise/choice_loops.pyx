@@ -17,12 +17,12 @@ from ...support.capi cimport (
 from . import choice, powers
 from ..loops.copying cimport filled
 from ..loops.memory cimport empty
-from ..loops.plain cimport is_plain, item_size, same_shape, slot_of
+from ..loops.plain cimport is_apart, is_plain, item_size, same_shape, slot_of
 from ..fusion_engine.numbers cimport Number, store_number
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 
 __all__ = [
-    "clip", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_",
+    "clip", "clip_", "divide_or_nan", "divide_or_zero", "hardswish", "hardswish_slope", "huber", "leaky_relu", "masked_fill_",
     "scaled_pow", "where",
 ]
 
@@ -75,6 +75,19 @@ cdef Ufunc bounded = pointwise(np.clip, ("x", "min", "max"), [gradspec_clip_floa
 
 def clip(x, min, max):
     """The bound that an element is beyond, else the element, as ``np.clip``; either bound may be None."""
+    y = clipped(x, min, max, False)
+    return y if y is not None else np.array(x) if min is None and max is None else np.clip(x, min, max)
+
+
+def clip_(x, min, max):
+    """Write ``clip(x, min, max)`` into `x`; return `x`."""
+    if clipped(x, min, max, True) is None and not (min is None and max is None):
+        np.clip(x, min, max, out=x)
+    return x
+
+
+cdef object clipped(object x, object min, object max, bint over):
+    """A plain array whose elements are bounded, or `x` itself if it may be written over; None for other arrays and bounds."""
     cdef char* args[4]
     cdef npy_intp[4] steps
     cdef Number[2] numbers
@@ -83,8 +96,11 @@ def clip(x, min, max):
     if not 0 <= slot < 2 or not (
             placed(x, slot, -INFINITY if min is None else min, &numbers[0], &args[1], &steps[1])
             and placed(x, slot, INFINITY if max is None else max, &numbers[1], &args[2], &steps[2])):
-        return np.array(x) if min is None and max is None else np.clip(x, min, max)
-    y = empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
+        return None
+    if over and not (PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE and all(
+            [is_apart(bound, x) for bound in (min, max) if PyArray_CheckExact(bound)])):
+        return None
+    y = x if over else empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
     args[0], args[3], steps[0], steps[3] = PyArray_BYTES(x), PyArray_BYTES(y), item_size(slot), item_size(slot)
     bounded.run(slot, args, PyArray_SIZE(x), steps)
     return y

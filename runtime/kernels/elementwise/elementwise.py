@@ -93,11 +93,11 @@ def truncated_quotient(a, b):
     return np.floor_divide(np.subtract(a, np.fmod(a, b)), b)
 
 
-def xlogy(a, b):
+def xlogy(a, b, log=np.log):
     """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN."""
     zero = np.equal(a, 0) & ~np.isnan(b)
     b = np.asarray(b, np.result_type(a, b, 1.0))  # log of a Python number would widen float32
-    return a * np.log(np.where(zero, 1, b) if zero.any() else b)
+    return a * log(np.where(zero, 1, b) if zero.any() else b)
 
 
 def _sin_cos_pi(x):

@@ -161,8 +161,8 @@ def _logit(x):
 
 
 def _xlogy(a, b):
-    """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN."""
-    return elementwise.xlogy(a, b)
+    """``a * log(b)``, 0 if ``a`` is 0 unless ``b`` is NaN; the logarithms have the bits of the loops'."""
+    return elementwise.xlogy(a, b, _log.function)
 
 
 def _sinc(x):

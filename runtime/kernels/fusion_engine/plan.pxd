@@ -2,7 +2,7 @@
 
 from ...support.capi cimport npy_intp
 from .numbers cimport Number
-from .ufunc cimport PyUFuncGenericFunction
+from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cdef enum:
     MOST = 64       # registers of a plan
@@ -47,6 +47,7 @@ cdef class Plan:
     cdef Number[MOST] numbers       # of registers: the constants of the program
     cdef int register_count, step_count
     cdef int cost                   # per element, in additions
+    cdef Ufunc last                 # of the last step
     cdef int scratch                # bytes of all blocks together, per element
 
 cdef Plan make_plan(int inputs, list nodes, tuple results, unsigned long long key)

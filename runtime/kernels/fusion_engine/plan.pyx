@@ -147,6 +147,7 @@ cdef class _Planner:
         self.kinds.append(slot_or_bool(ufunc.out_types[slot]))
         self.registers.append(self.step(ufunc.loops[slot], ufunc.loop_data[slot], registers, self.kinds[-1]))
         self.plan.cost += ufunc.cost - 1
+        self.plan.last = node[0]
         return 0
 
     cdef int finish(self, tuple results) except -1:

@@ -1,5 +1,6 @@
 """Elementwise formulas as straight-line programs of inner loops, run block by block in cache."""
 
+from ...support.capi cimport ndarray
 from .plan cimport Plan
 
 cdef class Program:
@@ -13,6 +14,8 @@ cdef class Program:
     cdef readonly int computing     # the last value that was computed step by step, counting inputs
 
     cdef object run(self, tuple inputs, unsigned int wanted=*)
+    cdef bint into(self, tuple inputs, ndarray out) except -1
+    cdef object in_blocks(self, tuple inputs, unsigned int wanted, ndarray out)
     cdef object by_rows(self, tuple inputs, unsigned int wanted)
     cdef int read(self) except -1
     cdef Plan find(self, unsigned long long key)

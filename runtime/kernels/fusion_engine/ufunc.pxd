@@ -20,6 +20,7 @@ cdef class Ufunc:
     cdef int out_types[SLOTS]
     cdef int nargs                      # operands and results
     cdef int cost                       # per element, in additions
+    cdef bint writes_over               # quick loops that read an element before they write it, and raise the flags that NumPy's raise
     cdef bint masks                     # the first operand is bool, and the others determine the dtype
 
     cdef int find_loops(self) except -1
@@ -31,6 +32,7 @@ cdef class Ufunc:
     cdef object into(self, tuple operands, ndarray out, str name)
 
 cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=*, bint costly=*)
+cdef int tell_flags(Ufunc ufunc, int flags) except -1
 cdef PyUFuncGenericFunction cast_loop(int slot, int wider) noexcept
 cdef Ufunc offer(Ufunc ufunc)
 cdef Ufunc offered(str name)

@@ -32,6 +32,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
 
 cdef extern from "numpy/ufuncobject.h":
     int _import_umath() except -1
+    int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
     ctypedef struct PyUFuncObject:
         int nin
         int nout
@@ -144,12 +145,13 @@ cdef class Ufunc:
         if isinstance(function, np.ufunc):
             self.function = vectorised(function)
             self.keeps_reals = function is np.conjugate
+            self.writes_over = self.cost == 1
             self.find_loops()
             exchange(function, self.loops, self.loop_data)
         elif isinstance(function, Ufunc):
             other = function
             self.function, self.nargs, self.masks = other.function, other.nargs, other.masks
-            self.cost = other.cost
+            self.cost, self.writes_over = other.cost, other.writes_over
             self.loops, self.loop_data, self.out_types = other.loops, other.loop_data, other.out_types
             operands = operands or other.operands
         self.operands = operands or (("x",) if self.nargs == 2 else ("a", "b"))
@@ -347,12 +349,17 @@ cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* lo
     """
     cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
     cdef int slot
-    ufunc.function, ufunc.nargs, ufunc.masks = function, len(operands) + 1, masks
+    ufunc.function, ufunc.nargs, ufunc.masks, ufunc.writes_over = function, len(operands) + 1, masks, masks
     ufunc.cost = COSTLY if costly else 1
     for slot in range(4):
         ufunc.loops[slot], ufunc.loop_data[slot] = loops[slot], NULL
         ufunc.out_types[slot] = [cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128][slot]
     return ufunc
+
+
+cdef int tell_flags(Ufunc ufunc, int flags) except -1:
+    """Let NumPy warn or raise for the flags of a call, as `numpy.errstate` says; they are numbered as NumPy numbers them."""
+    return PyUFunc_GiveFloatingpointErrors(ufunc.function.__name__.encode(), flags)
 
 
 cdef PyUFuncGenericFunction cast_loop(int slot, int wider) noexcept:

@@ -90,6 +90,11 @@ def index_put_(x, index, value, bint accumulate=False):
         value = copy_of(value)
     if accumulate or not is_basic(index):
         return indexing.index_put_(x, index, value, accumulate)
+    if PyArray_CheckExact(x) and PyArray_NBYTES(x) >= LARGE:
+        part = x[index]
+        if PyArray_CheckExact(part):
+            copy_into(part, value)
+            return x
     x[index] = value
     return x
 

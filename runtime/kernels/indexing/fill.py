@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..loops.copying import copy_into
+
 __all__ = ["compare_", "fill_", "fill_diagonal_", "zero_"]
 
 
@@ -29,8 +31,7 @@ def fill_(x, value):
     """Write one value to all elements of `x`; return `x`."""
     if np.ndim(value):
         raise ValueError(f"fill_: value must be a number or a 0-d array, got shape {np.shape(value)}")
-    x[...] = value
-    return x
+    return copy_into(x, value)
 
 
 def fill_diagonal_(x, value):
@@ -46,5 +47,4 @@ def fill_diagonal_(x, value):
 
 def zero_(x):
     """Write 0 to all elements of `x`; return `x`."""
-    x[...] = 0
-    return x
+    return copy_into(x, 0)

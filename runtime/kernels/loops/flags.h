@@ -22,8 +22,11 @@ static inline void fp_clear(void) {
     if (gradspec_x87() & 0x0D) __asm__ volatile("fnclex");
 }
 
+enum { FP_INVALID = 0x01, FP_DIVIDE = 0x04, FP_OVERFLOW = 0x08 };
+
 #else
 #include <fenv.h>
+enum { FP_INVALID = FE_INVALID, FP_DIVIDE = FE_DIVBYZERO, FP_OVERFLOW = FE_OVERFLOW };
 
 static inline int fp_raised(void) {
     return fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
@@ -34,4 +37,9 @@ static inline void fp_clear(void) {
 }
 
 #endif
+
+/* Flags as NumPy numbers them. */
+static inline int fp_as_numpys(int raised) {
+    return (raised & FP_DIVIDE ? 1 : 0) | (raised & FP_OVERFLOW ? 2 : 0) | (raised & FP_INVALID ? 8 : 0);
+}
 #endif

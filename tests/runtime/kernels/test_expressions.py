@@ -45,6 +45,7 @@ CALLS = {
     "index_put_backward": [(X, index, np.shape(X[index])) for index in INDICES],
     "index_put": [(X, index, 2.0) for index in INDICES] + [(X, (slice(None, None, -1),), X)],
     "index_put_": [(X, index, 2.0) for index in INDICES] + [(X, (slice(None, None, -1),), X)],
+    "clip_": [(np.array(X), -0.5, 0.5), (np.array(X), X[:1, :1], None)],
     "copy_": [(X, 2.0), (X, X[:1, :1])],
     "copy_into": [(np.array(X), X[:1, :1])],
     "copy_of": [(X.T,)],
