@@ -29,7 +29,7 @@ CALLED = frozenset(
     "INTEGERS NO_GRADIENT Node Program REALS TensorBase ThreadState Ufunc Wanted answer_calls any_needs_grad any_tangent "
     "array_of arrays_of as_array as_axes as_bool as_bool_operand as_bool_operands as_complex_operand as_complex_operands "
     "as_dtype as_float as_generator as_index as_int as_int_operand as_int_operands as_ints as_mask as_operand as_operands "
-    "as_real_operand as_real_operands as_scalar as_str attach_view attach_views become_view before_view begin_write call_method check_inplace "
+    "as_real_operand as_real_operands as_scalar as_str attach_view attach_views become_view before_view begin_write call_method check_broadcast check_inplace "
     "conj_of converted "
     "connect_all connect_one connect_two defined_arrays defined_tangent defined_tensors differ dtype_of explain "
     "flat_gradients has_tangent holds_arrays in_one_pass index_of inplace_binary inplace_times inplace_unary is_heard listed listened "

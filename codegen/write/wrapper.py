@@ -5,6 +5,7 @@ Decides the lines of a forward, whether it is a plain ufunc, and which value an 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ..rules.sharing import shared_inputs
@@ -91,6 +92,12 @@ class OpText(NodeText):
         if any(f"{program.name}.run(" not in line for line in self.forward_lines) or not set(program.inputs) <= set(arguments):
             return None
         return program.name, [arguments[name] for name in program.inputs]
+
+    @property
+    def broadcast_arguments(self) -> list[str]:
+        """The operands that the shape of the result is broadcast from, but the first one, as arrays."""
+        names = re.findall(r"\w+", (self.op.shape or "").partition("-> broadcast")[2])
+        return [self.array_argument(a) for a in self.arguments[1:] if a.name in names]
 
     @property
     def ufunc_facts(self) -> str:

@@ -74,7 +74,7 @@ from gradspec.saved.copy_slices cimport rebase
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
-from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
+from gradspec.saved.inplace cimport check_broadcast, overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -723,6 +723,7 @@ cdef object op_masked_fill_(object x, object mask, object value):
     written_ = writable(x, "masked_fill_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "masked_fill_")
+    check_broadcast(written_.array, (index_of(mask),), "masked_fill_")
     if state_.flags & DUAL:
         return overwrite(written_, op_masked_fill(value_before(written_, False), mask, value), "masked_fill_")
 

@@ -119,6 +119,7 @@ from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, threa
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT,
     NO_GRADIENT,
+    check_broadcast,
     in_one_pass,
     inplace_binary,
     inplace_times,
@@ -488,6 +489,7 @@ cdef object op_clip_(object x, object min, object max):
     written_ = writable(x, "clip_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, min) or needs_grad(state_, max)
     check_inplace(state_, written_, recording_, "clip_")
+    check_broadcast(written_.array, (array_of(min), array_of(max)), "clip_")
     if state_.flags & DUAL:
         return overwrite(
             written_,

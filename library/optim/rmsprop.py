@@ -59,12 +59,11 @@ class RMSprop(Optimizer):
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * param
         grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
-        square *= alpha
-        square += (1 - alpha) * (grad * grad)
+        square.mul_(alpha).addcmul_(grad, grad, 1 - alpha)
         variance = square
         if group["centered"]:
             mean = as_real(state["grad_avg"])
-            mean += (1 - alpha) * (grad - mean)
+            mean.lerp_(grad, 1 - alpha)
             variance = square - mean * mean
         step = grad / (ops.sqrt(variance) + group["eps"])
         if group["momentum"]:

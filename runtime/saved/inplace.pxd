@@ -18,6 +18,7 @@ cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int re
 cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, unsigned int readers, str op)
 cdef object inplace_times(Binary function, Ufunc ufunc, object a, object b, object factor, str op)
 cdef bint in_one_pass(ThreadState* state, TensorBase target, object function, tuple operands) except -1
+cdef int check_broadcast(ndarray target, tuple operands, str op) except -1
 cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op)
 
 cdef TensorBase writable(object target, str op)

@@ -215,12 +215,24 @@ cdef int store(ndarray target, ndarray value) except -1:
     return 0
 
 
+cdef int check_broadcast(ndarray target, tuple operands, str op) except -1:
+    """Refuse operands of a kernel that together have another shape than the target."""
+    for operand in operands:
+        if isinstance(operand, np.ndarray) and not same_shape(operand, target):
+            check_shape(target, np.broadcast_shapes((<object> target).shape, *map(np.shape, operands)), op)
+    return 0
+
+
+cdef int check_shape(ndarray target, tuple shape, str op) except -1:
+    if shape != (<object> target).shape:
+        raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape {list(shape)}")
+    return 0
+
+
 cdef int check_fit(ndarray target, ndarray value, str op) except -1:
     if is_alike(target, value):
         return 0
-    if (<object> value).shape != (<object> target).shape:
-        raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape "
-                           f"{list((<object> value).shape)}")
+    check_shape(target, (<object> value).shape, op)
     if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
         raise TypeError(f"{op}: result type {value.dtype} can't be cast to the target's dtype {target.dtype}")
     return 0

@@ -9,6 +9,7 @@ DICE = np.random.default_rng(0)
 WRITING = {
     "bernoulli_": (0.5, DICE),
     "cauchy_": (0.0, 1.0, DICE),
+    "clip_": (0.0, 0.5),
     "compare_": (1.0, "less"),
     "copy_": (2.0,),
     "exponential_": (1.0, DICE),

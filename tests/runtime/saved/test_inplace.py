@@ -125,6 +125,10 @@ def test_a_shape_that_does_not_fit_is_refused_and_changes_nothing():
         x.add_(gs.ones((2, 3)))
     with pytest.raises(RuntimeError, match=r"^lerp_: output with shape \[3\] doesn't match the broadcast shape \[2, 3\]"):
         x.lerp_(gs.ones((2, 3)), 0.5)
+    for write in (lambda: x.clip_(gs.ones((2, 3))), lambda: x.masked_fill_(np.ones((2, 3), bool), 0)):
+        with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match the broadcast shape \[2, 3\]"):
+            write()
+    assert x._version == 0
     same(x, [1.0, 1.0, 1.0])
 
 
