@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4469,
     "runtime/engine": 2841,
     "runtime/formulas": 1187,
-    "runtime/kernels": 20882,
+    "runtime/kernels": 20900,
     "runtime/methods": 2308,
     "runtime/saved": 1675,
     "runtime/support": 2737,
