@@ -18,7 +18,7 @@ COMPILED = {
         "power",
     ),
     "elementwise.slopes_loops": (
-        "angle_slope", "asinh_slope", "atan_slope", "direction",
+        "angle_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "direction",
     ),
     "indexing.basic_index": (
         "copy_", "getitem", "getitem_backward", "index_put", "index_put_", "index_put_backward",
@@ -96,7 +96,7 @@ PYTHON = {
         "bernoulli_", "cauchy_", "dropout_factors", "exponential_", "geometric_", "log_normal_", "random_", "rrelu_slope",
     ),
     "elementwise.slopes": (
-        "asin_slope", "atanh_slope", "softsign", "tanhshrink",
+        "softsign", "tanhshrink",
     ),
     "indexing.axis_positions": (
         "insert_order", "kept", "mode_place", "places_along", "run_begins", "spread_index", "unravel_index",

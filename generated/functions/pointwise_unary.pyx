@@ -16,8 +16,6 @@ from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
-cdef Forward1 forward__asin_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asin_slope", 1)
-cdef Forward1 forward__atanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atanh_slope", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
@@ -73,7 +71,7 @@ cdef class AbsoluteBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program acos_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(conj(given_1)))")
+cdef Program acos_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, negative(conj(_asin_slope(x))))")
 
 cdef class AcosBackward(Node):
     """acos(x) -> y; dy/dx = -_asin_slope(x)"""
@@ -81,7 +79,7 @@ cdef class AcosBackward(Node):
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return acos_grad_x.run((grad, forward__asin_slope(x)))
+        return acos_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -156,13 +154,15 @@ cdef class AngleBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program asin_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_asin_slope(x)))")
+
 cdef class AsinBackward(Node):
     """asin(x) -> y; dy/dx = _asin_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward__asin_slope(x)))
+        return asin_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -335,13 +335,15 @@ cdef class AtanSlopeBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program atanh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_atanh_slope(x)))")
+
 cdef class AtanhBackward(Node):
     """atanh(x) -> y; dy/dx = _atanh_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward__atanh_slope(x)))
+        return atanh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")

@@ -11,6 +11,7 @@ cdef object forward_acosh(object x)
 cdef object forward_angle(object x)
 cdef Ufunc asin_ufunc
 cdef object forward_asin(object x)
+cdef Ufunc _asin_slope_ufunc
 cdef object forward__asin_slope(object x)
 cdef Ufunc asinh_ufunc
 cdef object forward_asinh(object x)
@@ -22,6 +23,7 @@ cdef Ufunc _atan_slope_ufunc
 cdef object forward__atan_slope(object x)
 cdef Ufunc atanh_ufunc
 cdef object forward_atanh(object x)
+cdef Ufunc _atanh_slope_ufunc
 cdef object forward__atanh_slope(object x)
 cdef Ufunc cbrt_ufunc
 cdef object forward_cbrt(object x)

@@ -40,11 +40,9 @@ asin_ufunc = offer(Ufunc(np.arcsin, "asin"))
 cdef object forward_asin(object x):
     return asin_ufunc.unary(x)
 
+_asin_slope_ufunc = offer(Ufunc(kernels.asin_slope, "_asin_slope"))
 cdef object forward__asin_slope(object x):
-    try:
-        return as_array(kernels.asin_slope(x))
-    except Exception as error_:
-        raise explain(error_, "_asin_slope", x=x) from None
+    return _asin_slope_ufunc.unary(x)
 
 asinh_ufunc = offer(Ufunc(np.arcsinh, "asinh"))
 cdef object forward_asinh(object x):
@@ -66,11 +64,9 @@ atanh_ufunc = offer(Ufunc(np.arctanh, "atanh"))
 cdef object forward_atanh(object x):
     return atanh_ufunc.unary(x)
 
+_atanh_slope_ufunc = offer(Ufunc(kernels.atanh_slope, "_atanh_slope"))
 cdef object forward__atanh_slope(object x):
-    try:
-        return as_array(kernels.atanh_slope(x))
-    except Exception as error_:
-        raise explain(error_, "_atanh_slope", x=x) from None
+    return _atanh_slope_ufunc.unary(x)
 
 cbrt_ufunc = offer(Ufunc(np.cbrt, "cbrt", REALS))
 cdef object forward_cbrt(object x):

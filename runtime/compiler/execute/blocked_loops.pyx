@@ -6,6 +6,7 @@ elements of a block as soon as the loops have computed them, in NumPy's order.  
 one long row by halves, as the sum of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
 
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -41,6 +42,7 @@ cdef enum:
     BLOCK = 512             # elements of a block
     LEAF = 1024             # most elements of a row that are added in one call
     NEAR = 16384            # bytes of scratch memory on the stack
+    LINE = 64               # bytes of a cache line; a vector that begins elsewhere is in two
     AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
     FEW = 256               # elements of an expensive loop between two prefetches
     FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
@@ -74,14 +76,16 @@ cdef struct Blocks:
     bint lacks              # whether an allocation has failed
 
 
-cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near) noexcept nogil:
-    """Scratch memory for `room` elements; NULL if the allocation fails."""
-    cdef char* scratch = near
+cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near, void** owned) noexcept nogil:
+    """Scratch memory for `room` elements, which begins a line; the caller frees `owned`.  NULL if the allocation fails."""
+    owned[0] = NULL
     if blocks.room * room > NEAR:
-        scratch = <char*> malloc(blocks.room * room)
-        if scratch == NULL:
+        owned[0] = malloc(blocks.room * room + LINE)
+        if owned[0] == NULL:
             blocks.lacks = True
-    return scratch
+            return NULL
+        near = <char*> owned[0]
+    return <char*> ((<uintptr_t> near + LINE - 1) & ~<uintptr_t> (LINE - 1))
 
 
 cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp stride, char* scratch,
@@ -124,9 +128,10 @@ cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, npy_intp ahea
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Run the loops on a part of their elements, block by block."""
     cdef Blocks* blocks = <Blocks*> context
-    cdef char[NEAR] near
+    cdef char[NEAR + LINE] near
+    cdef void* owned
     cdef npy_intp room = (min(stop - start, <npy_intp> BLOCK) + 15) & ~15, size
-    cdef char* scratch = scratch_of(blocks, room, near)
+    cdef char* scratch = scratch_of(blocks, room, near, &owned)
     if scratch == NULL:
         return
     fp_clear()
@@ -134,7 +139,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         size = min(stop - start, <npy_intp> BLOCK)
         run_block(blocks, start, size, min(stop - start - size, size), scratch, room)
         start += size
-    free(NULL if scratch == near else scratch)
+    free(owned)
 
 
 cdef int run_blocks(Executable executable, Frame frame, int first) except -1:
@@ -171,9 +176,10 @@ cdef inline npy_intp rows_at_once(Blocks* blocks) noexcept nogil:
 cdef void run_whole_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Run the steps of a group of rows on some of the rows, block by block."""
     cdef Blocks* blocks = <Blocks*> context
-    cdef char[NEAR] near
+    cdef char[NEAR + LINE] near
+    cdef void* owned
     cdef npy_intp most = min(stop - start, rows_at_once(blocks)), room = (most * blocks.length + 15) & ~15, count
-    cdef char* scratch = scratch_of(blocks, room, near)
+    cdef char* scratch = scratch_of(blocks, room, near, &owned)
     cdef int i
     if scratch == NULL:
         return
@@ -186,7 +192,7 @@ cdef void run_whole_rows(void* context, npy_intp start, npy_intp stop) noexcept 
                 gradspec_note(&blocks.flags[i], fp_raised())
                 fp_clear()
         start += count
-    free(NULL if scratch == near else scratch)
+    free(owned)
 
 
 cdef void run_on_rows(Blocks* blocks, Step* step, npy_intp start, npy_intp count, char* scratch, npy_intp room) noexcept nogil:
@@ -334,9 +340,10 @@ cdef inline void put(Sum* sum, char* y, npy_intp row, double value) noexcept nog
 cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Sum some short rows."""
     cdef Sum* sum = <Sum*> context
-    cdef char[NEAR] near
+    cdef char[NEAR + LINE] near
+    cdef void* owned
     cdef npy_intp length = sum.step.size, room = (length * sum.at_once + 15) & ~15, count, i
-    cdef char* scratch = scratch_of(sum.blocks, room, near)
+    cdef char* scratch = scratch_of(sum.blocks, room, near, &owned)
     cdef char* x
     if scratch == NULL:
         return
@@ -348,7 +355,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
             put(sum, sum.y, start + i, added(sum, x + i * length * sum.item, length))
         note(sum)
         start += count
-    free(NULL if scratch == near else scratch)
+    free(owned)
 
 
 cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch) noexcept nogil:
@@ -365,8 +372,9 @@ cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* 
 cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Sum some pieces of long rows."""
     cdef Sum* sum = <Sum*> context
-    cdef char[NEAR] near
-    cdef char* scratch = scratch_of(sum.blocks, LEAF, near)
+    cdef char[NEAR + LINE] near
+    cdef void* owned
+    cdef char* scratch = scratch_of(sum.blocks, LEAF, near, &owned)
     cdef npy_intp i, row, piece
     if scratch == NULL:
         return
@@ -376,15 +384,16 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
         put(sum, sum.partial, i,
             tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], 0, scratch))
         note(sum)
-    free(NULL if scratch == near else scratch)
+    free(owned)
 
 
 cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Add rows upon rows, some columns at a time."""
     cdef Sum* sum = <Sum*> context
-    cdef char[NEAR] near
+    cdef char[NEAR + LINE] near
+    cdef void* owned
     cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = (sum.wide * sum.at_once + 15) & ~15
-    cdef char* scratch = scratch_of(sum.blocks, room, near)
+    cdef char* scratch = scratch_of(sum.blocks, room, near, &owned)
     cdef npy_intp[3] upon = [sum.item, sum.item, sum.item]
     cdef char* args[3]
     cdef char* x
@@ -407,7 +416,7 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
                 sum.step.function(args, &wide, upon, sum.step.data)
             j += count
         note(sum)
-    free(NULL if scratch == near else scratch)
+    free(owned)
 
 
 cdef int run_sum(Executable executable, Frame frame, int first, int loops, npy_intp room) except -1:

@@ -2,6 +2,7 @@
 #ifndef GRADSPEC_ELEMENTWISE_LOOPS_H
 #define GRADSPEC_ELEMENTWISE_LOOPS_H
 
+#include "../fusion_engine/elementary_float.h"
 #include "../fusion_engine/elementary_inverse.h"
 #include "../fusion_engine/elementary_single.h"
 #include "../fusion_engine/fused.h"
@@ -71,12 +72,45 @@ GRADSPEC_INLINE double gradspec_sinc_slope(double x) {
     GRADSPEC_FUSED static void gradspec_##name##_##T(const T *x, T *y, npy_intp n) { \
         for (npy_intp i = 0; i < n; i++) y[i] = (T) function(x[i]); \
     }
-OVER(float, logit, gradspec_single_logit)
-OVER(double, logit, gradspec_logit)
 OVER(float, sinc, gradspec_sinc)
 OVER(double, sinc, gradspec_sinc)
 OVER(float, sinc_slope, gradspec_sinc_slope)
 OVER(double, sinc_slope, gradspec_sinc_slope)
+#undef OVER
+
+/* The logit, block by block.  Numbers outside [least, 1) are marked, and computed alone, so that only they raise flags.  Marks of
+ * fewer bytes than a number make compilers compute several vectors in a turn, which do not wait for one another; there are at least
+ * ODDS_STEP numbers for that. */
+enum { ODDS_BLOCK = 512, ODDS_STEP = 64 };
+
+#define OVER(T, bits_of, least, function) \
+    GRADSPEC_INLINE int gradspec_is_odd_##T(T x) { \
+        return bits_of(x) - bits_of(least) >= bits_of((T) 1) - bits_of(least); \
+    } \
+    GRADSPEC_FUSED static void gradspec_odds_##T(const T *x, T *y, uint16_t *restrict odd, npy_intp n) { \
+        for (npy_intp i = 0; i < n / ODDS_STEP * ODDS_STEP; i++) { \
+            odd[i] = gradspec_is_odd_##T(x[i]); \
+            y[i] = (T) function(gradspec_is_odd_##T(x[i]) ? (T) 0.5 : x[i]); \
+        } \
+    } \
+    GRADSPEC_FUSED static void gradspec_few_odds_##T(const T *x, T *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = (T) function(gradspec_is_odd_##T(x[i]) ? (T) 0.5 : x[i]); \
+    } \
+    static void gradspec_logit_##T(const T *x, T *y, npy_intp n) { \
+        uint16_t odd[ODDS_BLOCK]; \
+        T kept[ODDS_BLOCK]; \
+        for (npy_intp size; n > 0; x += size, y += size, n -= size) { \
+            size = n < ODDS_STEP ? n : n < ODDS_BLOCK ? n / ODDS_STEP * ODDS_STEP : ODDS_BLOCK; \
+            const T *from = x == y ? memcpy(kept, x, size * sizeof(T)) : x; \
+            if (size < ODDS_STEP) gradspec_few_odds_##T(from, y, size); \
+            else gradspec_odds_##T(from, y, odd, size); \
+            if (size < ODDS_STEP || memchr(odd, 1, size * sizeof *odd)) \
+                for (npy_intp i = 0; i < size; i++) \
+                    if (gradspec_is_odd_##T(from[i])) y[i] = (T) log((double) from[i] / (1 - (double) from[i])); \
+        } \
+    }
+OVER(float, gradspec_float_bits, 0x1p-126f, gradspec_single_logit)
+OVER(double, gradspec_bits, 0x1p-1022, gradspec_logit)
 #undef OVER
 
 #define T float

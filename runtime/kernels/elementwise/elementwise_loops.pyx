@@ -35,9 +35,6 @@ cdef extern from "gradspec/kernels/elementwise/elementwise_loops.h":
     void gradspec_round_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_round_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
 
-cdef extern from "<math.h>" nogil:
-    double log(double)
-
 ctypedef fused real:
     float
     double
@@ -51,19 +48,6 @@ cdef Ufunc _log = Ufunc(np.log, "log")
 cdef Ufunc _rint = Ufunc(np.rint, "round")
 cdef Ufunc _rounded = pointwise(
     elementwise.round_to, ("x", "scale", "inverse"), [gradspec_round_float, gradspec_round_double, NULL, NULL], False, False)
-
-
-cdef void fill_logit(real* x, real* y, npy_intp n) noexcept nogil:
-    cdef npy_intp i
-    cdef real least = <real> (1.17549435e-38 if real is float else 2.2250738585072014e-308)
-    if real is float:
-        gradspec_logit_float(x, y, n)
-    else:
-        gradspec_logit_double(x, y, n)
-    fp_clear()
-    for i in range(n):
-        if not (least <= x[i] < 1):
-            y[i] = <real> log(<double> x[i] / (1 - <double> x[i]))
 
 
 cdef void fill_sinc(real* x, real* y, npy_intp n, bint slope) noexcept nogil:
@@ -97,11 +81,11 @@ cdef inline int odd(double x) noexcept nogil:
 
 
 cdef void logit_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    fill_logit(<float*> args[0], <float*> args[1], size[0])
+    gradspec_logit_float(<float*> args[0], <float*> args[1], size[0])
 
 
 cdef void logit_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    fill_logit(<double*> args[0], <double*> args[1], size[0])
+    gradspec_logit_double(<double*> args[0], <double*> args[1], size[0])
 
 
 cdef void sinc_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:

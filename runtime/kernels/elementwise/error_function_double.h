@@ -202,7 +202,7 @@ OVER(erfc)
 OVER(erfinv)
 #undef OVER
 
-GRADSPEC_NEAR_OR_FAR(double, gelu, 37.0)
-GRADSPEC_NEAR_OR_FAR(double, gelu_slope, 37.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, gelu, 37.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, gelu_slope, 37.0)
 
 #endif

@@ -40,9 +40,7 @@ cdef extern from "gradspec/kernels/elementwise/logistic_float.h":
     void gradspec_tanh_slope_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_silu_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_silu_slope_of_float(const float*, float*, npy_intp) noexcept nogil
-    int gradspec_sigmoid_and_slope_near(const float*, float*, float*, npy_intp) noexcept nogil
     int gradspec_sigmoid_and_slope(const float*, float*, float*, npy_intp) noexcept nogil
-    int gradspec_tanh_and_slope_near(const float*, float*, float*, npy_intp) noexcept nogil
     int gradspec_tanh_and_slope(const float*, float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_two(const float*, const float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_numbers(const float*, const float*, float*, npy_intp) noexcept nogil
@@ -131,20 +129,18 @@ cdef void straight_logaddexp(char** args, const npy_intp* size, const npy_intp* 
 
 
 cdef void sigmoid_and_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    if gradspec_sigmoid_and_slope_near(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
-        gradspec_sigmoid_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0])
+    gradspec_sigmoid_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0])
     fp_clear()
 
 
 cdef void tanh_and_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     """Both results in one loop; if some element is NaN, by the separate loops: the loop for tanh may raise a flag."""
-    if gradspec_tanh_and_slope_near(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
-        if gradspec_tanh_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
-            gradspec_tanh_slope_of_float(<float*> args[0], <float*> args[2], size[0])
-            fp_clear()
-            _tanh.loops[0](args, size, steps, _tanh.loop_data[0])
-            return
+    cdef bint has_nan = gradspec_tanh_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0])
     fp_clear()
+    if has_nan:
+        gradspec_tanh_slope_of_float(<float*> args[0], <float*> args[2], size[0])
+        fp_clear()
+        _tanh.loops[0](args, size, steps, _tanh.loop_data[0])
 
 
 cdef void logaddexp_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:

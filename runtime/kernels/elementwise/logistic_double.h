@@ -28,10 +28,8 @@ GRADSPEC_INLINE double gradspec_double_exp_below(double x) {
     return x == x ? gradspec_scaled(m, gradspec_scale(shifted), near) : x;
 }
 
-GRADSPEC_INLINE int gradspec_double_are_near(const double *x, npy_intp n, double most) {
-    uint64_t found = 0;
-    for (npy_intp i = 0; i < n; i++) found |= gradspec_bits(most) - gradspec_bits(gradspec_size(x[i]));
-    return (int64_t) found >= 0;
+GRADSPEC_INLINE uint8_t gradspec_double_is_beyond(double x, double most) {
+    return (gradspec_bits(most) - gradspec_bits(gradspec_size(x))) >> 63;
 }
 
 GRADSPEC_INLINE double gradspec_double_exp_minus(double size, int near) {
@@ -62,10 +60,10 @@ GRADSPEC_INLINE double gradspec_double_silu_slope(double x, int far) {
     return (x < 0.0 ? e : 1.0) / d * (1.0 + near * ((x < 0.0 ? 1.0 : e) / d));
 }
 
-GRADSPEC_NEAR_OR_FAR(double, sigmoid, 708.0)
-GRADSPEC_NEAR_OR_FAR(double, sigmoid_slope, 708.0)
-GRADSPEC_NEAR_OR_FAR(double, tanh_slope, 354.0)
-GRADSPEC_NEAR_OR_FAR(double, silu, 708.0)
-GRADSPEC_NEAR_OR_FAR(double, silu_slope, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, sigmoid, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, sigmoid_slope, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, tanh_slope, 354.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, silu, 708.0)
+GRADSPEC_NEAR_OR_FAR(double, uint16_t, silu_slope, 708.0)
 
 #endif

@@ -46,25 +46,38 @@ GRADSPEC_INLINE float gradspec_float_logaddexp(float a, float b) {
     return (d > 0.0f ? a : b) + gradspec_float_short_log1p(gradspec_float_exp_below(-gradspec_float_size(d)));
 }
 
-/* The sign bit is set if a size is above `most`, or NaN. */
-GRADSPEC_INLINE uint32_t gradspec_float_beyond(float size, float most) {
-    return gradspec_float_bits(most) - gradspec_float_bits(size);
+/* Whether a size is above `most`, or NaN. */
+GRADSPEC_INLINE uint8_t gradspec_float_is_beyond(float x, float most) {
+    return (gradspec_float_bits(most) - gradspec_float_bits(gradspec_float_size(x))) >> 31;
 }
 
-/* Whether no exponential is far from 1, so that those of all can be computed in a shorter way; a NaN is far. */
-GRADSPEC_INLINE int gradspec_float_are_near(const float *x, npy_intp n, float most) {
-    uint32_t found = 0;
-    for (npy_intp i = 0; i < n; i++) found |= gradspec_float_beyond(gradspec_float_size(x[i]), most);
-    return (int32_t) found >= 0;
-}
+#define GRADSPEC_NEAR_BLOCK 512 /* elements at a time, */
+#define GRADSPEC_NEAR_STEP 64   /* a multiple of the elements of a turn */
 
-/* A loop, block by block, over numbers of type T, whose sizes are up to `most` in a block that is not far. */
-#define GRADSPEC_NEAR_OR_FAR(T, name, most) \
-    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
-        for (npy_intp i = 0, stop; i < n;) \
-            if (stop = n - i < 512 ? n : i + 512, gradspec_##T##_are_near(x + i, stop - i, most)) \
-                for (; i < stop; i++) y[i] = gradspec_##T##_##name(x[i], 0); \
-            else for (; i < stop; i++) y[i] = gradspec_##T##_##name(x[i], 1); }
+/* A loop over numbers of type T, block by block: in a shorter way, which is for sizes up to `most`, and again if a block has others.
+ * It marks those by a MARK of a quarter of a number's bytes, and so compilers compute four vectors of numbers in a turn, which do not
+ * wait for one another.  The last numbers are too few for a turn. */
+#define GRADSPEC_NEAR_OR_FAR(T, MARK, name, most) \
+    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_near_##name##_of_##T(const T *x, T *y, MARK *restrict far, npy_intp n) { \
+        for (npy_intp i = 0; i < n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP; i++) { \
+            far[i] = gradspec_##T##_is_beyond(x[i], most); \
+            y[i] = gradspec_##T##_##name(x[i], 0); \
+        } \
+    } \
+    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_far_##name##_of_##T(const T *x, T *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##T##_##name(x[i], 1); \
+    } \
+    GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
+        MARK far[GRADSPEC_NEAR_BLOCK]; \
+        T kept[GRADSPEC_NEAR_BLOCK]; \
+        for (npy_intp size; n >= GRADSPEC_NEAR_STEP; x += size, y += size, n -= size) { \
+            size = n < GRADSPEC_NEAR_BLOCK ? n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP : GRADSPEC_NEAR_BLOCK; \
+            const T *from = x == y ? memcpy(kept, x, size * sizeof(T)) : x; \
+            gradspec_near_##name##_of_##T(from, y, far, size); \
+            if (memchr(far, 1, size * sizeof(MARK))) gradspec_far_##name##_of_##T(from, y, size); \
+        } \
+        gradspec_far_##name##_of_##T(x, y, n); \
+    }
 
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
     return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
@@ -90,55 +103,54 @@ GRADSPEC_INLINE float gradspec_float_silu_slope(float x, int far) {
     return gradspec_float_silu_slope_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
 }
 
-GRADSPEC_NEAR_OR_FAR(float, sigmoid, 68.0f)
-GRADSPEC_NEAR_OR_FAR(float, sigmoid_slope, 68.0f)
-GRADSPEC_NEAR_OR_FAR(float, tanh_slope, 34.0f)
-GRADSPEC_NEAR_OR_FAR(float, silu, 68.0f)
-GRADSPEC_NEAR_OR_FAR(float, silu_slope, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, uint8_t, sigmoid, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, uint8_t, sigmoid_slope, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, uint8_t, tanh_slope, 34.0f)
+GRADSPEC_NEAR_OR_FAR(float, uint8_t, silu, 68.0f)
+GRADSPEC_NEAR_OR_FAR(float, uint8_t, silu_slope, 68.0f)
 
-/* Functions together with their slopes, from one exponential; faster if it is near, that is, above 2**-100.  They return whether
- * some x is NaN or not near; then a different loop is needed. */
-GRADSPEC_INLINE int gradspec_sigmoid_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,
-                                                  int near) {
-    uint32_t found = 0;
-    for (npy_intp i = 0; i < n; i++) {
-        float size = gradspec_float_size(x[i]);
-        gradspec_float_pair e = gradspec_float_exp_minus(size, near);
-        y[i] = gradspec_float_sigmoid_by(x[i], e);
-        slope[i] = gradspec_float_slope_by(e);
-        found |= gradspec_float_beyond(size, near ? 68.0f : INFINITY);
+GRADSPEC_INLINE void gradspec_float_sigmoid_and_slope(float x, float *y, float *slope, int far) {
+    gradspec_float_pair e = gradspec_float_exp_minus(gradspec_float_size(x), !far);
+    *y = gradspec_float_sigmoid_by(x, e);
+    *slope = gradspec_float_slope_by(e);
+}
+
+GRADSPEC_INLINE void gradspec_float_tanh_and_slope(float x, float *y, float *slope, int far) {
+    gradspec_float_pair e = gradspec_float_exp_minus(2.0f * gradspec_float_size(x), !far);
+    *y = gradspec_float_tanh_by(x, e.high);
+    *slope = 4.0f * gradspec_float_slope_by(e);
+}
+
+/* Functions together with their slopes, from one exponential, in such blocks.  They return whether some x is NaN. */
+#define WITH_SLOPE(name, most) \
+    GRADSPEC_FUSED static void gradspec_near_##name(const float *restrict x, float *restrict y, float *restrict slope, \
+                                                    uint8_t *restrict far, npy_intp n) { \
+        for (npy_intp i = 0; i < n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP; i++) { \
+            far[i] = gradspec_float_is_beyond(x[i], most); \
+            gradspec_float_##name(x[i], y + i, slope + i, 0); \
+        } \
+    } \
+    GRADSPEC_FUSED static int gradspec_far_##name(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n) { \
+        uint32_t found = 0; \
+        for (npy_intp i = 0; i < n; i++) { \
+            found |= gradspec_float_is_beyond(x[i], INFINITY); \
+            gradspec_float_##name(x[i], y + i, slope + i, 1); \
+        } \
+        return found != 0; \
+    } \
+    static int gradspec_##name(const float *x, float *y, float *slope, npy_intp n) { \
+        uint8_t far[GRADSPEC_NEAR_BLOCK]; \
+        int found = 0; \
+        for (npy_intp size; n >= GRADSPEC_NEAR_STEP; x += size, y += size, slope += size, n -= size) { \
+            size = n < GRADSPEC_NEAR_BLOCK ? n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP : GRADSPEC_NEAR_BLOCK; \
+            gradspec_near_##name(x, y, slope, far, size); \
+            if (memchr(far, 1, size)) found |= gradspec_far_##name(x, y, slope, size); \
+        } \
+        return gradspec_far_##name(x, y, slope, n) | found; \
     }
-    return (int32_t) found < 0;
-}
-
-GRADSPEC_INLINE int gradspec_tanh_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,
-                                               int near) {
-    uint32_t found = 0;
-    for (npy_intp i = 0; i < n; i++) {
-        float size = gradspec_float_size(x[i]);
-        gradspec_float_pair e = gradspec_float_exp_minus(2.0f * size, near);
-        y[i] = gradspec_float_tanh_by(x[i], e.high);
-        slope[i] = 4.0f * gradspec_float_slope_by(e);
-        found |= gradspec_float_beyond(size, near ? 34.0f : INFINITY);
-    }
-    return (int32_t) found < 0;
-}
-
-GRADSPEC_FUSED static int gradspec_sigmoid_and_slope_near(const float *x, float *y, float *slope, npy_intp n) {
-    return gradspec_sigmoid_and_slope_by(x, y, slope, n, 1);
-}
-
-GRADSPEC_FUSED static int gradspec_sigmoid_and_slope(const float *x, float *y, float *slope, npy_intp n) {
-    return gradspec_sigmoid_and_slope_by(x, y, slope, n, 0);
-}
-
-GRADSPEC_FUSED static int gradspec_tanh_and_slope_near(const float *x, float *y, float *slope, npy_intp n) {
-    return gradspec_tanh_and_slope_by(x, y, slope, n, 1);
-}
-
-GRADSPEC_FUSED static int gradspec_tanh_and_slope(const float *x, float *y, float *slope, npy_intp n) {
-    return gradspec_tanh_and_slope_by(x, y, slope, n, 0);
-}
+WITH_SLOPE(sigmoid_and_slope, 68.0f)
+WITH_SLOPE(tanh_and_slope, 34.0f)
+#undef WITH_SLOPE
 
 #define OVER_PAIR(name, p, q) \
     GRADSPEC_FUSED static void gradspec_logaddexp_##name(const float *a, const float *b, float *y, npy_intp n) { \

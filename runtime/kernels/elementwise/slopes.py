@@ -4,7 +4,7 @@ import numpy as np
 
 from .choice import divide_or_zero
 
-__all__ = ["asin_slope", "atanh_slope", "softsign", "tanhshrink"]
+__all__ = ["softsign", "tanhshrink"]
 
 
 def angle_slope(a, b):

@@ -1,5 +1,5 @@
 /* Slopes of atan and asinh, and the direction and the slope of an angle, without overflow of squares: floats are computed in
- * double. */
+ * double.  Slopes of asin and atanh. */
 #ifndef GRADSPEC_SLOPES_LOOPS_H
 #define GRADSPEC_SLOPES_LOOPS_H
 
@@ -28,6 +28,17 @@ OVER(float, atan)
 OVER(double, atan)
 OVER(float, asinh)
 OVER(double, asinh)
+#undef OVER
+
+/* The expressions of slopes.py, with their bits and flags. */
+#define OVER(T, name, slope) \
+    GRADSPEC_WIDE static void gradspec_##name##_##T(const T *x, T *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = slope; \
+    }
+OVER(float, asin, 1 / sqrtf((1 - x[i]) * (1 + x[i])))
+OVER(double, asin, 1 / sqrt((1 - x[i]) * (1 + x[i])))
+OVER(float, atanh, 1 / (1 - x[i]) / (1 + x[i]))
+OVER(double, atanh, 1 / (1 - x[i]) / (1 + x[i]))
 #undef OVER
 
 /* x / sqrt(h) for a float x, within 2**-37: a guess at 1 / sqrt(h) from the bits of h, improved by two steps of Halley's method.  It

@@ -1,7 +1,8 @@
-"""Slopes of atan and asinh, the direction of a point and the slope of its angle.
+"""Slopes of asin, asinh, atan and atanh, the direction of a point and the slope of its angle.
 
-Loops for float32 and float64 that compilers vectorise.  Nothing overflows, and no floating-point flag remains visible to users.
-The expressions of `slopes` handle complex numbers, other dtypes, and extreme arguments.  The loops are bound by the division.
+Loops for float32 and float64 that compilers vectorise.  The expressions of `slopes` handle complex numbers, other dtypes, and
+extreme arguments.  Only the slopes of asin and atanh, which have poles, raise floating-point flags.  The loops are bound by the
+division.
 """
 
 from libc.math cimport HUGE_VAL, fabs, hypot
@@ -14,11 +15,15 @@ from . import slopes
 from ..loops.flags cimport fp_clear
 from ..fusion_engine.ufunc cimport pointwise
 
-__all__ = ["angle_slope", "asinh_slope", "atan_slope", "direction"]
+__all__ = ["angle_slope", "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "direction"]
 
 cnp.import_array()
 
 cdef extern from "gradspec/kernels/elementwise/slopes_loops.h":
+    void gradspec_asin_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_asin_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_atanh_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_atanh_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_atan_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_atan_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_asinh_float(const float*, float*, npy_intp) noexcept nogil
@@ -36,6 +41,22 @@ ctypedef fused real:
 
 cdef enum:
     BLOCK = 512         # elements checked at a time
+
+
+cdef void asin_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_asin_float(<float*> args[0], <float*> args[1], size[0])
+
+
+cdef void asin_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_asin_double(<double*> args[0], <double*> args[1], size[0])
+
+
+cdef void atanh_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_atanh_float(<float*> args[0], <float*> args[1], size[0])
+
+
+cdef void atanh_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_atanh_double(<double*> args[0], <double*> args[1], size[0])
 
 
 cdef void atan_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -148,6 +169,8 @@ def _angle_slope(a, b):
     return slopes.angle_slope(a, b) if found is None else angle_slope(*found)
 
 
+asin_slope = pointwise(slopes.asin_slope, ("x",), [asin_float, asin_double, NULL, NULL])
+atanh_slope = pointwise(slopes.atanh_slope, ("x",), [atanh_float, atanh_double, NULL, NULL])
 atan_slope = pointwise(_atan_slope, ("x",), [atan_float, atan_double, NULL, NULL])
 asinh_slope = pointwise(_asinh_slope, ("x",), [asinh_float, asinh_double, NULL, NULL])
 direction = pointwise(_direction, ("a", "b"), [direction_float, direction_double, NULL, NULL])

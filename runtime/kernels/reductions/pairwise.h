@@ -41,10 +41,13 @@ GRADSPEC_UNUSED static npy_intp gradspec_cut(npy_intp start, npy_intp n, npy_int
 
 /* By whether numbers that are NaN are left out, and by T. */
 typedef void (*gradspec_row_adder)(const char *, char *, npy_intp);
+typedef void (*gradspec_rows_adder)(const char *, char *, npy_intp, npy_intp);
 typedef void (*gradspec_column_adder)(const char *, char *, npy_intp, npy_intp, npy_intp);
 typedef void (*gradspec_joiner)(const char *, char *, npy_intp, npy_intp, npy_intp, npy_intp);
 GRADSPEC_UNUSED static const gradspec_row_adder gradspec_add_row[2][2] = {
     {gradspec_pairwise_row_float, gradspec_pairwise_row_double}, {gradspec_known_sum_row_float, gradspec_known_sum_row_double}};
+GRADSPEC_UNUSED static const gradspec_rows_adder gradspec_add_rows[2][2] = {
+    {gradspec_pairwise_rows_float, gradspec_pairwise_rows_double}, {gradspec_known_sum_rows_float, gradspec_known_sum_rows_double}};
 GRADSPEC_UNUSED static const gradspec_column_adder gradspec_add_columns[2][2] = {
     {gradspec_pairwise_columns_float, gradspec_pairwise_columns_double},
     {gradspec_known_sum_columns_float, gradspec_known_sum_columns_double}};

@@ -73,6 +73,33 @@ GRADSPEC_UNUSED static void OF(row)(const char *x, char *y, npy_intp n) {
     *(T *) y = 0 + TYPED(SUM)((const T *) x, n);
 }
 
+/* The sums of some adjacent rows of n numbers; for few numbers, compilers add several rows at a time. */
+#define ROWS(n) case n: \
+    for (npy_intp i = 0; i < rows; i++) { \
+        T sum = (T) -0.0; \
+        for (npy_intp k = 0; k < n; k++) sum += NUMBER(x[n * i + k]); \
+        y[i] = 0 + sum; \
+    } \
+    break;
+
+GRADSPEC_UNUSED GRADSPEC_WIDE static void OF(rows)(const char *numbers, char *sums, npy_intp rows, npy_intp n) {
+    const T *restrict x = (const T *) numbers;
+    T *restrict y = (T *) sums;
+    switch (n) {
+        ROWS(1)
+        ROWS(2)
+        ROWS(3)
+        ROWS(4)
+        ROWS(5)
+        ROWS(6)
+        ROWS(7)
+    default:
+        for (npy_intp i = 0; i < rows; i++) y[i] = 0 + TYPED(SUM)(x + n * i, n);
+    }
+}
+
+#undef ROWS
+
 /* The sum of each column of n rows that are `pitch` numbers apart, added row after row, four at a time. */
 GRADSPEC_UNUSED GRADSPEC_WIDE static void OF(columns)(
         const char *numbers, char *sums, npy_intp n, npy_intp pitch, npy_intp columns) {

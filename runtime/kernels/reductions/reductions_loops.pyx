@@ -16,7 +16,7 @@ from ...support.capi cimport (
     npy_intp,
 )
 from . import reductions
-from .pairwise cimport PIECE, AddColumns, AddRow, Join, add_columns, add_row, cut, join, most_pieces
+from .pairwise cimport PIECE, AddColumns, AddRow, AddRows, Join, add_columns, add_row, add_rows, cut, join, most_pieces
 from .sums import offer_sum
 from ..loops.axes cimport view_of
 from ..loops.flags cimport fp_clear, fp_raised
@@ -35,7 +35,7 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISBEHAVED_RO(ndarray)
 
 cdef enum:
-    SHORT = 8           # elements of a row; below it combining slices is faster than calling the loop for each row,
+    SHORT = 8           # elements of a row; below it combining slices is faster than calling NumPy's loop for each row,
     WORTH = 1 << 11     # in an array of at least so many elements
     CHUNK = 1 << 13     # elements that make a task for a thread worthwhile
     COLUMNS = 128       # columns that are added at a time,
@@ -57,7 +57,8 @@ cdef struct Reduction:
     npy_intp item
     npy_intp pitch      # bytes between the starts of adjacent rows
     npy_intp wide       # columns that are reduced at a time
-    AddRow add          # our own loops for sums, NULL for other reductions; for complex numbers only the second one
+    AddRow add          # our own loops for sums, NULL for other reductions; for complex numbers only the last one
+    AddRows add_rows    # for adjacent rows
     AddColumns add_columns
     bint from_zero      # the result begins as zero, otherwise as the first element
     bint raised         # a floating-point flag was raised in some part
@@ -91,8 +92,11 @@ cdef void reduce_rows(void* context, npy_intp start, npy_intp stop) noexcept nog
     cdef Reduction* job = <Reduction*> context
     cdef npy_intp i
     fp_clear()
-    for i in range(start, stop):
-        reduce_row(job, job.x + i * job.pitch, job.y + i * job.item, job.span.length)
+    if job.add != NULL and job.pitch == job.span.length * job.item:
+        job.add_rows(job.x + start * job.pitch, job.y + start * job.item, stop - start, job.span.length)
+    else:
+        for i in range(start, stop):
+            reduce_row(job, job.x + i * job.pitch, job.y + i * job.item, job.span.length)
     if fp_raised():
         job.raised = True
 
@@ -184,13 +188,14 @@ cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* sp
     job.pitch = pitch_of(x_, span, item_size(slot))
     if job.pitch == 0 or known and slot > 1:
         return None
-    if span.inner == 1 and span.outer > 1 and span.length < SHORT and PyArray_SIZE(x_) >= WORTH:
+    if span.inner == 1 and span.outer > 1 and span.length < SHORT and PyArray_SIZE(x_) >= WORTH and (ufunc is not _add or slot > 1):
         return None
     y = empty_reduced(x_, span, keepdims)
     job.loop, job.data, job.span, job.item = ufunc.loops[slot], ufunc.loop_data[slot], span[0], item_size(slot)
     job.from_zero, job.raised, job.x, job.y = ufunc is _add, False, PyArray_BYTES(x_), PyArray_BYTES(y)
     job.parts, job.wide = 2 if slot > 1 else 1, COLUMNS if job.from_zero else MORE_COLUMNS
     job.add, job.add_columns = add_row[known][slot & 1] if job.from_zero and slot < 2 else NULL, add_columns[known][slot & 1]
+    job.add_rows = add_rows[known][slot & 1]
     if PyArray_SIZE(x_) < GRAIN:
         if span.inner > 1:
             reduce_columns(&job, 0, span.outer * blocks_of(&job))

@@ -141,6 +141,20 @@ def test_the_ends_of_domains():
             kernels.logit(np.array([bad, 0.25]))
 
 
+@each("name", ["sigmoid", "sigmoid_slope", "silu", "silu_slope", "gelu", "gelu_slope", "tanh_slope", "logit"])
+@each("dtype", [np.float32, np.float64])
+def test_numbers_out_of_range_change_no_others_of_their_block(name, dtype):
+    ours = EXACT[name][0]
+    x = points(0.01, 0.99, dtype, 1500)
+    expected, mixed = ours(x), x.copy()
+    mixed[70], mixed[1490] = -800, np.nan
+    with np.errstate(all="ignore"):
+        alone, found = ours(mixed[[70, 1490]]), np.asarray(ours(mixed))
+    np.testing.assert_array_equal(found[[70, 1490]], alone)
+    found[[70, 1490]] = expected[[70, 1490]]
+    np.testing.assert_array_equal(found, expected)
+
+
 @each("name", EXACT)
 @each("dtype", [np.float32, np.float64])
 def test_the_result_depends_on_the_argument_alone(name, dtype):

@@ -12,7 +12,8 @@ from tests.asked import each
 
 DTYPES = ("f4", "f8", "c8", "c16", "f2", "i4", "?")
 EVERY = [np.float32, np.float64, np.complex64, np.complex128, np.float16, np.int32, np.int64, np.bool_, ">f8"]
-SHAPES = ((1,), (7,), (8,), (1000,), (3, 5), (40, 9), (9, 40), (130, 300), (2, 3, 4), (5, 1, 130), (3, 70, 2), (20000,), (6, 6000))
+SHAPES = ((1,), (7,), (8,), (1000,), (3, 5), (40, 9), (9, 40), (130, 300), (2, 3, 4), (5, 1, 130), (3, 70, 2), (20000,), (6, 6000),
+          *((1000, n, 1) for n in range(2, 8)))
 
 
 def some(shape, dtype):
@@ -55,6 +56,9 @@ def test_special_values(value):
     x = np.full((3, 16), value)
     for axis in (None, 0, 1):
         same(np.asarray(kernels.sum_along(x, axis, False)), np.sum(x, axis=axis))
+    for n in range(1, 8):
+        x = np.full((2000, n), value)
+        same(np.asarray(kernels.sum_along(x, 1, False)), np.sum(x, axis=1))
 
 
 @pytest.mark.parametrize("layout", [lambda x: x[::-1], lambda x: x.T, lambda x: x[:, ::2], lambda x: x.astype(">f8")])

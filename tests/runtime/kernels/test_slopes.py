@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from gradspec.kernels.elementwise import slopes
+from gradspec.kernels.elementwise import slopes, slopes_loops
 from tests.asked import each
 
 SMALL = [0.0, 1e-300, 1e-30, 1e-8, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999999]
@@ -45,6 +45,21 @@ def test_real_arguments(name, dtype):
     points = points[(np.abs(points) < np.sqrt(information.max) / 4) & ((points == 0) | (np.abs(points) > 1e-30))].astype(dtype)
     close(name, points, 6)
     close(name, points.astype("f8")[:1].astype(dtype), 6)
+
+
+@each("name", ["asin_slope", "atanh_slope"])
+@each("dtype", ["f4", "f8"])
+def test_loops_with_poles_have_the_bits_and_warnings_of_their_expressions(name, dtype):
+    x = np.array([*SMALL, *LARGE, np.inf, np.nan, 1.0], dtype)[:, None] * np.array([1, -1], dtype)
+    loop, expression = getattr(slopes_loops, name), getattr(slopes, name)
+    for part in (x[:12], x[:12, 0], x[-2:-1]):
+        with np.errstate(all="raise", under="ignore"):
+            assert loop(part).tobytes() == expression(part).tobytes()
+    for pole in (1.0, -1.0):
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            assert loop(np.array([0.5, pole], dtype))[1] == np.inf
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(loop(x), expression(x))
 
 
 @each("name", sorted(EXACT.keys() - {"softsign"}))
