@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4469,
     "runtime/engine": 2841,
     "runtime/formulas": 1187,
-    "runtime/kernels": 20805,
+    "runtime/kernels": 21203,
     "runtime/methods": 2308,
     "runtime/saved": 1675,
     "runtime/support": 2737,
