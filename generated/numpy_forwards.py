@@ -2819,16 +2819,16 @@ def scaled_dot_product_attention(
     else:
         seen = attn_mask
     if dropout_p == 0:
-        return _attention(query * factor, keys, values, seen)
+        return _attend(query * factor, keys, values, seen)
     return dropout(_attention_weights(query * factor, keys, seen), dropout_p, generator=generator) @ values
 
 def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
-def _attention(query, key, value, mask=None):
+def _attend(query, key, value, mask=None):
     return kernels.attention(query, key, value, mask)
 
-def _attention_backward(a, query, key, value, mask=None):
+def _attend_backward(a, query, key, value, mask=None):
     return kernels.attention_backward(a, query, key, value, mask)
 
 def softmax(x, axis=-1):

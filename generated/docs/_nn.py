@@ -616,8 +616,8 @@ describe({
         '    Source of the random numbers of the dropout, or a seed.',
         'scaled_dot_product_attention(query, key, value, Array? attn_mask=None, float dropout_p=0.0, bool\n'
         '  is_causal=False, *, float? scale=None, bool enable_gqa=False, Generator? generator=None) -> y\n'
-        'composite: _attention(query * factor, keys, values, seen) if dropout_p == 0 else\n'
-        '  dropout(_attention_weights(query * factor, keys, seen), dropout_p, generator=generator) @ values\n'
+        'composite: _attend(query * factor, keys, values, seen) if dropout_p == 0 else dropout(_attention_weights(query *\n'
+        '  factor, keys, seen), dropout_p, generator=generator) @ values\n'
         'where keys = repeat(key, shared_heads(query.shape, key.shape), -3) if enable_gqa else key\n'
         'where values = repeat(value, shared_heads(query.shape, value.shape), -3) if enable_gqa else value\n'
         'where factor = scale if scale is not None else attention_scale(query.shape)\n'

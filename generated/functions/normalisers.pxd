@@ -17,7 +17,7 @@ cdef class LogSoftmaxBackwardBackward(Node):
     cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_axis
 
-cdef class AttentionBackward(Node):
+cdef class AttendBackward(Node):
     cdef public object saved_query, saved_key, saved_value, saved_mask
     cdef readonly uint32_t version_query, version_key, version_value, version_mask
 

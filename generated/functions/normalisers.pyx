@@ -36,9 +36,7 @@ cdef Forward3 forward__attention_weights = <Forward3> load_forward(
 cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_log_softmax_backward", 3
 )
-cdef Forward5 forward__attention_backward = <Forward5> load_forward(
-    "gradspec.generated.kernels.normalisers", "_attention_backward", 5
-)
+cdef Forward5 forward__attend_backward = <Forward5> load_forward("gradspec.generated.kernels.normalisers", "_attend_backward", 5)
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
@@ -140,15 +138,15 @@ cdef class LogSoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
-cdef class AttentionBackward(Node):
-    """_attention(query, key, value, Array? mask=None) -> y
+cdef class AttendBackward(Node):
+    """_attend(query, key, value, Array? mask=None) -> y
 
     grad_query = grads[0]
     grad_key = grads[1]
     grad_value = grads[2]
     grad_mask = _softmax_backward(slopes, broadcast_to(weights, slopes.shape), -1)
     where weights = _attention_weights(query, key, mask)
-    where grads = _attention_backward(grad, query, key, value, mask)
+    where grads = _attend_backward(grad, query, key, value, mask)
     where slopes = grad @ mT(value)
     """
     saves = ("query", "key", "value", "mask")
@@ -160,7 +158,7 @@ cdef class AttentionBackward(Node):
         value = saved_array(self, self.saved_value, self.version_value, "value")
         mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
         if wanted_ & 7:
-            grads = forward__attention_backward(grad, query, key, value, mask)
+            grads = forward__attend_backward(grad, query, key, value, mask)
         if wanted_ & 1:
             grad_query = grads[0]
         if wanted_ & 2:
@@ -180,7 +178,7 @@ cdef class AttentionBackward(Node):
         value = saved_tensor(self, self.saved_value, self.version_value, "value")
         mask = saved_tensor(self, self.saved_mask, self.version_mask, "mask")
         if wanted_ & 7:
-            grads = ops._attention_backward(grad, query, key, value, mask)
+            grads = ops._attend_backward(grad, query, key, value, mask)
         if wanted_ & 1:
             grad_query = grads[0]
         if wanted_ & 2:

@@ -165,7 +165,7 @@ cdef object forward_scaled_dot_product_attention(
     else:
         seen = attn_mask
     if dropout_p == 0:
-        return forward__attention(forward_multiply(query, factor), keys, values, seen)
+        return forward__attend(forward_multiply(query, factor), keys, values, seen)
     return forward_matmul(
         forward_dropout(forward__attention_weights(forward_multiply(query, factor), keys, seen), dropout_p, True, generator),
         values
@@ -177,17 +177,17 @@ cdef object forward__earlier(object rows, object columns):
     except Exception as error_:
         raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
-cdef object forward__attention(object query, object key, object value, object mask):
+cdef object forward__attend(object query, object key, object value, object mask):
     try:
         return as_array(kernels.attention(query, key, value, mask))
     except Exception as error_:
-        raise explain(error_, "_attention", query=query, key=key, value=value, mask=mask) from None
+        raise explain(error_, "_attend", query=query, key=key, value=value, mask=mask) from None
 
-cdef object forward__attention_backward(object a, object query, object key, object value, object mask):
+cdef object forward__attend_backward(object a, object query, object key, object value, object mask):
     try:
         return as_array(kernels.attention_backward(a, query, key, value, mask))
     except Exception as error_:
-        raise explain(error_, "_attention_backward", a=a, query=query, key=key, value=value, mask=mask) from None
+        raise explain(error_, "_attend_backward", a=a, query=query, key=key, value=value, mask=mask) from None
 
 cdef object forward_softmax(object x, object axis):
     try:

@@ -23,8 +23,8 @@ from gradspec.generated.kernels.normalisers cimport (
     forward_rms_norm,
     forward_scaled_dot_product_attention,
     forward__earlier,
-    forward__attention,
-    forward__attention_backward,
+    forward__attend,
+    forward__attend_backward,
     forward_softmax,
     forward__softmax_backward,
     forward__softmax_or_zero,
@@ -40,7 +40,7 @@ from gradspec.generated.functions.normalisers cimport (
     SoftmaxWhereBackward,
     LogSoftmaxBackward,
     LogSoftmaxBackwardBackward,
-    AttentionBackward,
+    AttendBackward,
     SoftmaxBackward,
     SoftmaxBackwardBackward,
     SoftmaxOrZeroBackward,
@@ -515,7 +515,7 @@ cdef object op_scaled_dot_product_attention(
             else:
                 seen = attn_mask
             if dropout_p == 0:
-                return ops._attention(query * factor, keys, values, seen)
+                return ops._attend(query * factor, keys, values, seen)
             return ops.dropout(ops._attention_weights(query * factor, keys, seen), dropout_p, generator=generator) @ values
         return wrap_forward(
             forward_scaled_dot_product_attention(
@@ -551,34 +551,34 @@ def _earlier(rows, columns, *, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object op__attention(object query, object key, object value, object mask):
+cdef object op__attend(object query, object key, object value, object mask):
     cdef ThreadState* state_ = thread_state()
-    cdef AttentionBackward node_ = None
+    cdef AttendBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_attention", <void*> op__attention, (query, key, value, mask))
-    query = as_real_operand(query, "_attention", "query")
-    key = as_real_operand(key, "_attention", "key")
-    value = as_real_operand(value, "_attention", "value")
-    mask = None if mask is None else as_real_operand(mask, "_attention", "mask")
+        return listened(state_, "_attend", <void*> op__attend, (query, key, value, mask))
+    query = as_real_operand(query, "_attend", "query")
+    key = as_real_operand(key, "_attend", "key")
+    value = as_real_operand(value, "_attend", "value")
+    mask = None if mask is None else as_real_operand(mask, "_attend", "mask")
 
     if needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, value) or needs_grad(state_, mask):
-        node_ = AttentionBackward.__new__(AttentionBackward)
+        node_ = AttendBackward.__new__(AttendBackward)
         connect_all(node_, state_, (query, key, value, mask))
         node_.saved_query = save_input(state_, query, &node_.version_query)
         node_.saved_key = save_input(state_, key, &node_.version_key)
         node_.saved_value = save_input(state_, value, &node_.version_value)
         node_.saved_mask = save_input(state_, mask, &node_.version_mask)
 
-    y = wrap_forward(forward__attention(array_of(query), array_of(key), array_of(value), array_of(mask)))
+    y = wrap_forward(forward__attend(array_of(query), array_of(key), array_of(value), array_of(mask)))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(query) or has_tangent(key) or has_tangent(value) or has_tangent(mask)):
-        push_forward(jvp__attention, (y,), (query, key, value, mask))
+        push_forward(jvp__attend, (y,), (query, key, value, mask))
     return y
 
-cdef tuple jvp__attention(tuple outputs_, tuple inputs_, tuple tangents_):
+cdef tuple jvp__attend(tuple outputs_, tuple inputs_, tuple tangents_):
     query_t, key_t, value_t, mask_t, query, key, value, mask = (
         tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
     )
@@ -595,20 +595,20 @@ cdef tuple jvp__attention(tuple outputs_, tuple inputs_, tuple tangents_):
         y_t = plus(y_t, ops._softmax_backward(ops.broadcast_to(mask_t, shape_of(weights)), weights, -1) @ value)
     return (y_t,)
 
-def _attention(query, key, value, mask=None):
+def _attend(query, key, value, mask=None):
     """softmax(query @ key.mT) @ value without an array of all weights, which the backward pass computes again."""
-    return op__attention(query, key, value, mask)
+    return op__attend(query, key, value, mask)
 
 
-cdef object op__attention_backward(object a, object query, object key, object value, object mask):
+cdef object op__attend_backward(object a, object query, object key, object value, object mask):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_attention_backward", <void*> op__attention_backward, (a, query, key, value, mask))
-    a = as_real_operand(a, "_attention_backward", "a")
-    query = as_real_operand(query, "_attention_backward", "query")
-    key = as_real_operand(key, "_attention_backward", "key")
-    value = as_real_operand(value, "_attention_backward", "value")
-    mask = None if mask is None else as_real_operand(mask, "_attention_backward", "mask")
+        return listened(state_, "_attend_backward", <void*> op__attend_backward, (a, query, key, value, mask))
+    a = as_real_operand(a, "_attend_backward", "a")
+    query = as_real_operand(query, "_attend_backward", "query")
+    key = as_real_operand(key, "_attend_backward", "key")
+    value = as_real_operand(value, "_attend_backward", "value")
+    mask = None if mask is None else as_real_operand(mask, "_attend_backward", "mask")
 
     try:
         if (
@@ -620,14 +620,14 @@ cdef object op__attention_backward(object a, object query, object key, object va
             scores = ops._softmax_backward(slopes, ops.broadcast_to(weights, shape_of(slopes)), -1)
             return (scores @ key, ops.mT(scores) @ query, ops.mT(ops.astype(weights, dtype_of(scores))) @ a)
         return wrap_forward(
-            forward__attention_backward(array_of(a), array_of(query), array_of(key), array_of(value), array_of(mask))
+            forward__attend_backward(array_of(a), array_of(query), array_of(key), array_of(value), array_of(mask))
         )
     except Exception as error_:
-        raise explain(error_, "_attention_backward", a=a, query=query, key=key, value=value, mask=mask) from None
+        raise explain(error_, "_attend_backward", a=a, query=query, key=key, value=value, mask=mask) from None
 
-def _attention_backward(a, query, key, value, mask=None):
-    """The adjoints of _attention at `a` in query, key and value, of their broadcast shapes."""
-    return op__attention_backward(a, query, key, value, mask)
+def _attend_backward(a, query, key, value, mask=None):
+    """The adjoints of _attend at `a` in query, key and value, of their broadcast shapes."""
+    return op__attend_backward(a, query, key, value, mask)
 
 
 cdef object op_softmax(object x, object axis):
@@ -1093,9 +1093,9 @@ register({
     batch_norm, "group_norm": group_norm, "gumbel_softmax": gumbel_softmax, "instance_norm": instance_norm, "layer_norm":
     layer_norm, "local_response_norm": local_response_norm, "log_softmax": log_softmax, "_log_softmax_backward":
     _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm, "scaled_dot_product_attention":
-    scaled_dot_product_attention, "_earlier": _earlier, "_attention": _attention, "_attention_backward":
-    _attention_backward, "softmax": softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero,
-    "softmin": softmin, "_standardize": _standardize, "_standardize_backward": _standardize_backward,
-    "_standardize_or_affine": _standardize_or_affine, "_standardize_affine": _standardize_affine,
-    "_standardize_affine_backward": _standardize_affine_backward, "weight_norm": weight_norm,
+    scaled_dot_product_attention, "_earlier": _earlier, "_attend": _attend, "_attend_backward": _attend_backward, "softmax":
+    softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "softmin": softmin,
+    "_standardize": _standardize, "_standardize_backward": _standardize_backward, "_standardize_or_affine":
+    _standardize_or_affine, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
+    _standardize_affine_backward, "weight_norm": weight_norm,
 })
