@@ -98,6 +98,10 @@ CASES = {
     "reductions.sorting_loops": [
         ("kernels.topk(x, 5, -1, True)", "np.take_along_axis(x, np.argpartition(-x, 4, -1)[:, :5], -1)")
     ],
+    "row_wise.attention_loops": [
+        ("kernels.attention(few, few, few, None)", "attention.attention(few, few, few, None)"),
+        ("kernels.attention_backward(few, few, few, few, None)", "attention.attention_backward(few, few, few, few, None)"),
+    ],
     "row_wise.class_losses_loops": [
         ("kernels.cross_entropies(x, classes, 1, -100)", "class_losses.cross_entropies(x, classes, 1, -100)"),
         ("kernels.kept_mean(losses, classes, -100)", "class_losses.kept_mean(losses, classes, -100)"),
@@ -131,7 +135,7 @@ def elements(n: int) -> dict[str, Any]:
     formula = "y = add(multiply(x, a), multiply(tanh(x), subtract(1, a)))"
     return {
         "x": x, "a": np.abs(x) + 1, "y": np.zeros_like(x), "m": x > 0, "losses": np.abs(x[0]), "one": np.ones((), np.float32),
-        "u": 1 / (1 + np.exp(-x)),
+        "u": 1 / (1 + np.exp(-x)), "few": x[:, :32],
         "places": rng.integers(0, n, n), "across": rng.integers(0, n, (n, n)), "classes": rng.integers(0, n, n),
         "add": Ufunc(np.add, "add"), "formula": Program("x, a -> y", formula),
         "exp": Ufunc(np.exp, "exp"), "sinh": Ufunc(np.sinh, "sinh"),
@@ -182,12 +186,12 @@ def modules() -> dict[str, Any]:
     from gradspec import kernels
     from gradspec.kernels import expressions
     from gradspec.kernels.elementwise import choice, elementwise, slopes
-    from gradspec.kernels.row_wise import class_losses, normalisers, softmax
+    from gradspec.kernels.row_wise import attention, class_losses, normalisers, softmax
     from gradspec.kernels.special_functions import scipy_backed
 
-    return {"np": np, "scipy": scipy, "kernels": kernels, "choice": choice, "class_losses": class_losses,
-            "elementwise": elementwise, "expressions": expressions, "normalisers": normalisers, "scipy_backed": scipy_backed,
-            "slopes": slopes, "softmax": softmax}  # fmt: skip
+    return {"np": np, "scipy": scipy, "kernels": kernels, "attention": attention, "choice": choice,
+            "class_losses": class_losses, "elementwise": elementwise, "expressions": expressions, "normalisers": normalisers,
+            "scipy_backed": scipy_backed, "slopes": slopes, "softmax": softmax}  # fmt: skip
 
 
 def main(words: list[str]) -> int:

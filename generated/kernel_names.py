@@ -59,6 +59,9 @@ COMPILED = {
     "reductions.scans_loops": (
         "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "logcumsumexp", "prod", "product_of_others", "shift",
     ),
+    "row_wise.attention_loops": (
+        "attention", "attention_backward",
+    ),
     "row_wise.class_losses_loops": (
         "class_losses", "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
     ),

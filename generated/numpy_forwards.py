@@ -2737,6 +2737,16 @@ def _affine(x, weight=None, bias=None, behind=0):
         return scaled + expand_dims(bias, formulas.last_axes(behind))
     return scaled + bias
 
+def _attention_weights(query, key, mask=None):
+    if mask is None:
+        return _softmax_or_zero(query @ mT(key))
+    if formulas.is_bool(np.result_type(mask)):
+        return _softmax_where(query @ mT(key), mask)
+    return _softmax_or_zero(query @ mT(key) + mask)
+
+def _softmax_where(x, mask):
+    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False)
+
 def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, training=False, *, eps=1e-05):
     if training:
         return _standardize_or_affine(x, formulas.other_axes(1, np.ndim(x)), weight, bias, np.ndim(x) - 2, eps)
@@ -2796,35 +2806,33 @@ def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False, generator=None
 ):
     if enable_gqa:
-        values = repeat(value, formulas.shared_heads(np.shape(query), np.shape(value)), -3)
-    else:
-        values = value
-    if enable_gqa:
         keys = repeat(key, formulas.shared_heads(np.shape(query), np.shape(key)), -3)
     else:
         keys = key
+    if enable_gqa:
+        values = repeat(value, formulas.shared_heads(np.shape(query), np.shape(value)), -3)
+    else:
+        values = value
     if scale is not None:
         factor = scale
     else:
         factor = formulas.attention_scale(np.shape(query))
-    scores = query * factor @ mT(keys)
     if formulas.checked_causal(is_causal, attn_mask is None):
-        weights = _softmax_where(scores, _earlier(np.shape(query)[-2], np.shape(key)[-2]))
-    elif attn_mask is None:
-        weights = _softmax_or_zero(scores)
-    elif formulas.is_bool(np.result_type(attn_mask)):
-        weights = _softmax_where(scores, attn_mask)
+        seen = _earlier(np.shape(query)[-2], np.shape(key)[-2])
     else:
-        weights = _softmax_or_zero(scores + attn_mask)
+        seen = attn_mask
     if dropout_p == 0:
-        return weights @ values
-    return dropout(weights, dropout_p, generator=generator) @ values
+        return _attend(query * factor, keys, values, seen)
+    return dropout(_attention_weights(query * factor, keys, seen), dropout_p, generator=generator) @ values
 
 def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
-def _softmax_where(x, mask):
-    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1, False)
+def _attend(query, key, value, mask=None):
+    return kernels.attention(query, key, value, mask)
+
+def _attend_backward(a, query, key, value, mask=None):
+    return kernels.attention_backward(a, query, key, value, mask)
 
 def softmax(x, axis=-1):
     return kernels.softmax(x, axis)

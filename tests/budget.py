@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4469,
     "runtime/engine": 2841,
     "runtime/formulas": 1187,
-    "runtime/kernels": 21113,
+    "runtime/kernels": 21511,
     "runtime/methods": 2308,
     "runtime/saved": 1739,
     "runtime/support": 2737,
@@ -43,7 +43,7 @@ BOUNDS: dict[str, int] = {
     "library/utils": 1026,
     "runtime": 124,
     "library": 892,
-    "codegen": 15884,
+    "codegen": 15885,
 }
 
 

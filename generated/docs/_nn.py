@@ -616,16 +616,14 @@ describe({
         '    Source of the random numbers of the dropout, or a seed.',
         'scaled_dot_product_attention(query, key, value, Array? attn_mask=None, float dropout_p=0.0, bool\n'
         '  is_causal=False, *, float? scale=None, bool enable_gqa=False, Generator? generator=None) -> y\n'
-        'composite: weights @ values if dropout_p == 0 else dropout(weights, dropout_p, generator=generator) @ values\n'
+        'composite: _attend(query * factor, keys, values, seen) if dropout_p == 0 else dropout(_attention_weights(query *\n'
+        '  factor, keys, seen), dropout_p, generator=generator) @ values\n'
         'where keys = repeat(key, shared_heads(query.shape, key.shape), -3) if enable_gqa else key\n'
         'where values = repeat(value, shared_heads(query.shape, value.shape), -3) if enable_gqa else value\n'
         'where factor = scale if scale is not None else attention_scale(query.shape)\n'
-        'where scores = (query * factor) @ mT(keys)\n'
-        'where weights = _softmax_where(scores, _earlier(query.shape[-2], key.shape[-2])) if checked_causal(is_causal,\n'
-        '  attn_mask is None) else _softmax_or_zero(scores) if attn_mask is None else _softmax_where(scores, attn_mask)\n'
-        '  if is_bool(attn_mask.dtype) else _softmax_or_zero(scores + attn_mask)',
-        examples='>>> gs.nn.scaled_dot_product_attention([[0.0]], [[5.0], [7.0]], [[1.0], [3.0]])\n' 'tensor([[2.]])',
-        references='Vaswani et al. (2017), Attention is all you need.'),
+        'where seen = _earlier(query.shape[-2], key.shape[-2]) if checked_causal(is_causal, attn_mask is None) else\n'
+        '  attn_mask', examples='>>> gs.nn.scaled_dot_product_attention([[0.0]], [[5.0], [7.0]], [[1.0], [3.0]])\n'
+        'tensor([[2.]])', references='Vaswani et al. (2017), Attention is all you need.'),
     "weight_norm": docstring('Each slice of `x` along `axis` scaled to the norm `g`; all of `x` as one slice when it is None.',
         'x : array_like\n' '    Directions.\n' 'g : array_like\n' '    Norms, in a shape that broadcasts with `x`.\n'
         'axis : int or None, default 0\n' '    Axis of the slices.', 'weight_norm(x, g, int? axis=0) -> y\n'

@@ -3,6 +3,10 @@ from libc.stdint cimport uint32_t
 
 from gradspec.core.node cimport Node
 
+cdef class SoftmaxWhereBackward(Node):
+    cdef public object saved_y
+    cdef readonly uint32_t version_y
+
 cdef class LogSoftmaxBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
@@ -13,9 +17,9 @@ cdef class LogSoftmaxBackwardBackward(Node):
     cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_axis
 
-cdef class SoftmaxWhereBackward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
+cdef class AttendBackward(Node):
+    cdef public object saved_query, saved_key, saved_value, saved_mask
+    cdef readonly uint32_t version_query, version_key, version_value, version_mask
 
 cdef class SoftmaxBackward(Node):
     cdef public object saved_y

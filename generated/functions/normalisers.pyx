@@ -14,6 +14,7 @@ from gradspec.kernels.fusion_engine.by_name cimport Forward1, Forward2, Forward3
 from gradspec.kernels.fusion_engine.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
+from gradspec.core.conversion cimport shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
@@ -24,12 +25,18 @@ cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward__sum_to = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_sum_to", 2)
+cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward3 forward__attention_weights = <Forward3> load_forward(
+    "gradspec.generated.kernels.normalisers", "_attention_weights", 3
+)
 cdef Forward3 forward__log_softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_log_softmax_backward", 3
 )
+cdef Forward5 forward__attend_backward = <Forward5> load_forward("gradspec.generated.kernels.normalisers", "_attend_backward", 5)
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
@@ -39,6 +46,22 @@ cdef Forward5 forward__standardize_backward = <Forward5> load_forward(
 cdef Forward8 forward__standardize_affine_backward = <Forward8> load_forward(
     "gradspec.generated.kernels.normalisers", "_standardize_affine_backward", 8
 )
+
+
+cdef class SoftmaxWhereBackward(Node):
+    """_softmax_where(x, Mask mask) -> y; grad_x = _softmax_backward(grad, y, -1)"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward__softmax_backward(grad, y, -1)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return ops._softmax_backward(grad, y, -1)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
 
 
 cdef class LogSoftmaxBackward(Node):
@@ -115,20 +138,61 @@ cdef class LogSoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
-cdef class SoftmaxWhereBackward(Node):
-    """_softmax_where(x, Mask mask) -> y; grad_x = _softmax_backward(grad, y, -1)"""
-    saves = ("y",)
+cdef class AttendBackward(Node):
+    """_attend(query, key, value, Array? mask=None) -> y
+
+    grad_query = grads[0]
+    grad_key = grads[1]
+    grad_value = grads[2]
+    grad_mask = _softmax_backward(slopes, broadcast_to(weights, slopes.shape), -1)
+    where weights = _attention_weights(query, key, mask)
+    where grads = _attend_backward(grad, query, key, value, mask)
+    where slopes = grad @ mT(value)
+    """
+    saves = ("query", "key", "value", "mask")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward__softmax_backward(grad, y, -1)
+        grad_query = grad_key = grad_value = grad_mask = None
+        query = saved_array(self, self.saved_query, self.version_query, "query")
+        key = saved_array(self, self.saved_key, self.version_key, "key")
+        value = saved_array(self, self.saved_value, self.version_value, "value")
+        mask = saved_array(self, self.saved_mask, self.version_mask, "mask")
+        if wanted_ & 7:
+            grads = forward__attend_backward(grad, query, key, value, mask)
+        if wanted_ & 1:
+            grad_query = grads[0]
+        if wanted_ & 2:
+            grad_key = grads[1]
+        if wanted_ & 4:
+            grad_value = grads[2]
+        if wanted_ & 8:
+            weights = forward__attention_weights(query, key, mask)
+            slopes = forward_matmul(grad, forward_mT(value))
+            grad_mask = forward__softmax_backward(slopes, forward_broadcast_to(weights, shape_of(slopes)), -1)
+        return grad_query, grad_key, grad_value, grad_mask
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return ops._softmax_backward(grad, y, -1)
+        grad_query = grad_key = grad_value = grad_mask = None
+        query = saved_tensor(self, self.saved_query, self.version_query, "query")
+        key = saved_tensor(self, self.saved_key, self.version_key, "key")
+        value = saved_tensor(self, self.saved_value, self.version_value, "value")
+        mask = saved_tensor(self, self.saved_mask, self.version_mask, "mask")
+        if wanted_ & 7:
+            grads = ops._attend_backward(grad, query, key, value, mask)
+        if wanted_ & 1:
+            grad_query = grads[0]
+        if wanted_ & 2:
+            grad_key = grads[1]
+        if wanted_ & 4:
+            grad_value = grads[2]
+        if wanted_ & 8:
+            weights = ops._attention_weights(query, key, mask)
+            slopes = grad @ ops.mT(value)
+            grad_mask = ops._softmax_backward(slopes, ops.broadcast_to(weights, shape_of(slopes)), -1)
+        return grad_query, grad_key, grad_value, grad_mask
 
     cdef void release_variables(self):
-        self.released, self.saved_y = True, None
+        self.released, self.saved_query, self.saved_key, self.saved_value, self.saved_mask = True, None, None, None, None
 
 
 cdef class SoftmaxBackward(Node):

@@ -2,6 +2,9 @@
 from gradspec.kernels.fusion_engine.program cimport Program
 
 cdef object forward__affine(object x, object weight, object bias, object behind)
+cdef object forward__attention_weights(object query, object key, object mask)
+cdef Program softmax_where_y
+cdef object forward__softmax_where(object x, object mask)
 cdef object forward_batch_norm(object x, object running_mean, object running_var, object weight, object bias, object training, object eps)
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps)
 cdef object forward_gumbel_softmax(object x, object tau, object axis, object generator)
@@ -14,8 +17,8 @@ cdef object forward_normalize(object x, object p, object axis, object eps)
 cdef object forward_rms_norm(object x, object normalized_shape, object weight, object eps)
 cdef object forward_scaled_dot_product_attention(object query, object key, object value, object attn_mask, object dropout_p, object is_causal, object scale, object enable_gqa, object generator)
 cdef object forward__earlier(object rows, object columns)
-cdef Program softmax_where_y
-cdef object forward__softmax_where(object x, object mask)
+cdef object forward__attend(object query, object key, object value, object mask)
+cdef object forward__attend_backward(object a, object query, object key, object value, object mask)
 cdef object forward_softmax(object x, object axis)
 cdef object forward__softmax_backward(object a, object y, object axis)
 cdef object forward__softmax_or_zero(object x, object axis, object shared)

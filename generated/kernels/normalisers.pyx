@@ -54,6 +54,20 @@ cdef object forward__affine(object x, object weight, object bias, object behind)
         return forward_add(scaled, forward_expand_dims(bias, formulas.last_axes(behind)))
     return forward_add(scaled, bias)
 
+cdef object forward__attention_weights(object query, object key, object mask):
+    if mask is None:
+        return forward__softmax_or_zero(forward_matmul(query, forward_mT(key)), -1, False)
+    if formulas.is_bool(dtype_of(mask)):
+        return forward__softmax_where(forward_matmul(query, forward_mT(key)), mask)
+    return forward__softmax_or_zero(forward_add(forward_matmul(query, forward_mT(key)), mask), -1, False)
+
+cdef Program softmax_where_y = Program("mask, x -> y", "y = where(mask, x, -inf)")
+cdef object forward__softmax_where(object x, object mask):
+    try:
+        return as_array(kernels.softmax_or_zero(softmax_where_y.run((mask, x)), -1, False))
+    except Exception as error_:
+        raise explain(error_, "_softmax_where", x=x, mask=mask) from None
+
 cdef Program batch_norm_y = Program("x, given_1, given_2 -> y", "y = multiply(subtract(x, given_1), given_2)")
 cdef Program batch_norm_y_2 = Program("variance, eps -> y", "y = divide(1, sqrt(add(variance, eps)))")
 cdef object forward_batch_norm(
@@ -135,29 +149,27 @@ cdef object forward_scaled_dot_product_attention(
     object enable_gqa, object generator
 ):
     if enable_gqa:
-        values = forward_repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
-    else:
-        values = value
-    if enable_gqa:
         keys = forward_repeat(key, formulas.shared_heads(shape_of(query), shape_of(key)), -3)
     else:
         keys = key
+    if enable_gqa:
+        values = forward_repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
+    else:
+        values = value
     if scale is not None:
         factor = scale
     else:
         factor = formulas.attention_scale(shape_of(query))
-    scores = forward_matmul(forward_multiply(query, factor), forward_mT(keys))
     if formulas.checked_causal(is_causal, attn_mask is None):
-        weights = forward__softmax_where(scores, forward__earlier(shape_of(query)[-2], shape_of(key)[-2]))
-    elif attn_mask is None:
-        weights = forward__softmax_or_zero(scores, -1, False)
-    elif formulas.is_bool(dtype_of(attn_mask)):
-        weights = forward__softmax_where(scores, attn_mask)
+        seen = forward__earlier(shape_of(query)[-2], shape_of(key)[-2])
     else:
-        weights = forward__softmax_or_zero(forward_add(scores, attn_mask), -1, False)
+        seen = attn_mask
     if dropout_p == 0:
-        return forward_matmul(weights, values)
-    return forward_matmul(forward_dropout(weights, dropout_p, True, generator), values)
+        return forward__attend(forward_multiply(query, factor), keys, values, seen)
+    return forward_matmul(
+        forward_dropout(forward__attention_weights(forward_multiply(query, factor), keys, seen), dropout_p, True, generator),
+        values
+    )
 
 cdef object forward__earlier(object rows, object columns):
     try:
@@ -165,12 +177,17 @@ cdef object forward__earlier(object rows, object columns):
     except Exception as error_:
         raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
-cdef Program softmax_where_y = Program("mask, x -> y", "y = where(mask, x, -inf)")
-cdef object forward__softmax_where(object x, object mask):
+cdef object forward__attend(object query, object key, object value, object mask):
     try:
-        return as_array(kernels.softmax_or_zero(softmax_where_y.run((mask, x)), -1, False))
+        return as_array(kernels.attention(query, key, value, mask))
     except Exception as error_:
-        raise explain(error_, "_softmax_where", x=x, mask=mask) from None
+        raise explain(error_, "_attend", query=query, key=key, value=value, mask=mask) from None
+
+cdef object forward__attend_backward(object a, object query, object key, object value, object mask):
+    try:
+        return as_array(kernels.attention_backward(a, query, key, value, mask))
+    except Exception as error_:
+        raise explain(error_, "_attend_backward", a=a, query=query, key=key, value=value, mask=mask) from None
 
 cdef object forward_softmax(object x, object axis):
     try:

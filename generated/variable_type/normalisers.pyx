@@ -9,6 +9,8 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import converted
 from gradspec.generated.kernels.normalisers cimport (
+    forward__attention_weights,
+    forward__softmax_where,
     forward_batch_norm,
     forward_group_norm,
     forward_gumbel_softmax,
@@ -21,7 +23,8 @@ from gradspec.generated.kernels.normalisers cimport (
     forward_rms_norm,
     forward_scaled_dot_product_attention,
     forward__earlier,
-    forward__softmax_where,
+    forward__attend,
+    forward__attend_backward,
     forward_softmax,
     forward__softmax_backward,
     forward__softmax_or_zero,
@@ -34,9 +37,10 @@ from gradspec.generated.kernels.normalisers cimport (
     forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
+    SoftmaxWhereBackward,
     LogSoftmaxBackward,
     LogSoftmaxBackwardBackward,
-    SoftmaxWhereBackward,
+    AttendBackward,
     SoftmaxBackward,
     SoftmaxBackwardBackward,
     SoftmaxOrZeroBackward,
@@ -93,6 +97,62 @@ cdef object op__affine(object x, object weight, object bias, object behind):
 def _affine(x, weight=None, bias=None, behind=0):
     """x * weight + bias, where weight and bias get `behind` axes of length 1 at the end."""
     return op__affine(x, weight, bias, behind)
+
+
+cdef object op__attention_weights(object query, object key, object mask):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_attention_weights", <void*> op__attention_weights, (query, key, mask))
+    query = as_real_operand(query, "_attention_weights", "query")
+    key = as_real_operand(key, "_attention_weights", "key")
+    mask = None if mask is None else as_real_operand(mask, "_attention_weights", "mask")
+
+    try:
+        if needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, mask) or state_.flags & (DUAL | MAPPED):
+            if mask is None:
+                return ops._softmax_or_zero(query @ ops.mT(key))
+            if formulas.is_bool(dtype_of(mask)):
+                return ops._softmax_where(query @ ops.mT(key), mask)
+            return ops._softmax_or_zero(query @ ops.mT(key) + mask)
+        return wrap_forward(forward__attention_weights(array_of(query), array_of(key), array_of(mask)))
+    except Exception as error_:
+        raise explain(error_, "_attention_weights", query=query, key=key, mask=mask) from None
+
+def _attention_weights(query, key, mask=None):
+    """softmax(query @ key.mT + mask), zeros for a query whose keys are all masked; a boolean mask is true for the keys
+    that count."""
+    return op__attention_weights(query, key, mask)
+
+
+cdef object op__softmax_where(object x, object mask):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxWhereBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_softmax_where", <void*> op__softmax_where, (x, mask))
+    x = as_real_operand(x, "_softmax_where", "x")
+    mask = as_mask(mask, "_softmax_where", "mask")
+
+    if needs_grad(state_, x):
+        node_ = SoftmaxWhereBackward.__new__(SoftmaxWhereBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__softmax_where(array_of(x), index_of(mask)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__softmax_where, (y,), (x, mask))
+    return y
+
+cdef tuple jvp__softmax_where(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (ops._softmax_backward(x_t, y, -1),)
+
+def _softmax_where(x, mask):
+    """softmax along the last axis over the elements where the mask is true, zeros elsewhere."""
+    return op__softmax_where(x, mask)
 
 
 cdef object op_batch_norm(
@@ -439,29 +499,24 @@ cdef object op_scaled_dot_product_attention(
             or state_.flags & (DUAL | MAPPED)
         ):
             if enable_gqa:
-                values = ops.repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
-            else:
-                values = value
-            if enable_gqa:
                 keys = ops.repeat(key, formulas.shared_heads(shape_of(query), shape_of(key)), -3)
             else:
                 keys = key
+            if enable_gqa:
+                values = ops.repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
+            else:
+                values = value
             if scale is not None:
                 factor = scale
             else:
                 factor = formulas.attention_scale(shape_of(query))
-            scores = query * factor @ ops.mT(keys)
             if formulas.checked_causal(is_causal, attn_mask is None):
-                weights = ops._softmax_where(scores, ops._earlier(shape_of(query)[-2], shape_of(key)[-2]))
-            elif attn_mask is None:
-                weights = ops._softmax_or_zero(scores)
-            elif formulas.is_bool(dtype_of(attn_mask)):
-                weights = ops._softmax_where(scores, attn_mask)
+                seen = ops._earlier(shape_of(query)[-2], shape_of(key)[-2])
             else:
-                weights = ops._softmax_or_zero(scores + attn_mask)
+                seen = attn_mask
             if dropout_p == 0:
-                return weights @ values
-            return ops.dropout(weights, dropout_p, generator=generator) @ values
+                return ops._attend(query * factor, keys, values, seen)
+            return ops.dropout(ops._attention_weights(query * factor, keys, seen), dropout_p, generator=generator) @ values
         return wrap_forward(
             forward_scaled_dot_product_attention(
                 array_of(query), array_of(key), array_of(value), array_of(attn_mask), dropout_p, is_causal, scale, enable_gqa,
@@ -496,35 +551,83 @@ def _earlier(rows, columns, *, requires_grad=False):
     return result_.requires_grad_() if requires_grad else result_
 
 
-cdef object op__softmax_where(object x, object mask):
+cdef object op__attend(object query, object key, object value, object mask):
     cdef ThreadState* state_ = thread_state()
-    cdef SoftmaxWhereBackward node_ = None
+    cdef AttendBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_softmax_where", <void*> op__softmax_where, (x, mask))
-    x = as_real_operand(x, "_softmax_where", "x")
-    mask = as_mask(mask, "_softmax_where", "mask")
+        return listened(state_, "_attend", <void*> op__attend, (query, key, value, mask))
+    query = as_real_operand(query, "_attend", "query")
+    key = as_real_operand(key, "_attend", "key")
+    value = as_real_operand(value, "_attend", "value")
+    mask = None if mask is None else as_real_operand(mask, "_attend", "mask")
 
-    if needs_grad(state_, x):
-        node_ = SoftmaxWhereBackward.__new__(SoftmaxWhereBackward)
-        connect_one(node_, state_, x)
+    if needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, value) or needs_grad(state_, mask):
+        node_ = AttendBackward.__new__(AttendBackward)
+        connect_all(node_, state_, (query, key, value, mask))
+        node_.saved_query = save_input(state_, query, &node_.version_query)
+        node_.saved_key = save_input(state_, key, &node_.version_key)
+        node_.saved_value = save_input(state_, value, &node_.version_value)
+        node_.saved_mask = save_input(state_, mask, &node_.version_mask)
 
-    y = wrap_forward(forward__softmax_where(array_of(x), index_of(mask)))
+    y = wrap_forward(forward__attend(array_of(query), array_of(key), array_of(value), array_of(mask)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__softmax_where, (y,), (x, mask))
+    if state_.flags & DUAL and (has_tangent(query) or has_tangent(key) or has_tangent(value) or has_tangent(mask)):
+        push_forward(jvp__attend, (y,), (query, key, value, mask))
     return y
 
-cdef tuple jvp__softmax_where(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (ops._softmax_backward(x_t, y, -1),)
+cdef tuple jvp__attend(tuple outputs_, tuple inputs_, tuple tangents_):
+    query_t, key_t, value_t, mask_t, query, key, value, mask = (
+        tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    )
+    weights = ops._attention_weights(query, key, mask)
+    y_t = (
+        None if query_t is None
+        else ops._softmax_backward(ops.broadcast_to(query_t @ ops.mT(key), shape_of(weights)), weights, -1) @ value
+    )
+    if key_t is not None:
+        y_t = plus(y_t, ops._softmax_backward(ops.broadcast_to(query @ ops.mT(key_t), shape_of(weights)), weights, -1) @ value)
+    if value_t is not None:
+        y_t = plus(y_t, weights @ value_t)
+    if mask_t is not None:
+        y_t = plus(y_t, ops._softmax_backward(ops.broadcast_to(mask_t, shape_of(weights)), weights, -1) @ value)
+    return (y_t,)
 
-def _softmax_where(x, mask):
-    """softmax along the last axis over the elements where the mask is true, zeros elsewhere."""
-    return op__softmax_where(x, mask)
+def _attend(query, key, value, mask=None):
+    """softmax(query @ key.mT) @ value without an array of all weights, which the backward pass computes again."""
+    return op__attend(query, key, value, mask)
+
+
+cdef object op__attend_backward(object a, object query, object key, object value, object mask):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_attend_backward", <void*> op__attend_backward, (a, query, key, value, mask))
+    a = as_real_operand(a, "_attend_backward", "a")
+    query = as_real_operand(query, "_attend_backward", "query")
+    key = as_real_operand(key, "_attend_backward", "key")
+    value = as_real_operand(value, "_attend_backward", "value")
+    mask = None if mask is None else as_real_operand(mask, "_attend_backward", "mask")
+
+    try:
+        if (
+            needs_grad(state_, a) or needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, value)
+            or needs_grad(state_, mask) or state_.flags & (DUAL | MAPPED)
+        ):
+            weights = ops._attention_weights(query, key, mask)
+            slopes = a @ ops.mT(value)
+            scores = ops._softmax_backward(slopes, ops.broadcast_to(weights, shape_of(slopes)), -1)
+            return (scores @ key, ops.mT(scores) @ query, ops.mT(ops.astype(weights, dtype_of(scores))) @ a)
+        return wrap_forward(
+            forward__attend_backward(array_of(a), array_of(query), array_of(key), array_of(value), array_of(mask))
+        )
+    except Exception as error_:
+        raise explain(error_, "_attend_backward", a=a, query=query, key=key, value=value, mask=mask) from None
+
+def _attend_backward(a, query, key, value, mask=None):
+    """The adjoints of _attend at `a` in query, key and value, of their broadcast shapes."""
+    return op__attend_backward(a, query, key, value, mask)
 
 
 cdef object op_softmax(object x, object axis):
@@ -986,11 +1089,12 @@ def weight_norm(x, g, axis=0):
 answer_calls()
 
 register({
-"_affine": _affine, "batch_norm": batch_norm, "group_norm": group_norm, "gumbel_softmax": gumbel_softmax,
-    "instance_norm": instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm, "log_softmax":
-    log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
-    "scaled_dot_product_attention": scaled_dot_product_attention, "_earlier": _earlier, "_softmax_where": _softmax_where,
-    "softmax": softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "softmin": softmin,
+"_affine": _affine, "_attention_weights": _attention_weights, "_softmax_where": _softmax_where, "batch_norm":
+    batch_norm, "group_norm": group_norm, "gumbel_softmax": gumbel_softmax, "instance_norm": instance_norm, "layer_norm":
+    layer_norm, "local_response_norm": local_response_norm, "log_softmax": log_softmax, "_log_softmax_backward":
+    _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm, "scaled_dot_product_attention":
+    scaled_dot_product_attention, "_earlier": _earlier, "_attend": _attend, "_attend_backward": _attend_backward, "softmax":
+    softmax, "_softmax_backward": _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "softmin": softmin,
     "_standardize": _standardize, "_standardize_backward": _standardize_backward, "_standardize_or_affine":
     _standardize_or_affine, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
     _standardize_affine_backward, "weight_norm": weight_norm,

@@ -2,6 +2,7 @@
 
 from ...support.capi cimport ndarray, npy_intp
 from ..loops.span cimport Span
+from ..loops.wide cimport real
 
 cdef enum Task:
     SOFTMAX
@@ -19,3 +20,5 @@ cdef bint compute(
     ndarray classes=*, npy_intp ignored=*,
 )
 cdef ndarray plain(object x, int type_num=*)
+cdef bint softmax_in_place(real* x, npy_intp rows, npy_intp n, real* scratch) noexcept nogil
+cdef bint adjoint_in_place(real* x, real* y, npy_intp rows, npy_intp n) noexcept nogil

@@ -284,6 +284,25 @@ cdef bint adjoint_by_columns(
     return raised or fp_raised()
 
 
+cdef bint softmax_in_place(real* x, npy_intp rows, npy_intp n, real* scratch) noexcept nogil:
+    """SOFTMAX_OR_ZERO of contiguous rows, in place; True if a floating-point flag was raised.
+
+    The scratch has room for BLOCK numbers or a row, and three for each of the rows.
+    """
+    cdef Span span
+    cdef Operands at
+    span.outer, span.length, span.inner, at.y = rows, n, 1, <char*> x
+    return by_rows(&tables[sizeof(real) // 8], SOFTMAX_OR_ZERO, span, x, at, scratch)
+
+
+cdef bint adjoint_in_place(real* x, real* y, npy_intp rows, npy_intp n) noexcept nogil:
+    """SOFTMAX_BACKWARD of contiguous rows at the result `y`, in the place of the cotangent `x`."""
+    cdef Span span
+    cdef Operands at
+    span.outer, span.length, span.inner, at.y, at.other = rows, n, 1, <char*> x, <char*> y
+    return adjoint_by_rows(&tables[sizeof(real) // 8], SOFTMAX_BACKWARD, span, x, at)
+
+
 cdef inline bint is_adjoint(Task task) noexcept nogil:
     """Whether a task does not begin with a maximum."""
     return task == SOFTMAX_BACKWARD or task == LOG_SOFTMAX_BACKWARD or task == CROSS_ENTROPY_BACKWARD

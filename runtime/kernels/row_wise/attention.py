@@ -1,0 +1,30 @@
+"""Attention and its adjoint."""
+
+import math
+
+import numpy as np
+
+from .softmax import softmax_backward, softmax_or_zero
+
+
+def attention(query, key, value, mask):
+    """``softmax(query @ key.mT + mask) @ value``; the mask may also be true for the keys that count, or None."""
+    return np.matmul(_weights(query, key, mask), value)
+
+
+def attention_backward(grad, query, key, value, mask):
+    """The adjoints of attention in query, key and value, of their broadcast shapes."""
+    weights, slopes = _weights(query, key, mask), np.matmul(grad, _turned(value))
+    scores = softmax_backward(slopes, np.broadcast_to(weights, slopes.shape), -1)
+    return np.matmul(scores, key), np.matmul(_turned(scores), query), np.matmul(_turned(weights.astype(scores.dtype, copy=False)), grad)
+
+
+def _turned(x):
+    return np.swapaxes(x, -1, -2)
+
+
+def _weights(query, key, mask):
+    scores = np.matmul(query, _turned(key))
+    if mask is not None:
+        scores = np.where(mask, scores, -math.inf) if np.asarray(mask).dtype == bool else scores + mask
+    return softmax_or_zero(scores, -1, False)
