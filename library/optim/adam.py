@@ -56,8 +56,9 @@ class Adam(Optimizer):
         count = state["step"]
         count += 1
         mean, square, grad = as_real(state["exp_avg"]), as_real(state["exp_avg_sq"]), as_real(grad)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, 1 - beta2)
+        mean += (1 - beta1) * (grad - mean)
+        square *= beta2
+        square += (1 - beta2) * (grad * grad)
         if group["amsgrad"]:
             largest = as_real(state["max_exp_avg_sq"])
             square = ops.maximum(largest, square, out=largest)

@@ -59,11 +59,12 @@ class RMSprop(Optimizer):
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * param
         grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
-        square.mul_(alpha).addcmul_(grad, grad, 1 - alpha)
+        square *= alpha
+        square += (1 - alpha) * (grad * grad)
         variance = square
         if group["centered"]:
             mean = as_real(state["grad_avg"])
-            mean.lerp_(grad, 1 - alpha)
+            mean += (1 - alpha) * (grad - mean)
             variance = square - mean * mean
         step = grad / (ops.sqrt(variance) + group["eps"])
         if group["momentum"]:

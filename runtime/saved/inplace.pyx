@@ -19,8 +19,8 @@ from .copy_slices cimport pass_by, rebase
 from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
-from ..kernels.loops.copying cimport copy_into
-from ..kernels.loops.plain cimport is_apart, is_plain, same_shape
+from ..kernels.loops.copying cimport copy_into, is_apart
+from ..kernels.loops.plain cimport is_plain, same_shape
 from ..kernels.loops.threads cimport GRAIN
 from ..kernels.fusion_engine.program cimport Program, program_of
 from ..kernels.fusion_engine.ufunc cimport EVERY, Ufunc

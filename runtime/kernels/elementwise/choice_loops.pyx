@@ -15,9 +15,9 @@ from ...support.capi cimport (
     ndarray, npy_intp,
 )
 from . import choice, powers
-from ..loops.copying cimport filled
+from ..loops.copying cimport filled, is_apart
 from ..loops.memory cimport empty
-from ..loops.plain cimport is_apart, is_plain, item_size, same_shape, slot_of
+from ..loops.plain cimport is_plain, item_size, same_shape, slot_of
 from ..fusion_engine.numbers cimport Number, store_number
 from ..fusion_engine.ufunc cimport Ufunc, pointwise
 

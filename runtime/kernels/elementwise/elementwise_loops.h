@@ -78,40 +78,27 @@ OVER(float, sinc_slope, gradspec_sinc_slope)
 OVER(double, sinc_slope, gradspec_sinc_slope)
 #undef OVER
 
-/* The logit, block by block.  Numbers outside [least, 1) are marked, and computed alone, so that only they raise flags.  Marks of
- * fewer bytes than a number make compilers compute several vectors in a turn, which do not wait for one another; there are at least
- * ODDS_STEP numbers for that. */
 enum { ODDS_BLOCK = 512, ODDS_STEP = 64 };
 
-#define OVER(T, bits_of, least, function) \
-    GRADSPEC_INLINE int gradspec_is_odd_##T(T x) { \
-        return bits_of(x) - bits_of(least) >= bits_of((T) 1) - bits_of(least); \
-    } \
-    GRADSPEC_FUSED static void gradspec_odds_##T(const T *x, T *y, uint16_t *restrict odd, npy_intp n) { \
-        for (npy_intp i = 0; i < n / ODDS_STEP * ODDS_STEP; i++) { \
-            odd[i] = gradspec_is_odd_##T(x[i]); \
-            y[i] = (T) function(gradspec_is_odd_##T(x[i]) ? (T) 0.5 : x[i]); \
-        } \
-    } \
-    GRADSPEC_FUSED static void gradspec_few_odds_##T(const T *x, T *y, npy_intp n) { \
-        for (npy_intp i = 0; i < n; i++) y[i] = (T) function(gradspec_is_odd_##T(x[i]) ? (T) 0.5 : x[i]); \
-    } \
-    static void gradspec_logit_##T(const T *x, T *y, npy_intp n) { \
-        uint16_t odd[ODDS_BLOCK]; \
-        T kept[ODDS_BLOCK]; \
-        for (npy_intp size; n > 0; x += size, y += size, n -= size) { \
-            size = n < ODDS_STEP ? n : n < ODDS_BLOCK ? n / ODDS_STEP * ODDS_STEP : ODDS_BLOCK; \
-            const T *from = x == y ? memcpy(kept, x, size * sizeof(T)) : x; \
-            if (size < ODDS_STEP) gradspec_few_odds_##T(from, y, size); \
-            else gradspec_odds_##T(from, y, odd, size); \
-            if (size < ODDS_STEP || memchr(odd, 1, size * sizeof *odd)) \
-                for (npy_intp i = 0; i < size; i++) \
-                    if (gradspec_is_odd_##T(from[i])) y[i] = (T) log((double) from[i] / (1 - (double) from[i])); \
-        } \
-    }
-OVER(float, gradspec_float_bits, 0x1p-126f, gradspec_single_logit)
-OVER(double, gradspec_bits, 0x1p-1022, gradspec_logit)
-#undef OVER
+#define T float
+#define BITS gradspec_float_bits
+#define LEAST 0x1p-126f
+#define LOGIT gradspec_single_logit
+#include "odds_template.h"
+#undef T
+#undef BITS
+#undef LEAST
+#undef LOGIT
+
+#define T double
+#define BITS gradspec_bits
+#define LEAST 0x1p-1022
+#define LOGIT gradspec_logit
+#include "odds_template.h"
+#undef T
+#undef BITS
+#undef LEAST
+#undef LOGIT
 
 #define T float
 #define RINT rintf

@@ -202,7 +202,15 @@ OVER(erfc)
 OVER(erfinv)
 #undef OVER
 
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, gelu, 37.0)
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, gelu_slope, 37.0)
+#define T double
+#define MARK uint16_t
+#define NAME gelu
+#define MOST 37.0
+#include "near_or_far_template.h"
+#define NAME gelu_slope
+#define MOST 37.0
+#include "near_or_far_template.h"
+#undef T
+#undef MARK
 
 #endif

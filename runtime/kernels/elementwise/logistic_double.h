@@ -60,10 +60,24 @@ GRADSPEC_INLINE double gradspec_double_silu_slope(double x, int far) {
     return (x < 0.0 ? e : 1.0) / d * (1.0 + near * ((x < 0.0 ? 1.0 : e) / d));
 }
 
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, sigmoid, 708.0)
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, sigmoid_slope, 708.0)
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, tanh_slope, 354.0)
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, silu, 708.0)
-GRADSPEC_NEAR_OR_FAR(double, uint16_t, silu_slope, 708.0)
+#define T double
+#define MARK uint16_t
+#define NAME sigmoid
+#define MOST 708.0
+#include "near_or_far_template.h"
+#define NAME sigmoid_slope
+#define MOST 708.0
+#include "near_or_far_template.h"
+#define NAME tanh_slope
+#define MOST 354.0
+#include "near_or_far_template.h"
+#define NAME silu
+#define MOST 708.0
+#include "near_or_far_template.h"
+#define NAME silu_slope
+#define MOST 708.0
+#include "near_or_far_template.h"
+#undef T
+#undef MARK
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "../fusion_engine/elementary_float.h"
 #include "../fusion_engine/fused.h"
+#include "../loops/typed.h"
 #include <numpy/npy_common.h>
 
 /* The difference of n / (1 + e) and n * inverse, where inverse is the rounded 1 / (1 + e); e is at most 1. */
@@ -54,31 +55,6 @@ GRADSPEC_INLINE uint8_t gradspec_float_is_beyond(float x, float most) {
 #define GRADSPEC_NEAR_BLOCK 512 /* elements at a time, */
 #define GRADSPEC_NEAR_STEP 64   /* a multiple of the elements of a turn */
 
-/* A loop over numbers of type T, block by block: in a shorter way, which is for sizes up to `most`, and again if a block has others.
- * It marks those by a MARK of a quarter of a number's bytes, and so compilers compute four vectors of numbers in a turn, which do not
- * wait for one another.  The last numbers are too few for a turn. */
-#define GRADSPEC_NEAR_OR_FAR(T, MARK, name, most) \
-    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_near_##name##_of_##T(const T *x, T *y, MARK *restrict far, npy_intp n) { \
-        for (npy_intp i = 0; i < n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP; i++) { \
-            far[i] = gradspec_##T##_is_beyond(x[i], most); \
-            y[i] = gradspec_##T##_##name(x[i], 0); \
-        } \
-    } \
-    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_far_##name##_of_##T(const T *x, T *y, npy_intp n) { \
-        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##T##_##name(x[i], 1); \
-    } \
-    GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
-        MARK far[GRADSPEC_NEAR_BLOCK]; \
-        T kept[GRADSPEC_NEAR_BLOCK]; \
-        for (npy_intp size; n >= GRADSPEC_NEAR_STEP; x += size, y += size, n -= size) { \
-            size = n < GRADSPEC_NEAR_BLOCK ? n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP : GRADSPEC_NEAR_BLOCK; \
-            const T *from = x == y ? memcpy(kept, x, size * sizeof(T)) : x; \
-            gradspec_near_##name##_of_##T(from, y, far, size); \
-            if (memchr(far, 1, size * sizeof(MARK))) gradspec_far_##name##_of_##T(from, y, size); \
-        } \
-        gradspec_far_##name##_of_##T(x, y, n); \
-    }
-
 GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
     return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
 }
@@ -103,11 +79,25 @@ GRADSPEC_INLINE float gradspec_float_silu_slope(float x, int far) {
     return gradspec_float_silu_slope_by(x, gradspec_float_exp_minus(gradspec_float_size(x), !far));
 }
 
-GRADSPEC_NEAR_OR_FAR(float, uint8_t, sigmoid, 68.0f)
-GRADSPEC_NEAR_OR_FAR(float, uint8_t, sigmoid_slope, 68.0f)
-GRADSPEC_NEAR_OR_FAR(float, uint8_t, tanh_slope, 34.0f)
-GRADSPEC_NEAR_OR_FAR(float, uint8_t, silu, 68.0f)
-GRADSPEC_NEAR_OR_FAR(float, uint8_t, silu_slope, 68.0f)
+#define T float
+#define MARK uint8_t
+#define NAME sigmoid
+#define MOST 68.0f
+#include "near_or_far_template.h"
+#define NAME sigmoid_slope
+#define MOST 68.0f
+#include "near_or_far_template.h"
+#define NAME tanh_slope
+#define MOST 34.0f
+#include "near_or_far_template.h"
+#define NAME silu
+#define MOST 68.0f
+#include "near_or_far_template.h"
+#define NAME silu_slope
+#define MOST 68.0f
+#include "near_or_far_template.h"
+#undef T
+#undef MARK
 
 GRADSPEC_INLINE void gradspec_float_sigmoid_and_slope(float x, float *y, float *slope, int far) {
     gradspec_float_pair e = gradspec_float_exp_minus(gradspec_float_size(x), !far);
@@ -121,36 +111,14 @@ GRADSPEC_INLINE void gradspec_float_tanh_and_slope(float x, float *y, float *slo
     *slope = 4.0f * gradspec_float_slope_by(e);
 }
 
-/* Functions together with their slopes, from one exponential, in such blocks.  They return whether some x is NaN. */
-#define WITH_SLOPE(name, most) \
-    GRADSPEC_FUSED static void gradspec_near_##name(const float *restrict x, float *restrict y, float *restrict slope, \
-                                                    uint8_t *restrict far, npy_intp n) { \
-        for (npy_intp i = 0; i < n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP; i++) { \
-            far[i] = gradspec_float_is_beyond(x[i], most); \
-            gradspec_float_##name(x[i], y + i, slope + i, 0); \
-        } \
-    } \
-    GRADSPEC_FUSED static int gradspec_far_##name(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n) { \
-        uint32_t found = 0; \
-        for (npy_intp i = 0; i < n; i++) { \
-            found |= gradspec_float_is_beyond(x[i], INFINITY); \
-            gradspec_float_##name(x[i], y + i, slope + i, 1); \
-        } \
-        return found != 0; \
-    } \
-    static int gradspec_##name(const float *x, float *y, float *slope, npy_intp n) { \
-        uint8_t far[GRADSPEC_NEAR_BLOCK]; \
-        int found = 0; \
-        for (npy_intp size; n >= GRADSPEC_NEAR_STEP; x += size, y += size, slope += size, n -= size) { \
-            size = n < GRADSPEC_NEAR_BLOCK ? n / GRADSPEC_NEAR_STEP * GRADSPEC_NEAR_STEP : GRADSPEC_NEAR_BLOCK; \
-            gradspec_near_##name(x, y, slope, far, size); \
-            if (memchr(far, 1, size)) found |= gradspec_far_##name(x, y, slope, size); \
-        } \
-        return gradspec_far_##name(x, y, slope, n) | found; \
-    }
-WITH_SLOPE(sigmoid_and_slope, 68.0f)
-WITH_SLOPE(tanh_and_slope, 34.0f)
-#undef WITH_SLOPE
+#define T float
+#define NAME sigmoid_and_slope
+#define MOST 68.0f
+#include "near_or_far_pair_template.h"
+#define NAME tanh_and_slope
+#define MOST 34.0f
+#include "near_or_far_pair_template.h"
+#undef T
 
 #define OVER_PAIR(name, p, q) \
     GRADSPEC_FUSED static void gradspec_logaddexp_##name(const float *a, const float *b, float *y, npy_intp n) { \

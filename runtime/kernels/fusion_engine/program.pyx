@@ -22,9 +22,10 @@ from ...support.capi cimport (
 from .broadcast cimport Rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from ..loops.flags cimport fp_as_numpys, fp_clear, fp_raised
+from ..loops.copying cimport is_apart
 from ..loops.memory cimport empty
 from .numbers cimport Number, store_number
-from ..loops.plain cimport is_apart, is_plain, is_spread, item_size, same_shape, slot_or_bool
+from ..loops.plain cimport is_plain, is_spread, item_size, same_shape, slot_or_bool
 from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )

@@ -5,8 +5,8 @@ Defines the slots, too: the indices of the inexact dtypes, and of bool, in table
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NBYTES,
-    PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM,
+    PyArray_STRIDES, ndarray, npy_intp,
 )
 
 cdef enum:
@@ -65,12 +65,3 @@ cdef inline bint has_shape(ndarray x, int ndim, npy_intp* dims) noexcept:
 
 cdef inline bint same_shape(ndarray a, ndarray b) noexcept:
     return has_shape(a, PyArray_NDIM(b), PyArray_DIMS(b))
-
-
-cdef inline bint is_apart(ndarray x, ndarray out) noexcept:
-    """Whether an element of a plain array `out` may be written once the same element of a plain array `x` has been read."""
-    cdef char* start = PyArray_BYTES(x)
-    cdef char* other = PyArray_BYTES(out)
-    if start == other and same_shape(x, out) and PyArray_TYPE(x) == PyArray_TYPE(out):
-        return True
-    return start + PyArray_NBYTES(x) <= other or other + PyArray_NBYTES(out) <= start

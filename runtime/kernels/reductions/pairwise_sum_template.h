@@ -76,8 +76,7 @@ GRADSPEC_UNUSED static void OF(row)(const char *x, char *y, npy_intp n) {
 /* The sums of some adjacent rows of n numbers; for few numbers, compilers add several rows at a time. */
 #define ROWS(n) case n: \
     for (npy_intp i = 0; i < rows; i++) { \
-        T sum = (T) -0.0; \
-        for (npy_intp k = 0; k < n; k++) sum += NUMBER(x[n * i + k]); \
+        T sum = (T) -0.0; for (npy_intp k = 0; k < n; k++) sum += NUMBER(x[n * i + k]); \
         y[i] = 0 + sum; \
     } \
     break;

@@ -9,6 +9,9 @@ from .softmax import softmax_backward, softmax_or_zero
 
 def attention(query, key, value, mask):
     """``softmax(query @ key.mT + mask) @ value``; the mask may also be true for the keys that count, or None."""
+    if min(np.ndim(query), np.ndim(key), np.ndim(value)) < 2:
+        shapes = ", ".join(str(np.shape(x)) for x in (query, key, value))
+        raise ValueError(f"query, key and value have the axes (..., positions, features), got shapes {shapes}")
     return np.matmul(_weights(query, key, mask), value)
 
 
