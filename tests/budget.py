@@ -13,7 +13,7 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 17176,
+    "the core of the runtime": 17177,
     "runtime/api": 2373,
     "runtime/compiler": 17394,
     "runtime/core": 4469,
@@ -21,7 +21,7 @@ BOUNDS: dict[str, int] = {
     "runtime/formulas": 1187,
     "runtime/kernels": 21583,
     "runtime/methods": 2308,
-    "runtime/saved": 1739,
+    "runtime/saved": 1740,
     "runtime/support": 2737,
     "runtime/transforms": 2521,
     "library/array_api": 647,

@@ -113,7 +113,8 @@ cdef object inplace_times(Binary function, Ufunc ufunc, object a, object b, obje
     """`a.f_(b * factor)` for a ufunc."""
     cdef ThreadState* state = thread_state()
     cdef TensorBase target
-    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and type(factor) in (int, float) and not state.flags & DUAL and not (
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and type(factor) in (int, float) and (
+            not state.flags & (DUAL | LISTENING)) and not (
             needs_grad(state, a) or needs_grad(state, b)):
         target = writable(a, op)
         check_inplace(state, target, False, op)

@@ -169,6 +169,8 @@ def test_a_factor_is_multiplied_in_the_same_visit(name, factor):
     assert found is target
     same(target.numpy(), expected.numpy())
     assert warned == told
+    rows = gs.vmap(lambda a, b: (a * 1).add_(b, alpha=factor))(gs.ones((3, 2), dtype="f4"), gs.ones((3, 2), dtype="f4"))
+    np.testing.assert_array_equal(rows.numpy(), np.full((3, 2), 1 + np.float32(factor)))
     leaf = gs.tensor(b, requires_grad=True)
     gs.zeros(SIZE).add_(leaf, alpha=factor).sum().backward()
     np.testing.assert_array_equal(leaf.grad.numpy(), np.full(SIZE, factor, "f4"))
