@@ -110,6 +110,10 @@ def test_in_place(name, dtype, odd):
 def test_operands_that_share_the_target_s_memory(name, dtype):
     count = IN_PLACE[name]
     base = arrays(1, dtype, False)[0]
+    if result_of(name, [base] * count)[0] is not None:
+        spread = gs.asarray(base.copy())
+        written(name, spread, *[spread[:1].expand(SIZE)] * (count - 1))
+        same(spread.numpy(), result_of(name, [base, *[np.full(SIZE, base[0])] * (count - 1)])[0])
     for part in (slice(None), slice(None, None, -1), slice(1, None), slice(0, 1), 0):
         size = SIZE - 1 if part == slice(1, None) else SIZE
         whole = base.copy()

@@ -264,7 +264,7 @@ cdef list prepared(Job* job, object query, object key, object value, object mask
             return None
         operands.append(grad)
     if mask is not None:
-        if not PyArray_CheckExact(mask) or PyArray_TYPE(mask) not in (cnp.NPY_BOOL, type_num):
+        if not PyArray_CheckExact(mask) or PyArray_TYPE(mask) not in (cnp.NPY_BOOL, type_num) or not PyArray_ISBEHAVED_RO(mask):
             return None
         job.boolean = PyArray_TYPE(mask) == cnp.NPY_BOOL
         shape = mask.shape[:-2] + (job.queries, job.keys)
@@ -287,7 +287,7 @@ cdef list prepared(Job* job, object query, object key, object value, object mask
     if grad is not None:
         operands[3] = place(job, &job.grad, grad)
     if mask is not None:
-        place(job, &job.mask, mask)
+        operands[len(operands) - 1] = place(job, &job.mask, mask)
     job.rows = min(job.queries, min(<npy_intp> MOST, max(<npy_intp> FEWEST, BLOCK // job.keys)))
     job.blocks = (job.queries + job.rows - 1) // job.rows
     job.piece = min(job.keys, max(<npy_intp> FEWEST, PRODUCT // (job.rows * max(job.width, job.depth)) // 16 * 16))

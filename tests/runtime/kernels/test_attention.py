@@ -102,3 +102,21 @@ def test_no_array_holds_all_weights():
         assert tracemalloc.get_traced_memory()[1] < 4 * 512 * 512 * 4 / 2
     finally:
         tracemalloc.stop()
+
+
+def test_masks_of_every_layout():
+    """One key, a stride of its own, another byte order, and an odd address."""
+    rng = np.random.default_rng(0)
+    for keys in (1, 6):
+        query, key, value = rng.normal(size=(5000, 4)), rng.normal(size=(keys, 4)), rng.normal(size=(keys, 3))
+        chosen, numbers = rng.random((keys, 5000)) > 0.5, rng.normal(size=(keys, 5000))
+        odd = np.zeros(numbers.nbytes + 1, np.uint8)[1:].view("f8").reshape(5000, keys)
+        odd[...] = numbers.T
+        for mask in (chosen.T, numbers.T, numbers.T.astype(">f8"), odd):
+            plain = np.array(mask, mask.dtype.newbyteorder("="), order="C")
+            found, expected = kernels.attention(query, key, value, mask), expressions.attention(query, key, value, plain)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+            weights = rng.normal(size=expected.shape)
+            ours = kernels.attention_backward(weights, query, key, value, mask)
+            for one, other in zip(ours, expressions.attention_backward(weights, query, key, value, plain), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
