@@ -491,7 +491,6 @@ cdef object computed_into(Program program, Plan plan, tuple inputs, ndarray out)
     cdef Register* register
     cdef npy_intp size = PyArray_SIZE(out), i
     cdef int told = 0
-    cdef ndarray x
     target.frame, target.base, target.item, target.scratch = &frame, PyArray_BYTES(out), PyArray_ITEMSIZE(out), plan.scratch
     target.straight = plan.last.writes_over
     target.block = block_size * (BY_ITSELF if target.straight and plan.step_count == 1 else FEW_STEPS)
@@ -499,13 +498,7 @@ cdef object computed_into(Program program, Plan plan, tuple inputs, ndarray out)
         register = &plan.registers[i]
         if register.place == RESULT and (register.step == 0 or TYPES[register.slot] != PyArray_TYPE(out)):
             return None
-        if register.place != INPUT:
-            continue
-        x = <ndarray> PyTuple_GET_ITEM(inputs, register.index)
-        if register.step == 0:  # its one element is read again after others were written
-            if PyArray_BYTES(out) - PyArray_ITEMSIZE(x) < PyArray_BYTES(x) < PyArray_BYTES(out) + size * target.item:
-                return None
-        elif not is_apart(x, out):
+        if register.place == INPUT and not is_apart(<ndarray> PyTuple_GET_ITEM(inputs, register.index), out):
             return None
     if not bind(&frame, plan, inputs, numbers, 1):
         return None

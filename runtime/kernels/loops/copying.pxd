@@ -5,7 +5,7 @@ from ...support.capi cimport ndarray
 cdef enum:
     LARGE = 1 << 18     # bytes that several threads copy
 
-cdef bint is_apart(ndarray x, ndarray out) noexcept
+cdef bint is_apart(ndarray x, ndarray out) except -1
 cpdef ndarray copy_into(ndarray target, object source)
 cpdef ndarray copy_of(object x)
 cpdef ndarray empty_of(tuple shape, ndarray x)

@@ -13,7 +13,7 @@ from ...support.capi cimport (
     PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 from .memory cimport empty
-from .plain cimport same_shape, slot_of
+from .plain cimport is_plain, same_shape, slot_of
 from .span cimport DIMENSIONS
 from .threads cimport parallel
 
@@ -69,13 +69,11 @@ cpdef ndarray copy_into(ndarray target, object source):
     return target
 
 
-cdef bint is_apart(ndarray x, ndarray out) noexcept:
-    """Whether an element of a plain array `out` may be written once the same element of a plain array `x` has been read."""
-    cdef char* start = PyArray_BYTES(x)
-    cdef char* other = PyArray_BYTES(out)
-    if start == other and same_shape(x, out) and PyArray_TYPE(x) == PyArray_TYPE(out):
+cdef bint is_apart(ndarray x, ndarray out) except -1:
+    """Whether an element of a plain array `out` may be written once the same element of `x` has been read."""
+    if PyArray_BYTES(x) == PyArray_BYTES(out) and PyArray_TYPE(x) == PyArray_TYPE(out) and is_plain(x) and same_shape(x, out):
         return True
-    return start + PyArray_NBYTES(x) <= other or other + PyArray_NBYTES(out) <= start
+    return not np.may_share_memory(x, out)
 
 
 cpdef ndarray copy_of(object x):
