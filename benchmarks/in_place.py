@@ -10,22 +10,27 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from timeit import Timer
 from typing import Any
 
 import numpy as np
 
-from .turns import in_turns
+from .turns import in_turns, rest
 
-TURNS, SECONDS, REST = 7, 0.01, 0.005
+TURNS, SECONDS = 7, 0.01
 WRITES = (
     "x.add_(a)", "x.sub_(a, alpha=0.001)", "x.mul_(0.999)", "x.mul_(one)", "x.div_(one)", "x.neg_()", "x.abs_()", "x.clamp_(-1, 1)",
     "x.relu_()", "x.lerp_(a, 0.5)", "x.addcmul_(a, one, value=0.01)", "x.addcdiv_(a, one, value=0.01)", "x.sin_()", "x.sigmoid_()",
     "x.copy_(a)", "x.zero_()", "x.fill_(0.5)", "x.masked_fill_(mask, 0.5)",
 )  # fmt: skip
-RULES: tuple[tuple[str, dict[str, Any]], ...] = (("SGD", {}), ("SGD", {"momentum": 0.9}), ("RMSprop", {}), ("Adam", {}), ("AdamW", {}))
+RULES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("SGD", {}),
+    ("SGD", {"momentum": 0.9}),
+    ("RMSprop", {}),
+    ("Adam", {}),
+    ("AdamW", {}),
+)
 
 
 def sides(size: int) -> dict[str, tuple[Any, dict[str, Any]]]:
@@ -60,17 +65,19 @@ def main(words: list[str]) -> int:
         found = sides(size)
         torch = found["torch"][0]
 
-        def rest(threads: int, torch: Any = torch) -> None:
+        def begin(threads: int, torch: Any = torch) -> None:
             torch.set_num_threads(threads)
-            time.sleep(REST)  # the threads of the last turn stop waiting for work
+            rest()
 
         works = [(text, {name: (text, names) for name, (_, names) in found.items()}) for text in WRITES]
         for rule, options in RULES:
             shown = f"{rule}({', '.join(f'{key}={value}' for key, value in options.items())}).step()"
-            works.append((shown, {name: ("f()", {"f": step(library, rule, options, size)}) for name, (library, _) in found.items()}))
+            works.append(
+                (shown, {name: ("f()", {"f": step(library, rule, options, size)}) for name, (library, _) in found.items()})
+            )
         for shown, work in works:
             timers = [
-                Timer(work[name][0], f"rest({threads})", globals=work[name][1] | {"rest": rest})
+                Timer(work[name][0], f"begin({threads})", globals=work[name][1] | {"begin": begin})
                 for name, threads in (("gradspec", 1), ("torch", 1), ("torch", 2))
             ]
             ours, one, two = (statistics.median(times) * 1e6 for times in zip(*in_turns(timers, SECONDS, TURNS), strict=True))

@@ -32,14 +32,13 @@ import numpy as np
 
 from .calls import Call, calls
 from .operands import SHAPES, differentiable, operands
-from .turns import in_turns
+from .turns import in_turns, rest
 
 TURNS = 5
 SECONDS = 0.0015  # approximate time of a turn of a library
 MOST = 0.6  # limit of all turns of a cell
 LONGEST = 0.5  # a call that would take longer, estimated from the previous size, is left out
 SMALL = 1_000  # elements: times of calls with fewer do not predict larger calls
-REST = 0.004  # before a turn that may have threads
 TABLE = Path(__file__).with_name("sweep.tsv")
 PHASES = ("forward", "recorded", "backward")
 TOLERANCES = {"float32": 2e-3, "float64": 1e-8}
@@ -98,7 +97,7 @@ class Sides:
         """Set PyTorch's number of threads, and rest until the threads of the previous turn stop waiting for work."""
         self.torch.set_num_threads(count)
         if self.size >= GOAL_SIZE:
-            time.sleep(REST)
+            rest()
 
     def timers(self, ours: str, theirs: str, names: tuple[dict[str, Any], dict[str, Any]]) -> list[Timer]:
         """gradspec, and PyTorch on 1 and 2 threads."""

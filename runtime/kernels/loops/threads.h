@@ -26,15 +26,11 @@ static inline int gradspec_change(int *x, int from, int to) {
 }
 #endif
 
-#if defined(_WIN32)
-#define GRADSPEC_YIELD() SwitchToThread()
-#else
-#include <sched.h>
-#define GRADSPEC_YIELD() sched_yield()
-#endif
-
 /* Linux may put a woken thread on the core that woke it, where it waits for milliseconds while another core is idle.  So a worker
- * is woken with the caller's cores but the one in use, and takes back the others when it runs.  A refusal changes nothing. */
+ * is woken with the caller's cores but the one in use, and takes back the others before it sleeps.  A refusal changes nothing. */
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #if defined(__linux__) && defined(CPU_SETSIZE)
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -71,12 +67,11 @@ typedef char gradspec_cores, gradspec_thread;
 
 typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
 enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
-/* Iterations of polling for another thread: some microseconds, and half a millisecond of yielding the core to other threads.
- * Waking takes longer than a loop over a hundred thousand elements. */
-enum { GRADSPEC_LOOKS = 1000, GRADSPEC_MORE_LOOKS = 2000 };
+/* How long to poll for another thread.  Waking one takes longer than a loop over a hundred thousand elements. */
+enum { GRADSPEC_PATIENCE = 50000 /* nanoseconds */ };
 /* Waking a thread takes its caller up to thirty microseconds.  It is worth them for a long loop, or when the loops that did without
  * follow each other closely and were together as long. */
-enum { GRADSPEC_WAKING = 16 /* chunks */, GRADSPEC_CLOSELY = 1000000 /* nanoseconds */ };
+enum { GRADSPEC_WAKING = 8 /* chunks */, GRADSPEC_CLOSELY = 1000000 /* nanoseconds */ };
 enum { AWAKE, ASLEEP, CALLED, BUSY };            /* state of a worker */
 enum { RUNNING, FINISHED, WAITED_FOR };          /* progress of its work */
 typedef struct {
@@ -138,19 +133,27 @@ static npy_intp gradspec_take_chunks(int own) {
     return taken;
 }
 
+/* Poll until a state or a progress is the given one; 0 if that takes too long.  The thread keeps its core meanwhile: Linux may move
+ * a thread that yields to the core of its caller. */
+static int gradspec_poll(int *place, int expected) {
+    long long began = gradspec_now();
+    for (int i = 1; GRADSPEC_LOAD(place) != expected; i++) {
+        GRADSPEC_PAUSE();
+        if (i % 64 == 0 && gradspec_now() - began > GRADSPEC_PATIENCE) return 0;
+    }
+    return 1;
+}
+
 static void gradspec_serve(void *argument) {
     gradspec_worker *worker = (gradspec_worker *) argument;
-    int i, watched;
+    int watched;
     worker->ident = PyThread_get_thread_ident();
     worker->thread = GRADSPEC_THIS_THREAD(); /* read after the state of this worker was */
     for (;;) {
-        for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_PAUSE();
-        for (i = 0; i < GRADSPEC_MORE_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_YIELD();
+        gradspec_poll(&worker->state, CALLED);
         if (!gradspec_change(&worker->state, CALLED, BUSY)) {
-            if (gradspec_change(&worker->state, AWAKE, ASLEEP)) {
-                PyThread_acquire_lock(worker->start, WAIT_LOCK);
-                gradspec_take_back(&worker->cores);
-            }
+            gradspec_take_back(&worker->cores);
+            if (gradspec_change(&worker->state, AWAKE, ASLEEP)) PyThread_acquire_lock(worker->start, WAIT_LOCK);
             continue;
         }
         watched = GRADSPEC_LOAD(&gradspec_pool.watched);
@@ -189,9 +192,7 @@ static void gradspec_call(gradspec_worker *worker, int wake) {
 
 /* Wait until a worker has finished its elements; a worker that has not begun is called off. */
 static void gradspec_wait_for(gradspec_worker *worker) {
-    int i;
-    if (gradspec_change(&worker->state, CALLED, AWAKE)) return;
-    for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->progress) != FINISHED; i++) GRADSPEC_PAUSE();
+    if (gradspec_change(&worker->state, CALLED, AWAKE) || gradspec_poll(&worker->progress, FINISHED)) return;
     if (gradspec_change(&worker->progress, RUNNING, WAITED_FOR)) PyThread_acquire_lock(worker->done, WAIT_LOCK);
 }
 
