@@ -36,6 +36,7 @@ from .turns import in_turns, rest
 
 TURNS = 5
 SECONDS = 0.0015  # approximate time of a turn of a library
+LONG_SECONDS = 0.005  # of a turn with large arrays, whose threads wake during the first calls
 MOST = 0.6  # limit of all turns of a cell
 LONGEST = 0.5  # a call that would take longer, estimated from the previous size, is left out
 SMALL = 1_000  # elements: times of calls with fewer do not predict larger calls
@@ -137,7 +138,8 @@ class Sides:
         if gap > TOLERANCES[self.dtype]:
             cell.note = f"WRONG: differs from PyTorch's by {gap:.1e}"
             return cell
-        ours, one, two, *numpys = (min(times) for times in zip(*in_turns(timers, SECONDS, self.turns, MOST)))
+        seconds = LONG_SECONDS if self.size >= GOAL_SIZE else SECONDS
+        ours, one, two, *numpys = (min(times) for times in zip(*in_turns(timers, seconds, self.turns, MOST)))
         cell.seconds, cell.to_torch = ours, ours / min(one, two)
         cell.to_numpy = ours / numpys[0] if numpys else None
         return cell
