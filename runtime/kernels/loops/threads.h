@@ -67,8 +67,9 @@ typedef char gradspec_cores, gradspec_thread;
 
 typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
 enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
-/* How long to poll for another thread.  Waking one takes longer than a loop over a hundred thousand elements. */
-enum { GRADSPEC_PATIENCE = 50000 /* nanoseconds */ };
+/* How long to poll for another thread.  Waking one takes longer than a loop over a hundred thousand elements; a thread of BLAS may
+ * wait for the core meanwhile. */
+enum { GRADSPEC_PATIENCE = 20000 /* nanoseconds */ };
 /* Waking a thread takes its caller up to thirty microseconds.  It is worth them for a long loop, or when the loops that did without
  * follow each other closely and were together as long. */
 enum { GRADSPEC_WAKING = 8 /* chunks */, GRADSPEC_CLOSELY = 1000000 /* nanoseconds */ };
@@ -139,7 +140,7 @@ static int gradspec_poll(int *place, int expected) {
     long long began = gradspec_now();
     for (int i = 1; GRADSPEC_LOAD(place) != expected; i++) {
         GRADSPEC_PAUSE();
-        if (i % 64 == 0 && gradspec_now() - began > GRADSPEC_PATIENCE) return 0;
+        if (i % 16 == 0 && gradspec_now() - began > GRADSPEC_PATIENCE) return 0;
     }
     return 1;
 }

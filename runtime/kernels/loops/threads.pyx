@@ -1,6 +1,6 @@
 """Loops over large arrays on several threads.
 
-Manages the threads.  They start with the first loop that is large enough, poll for the next one for 50 microseconds, and then
+Manages the threads.  They start with the first loop that is large enough, poll for the next one for 20 microseconds, and then
 sleep.  A long loop wakes them, and so do short loops that follow each other closely.  Each thread begins with a fixed share, the
 same for all arrays of one size, so that an array stays in the cache of the core that computed it.  A result does not depend on the
 number of threads: each chunk is computed independently.  If the threads are busy with a loop of another thread, or wake too late,
