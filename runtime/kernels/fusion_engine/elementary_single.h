@@ -1,9 +1,10 @@
 /* Elementary functions for floats that need more than float arithmetic for 1 ulp, or do not have it yet, error below 0.51 ulp:
- * in double, by polynomials within 2**-34; the caller rounds once. */
+ * in double, by polynomials within 2**-34; the caller rounds once.  Quotients and roots start from floats: a processor divides twice
+ * as many of these at a time. */
 #ifndef GRADSPEC_ELEMENTARY_SINGLE_H
 #define GRADSPEC_ELEMENTARY_SINGLE_H
 
-#include "elementary.h"
+#include "elementary_float.h"
 
 /* exp(r) - 1, |r| < 0.35. */
 GRADSPEC_INLINE double gradspec_single_near_expm1(double r) {
@@ -97,39 +98,68 @@ GRADSPEC_INLINE double gradspec_single_cbrt(double x) {
     return gradspec_signed(gradspec_single_exp(gradspec_fused(k, 0x1.62e42fefa39efp-1, l) * 0x1.5555555555555p-2), x);
 }
 
-/* atan(n / d) for positive finite n and d; one may be 0. */
-GRADSPEC_INLINE double gradspec_single_angle(double n, double d) {
-    /* The quotient, or its reciprocal, or the tangent of the angle minus pi/4: at most tan(pi/8). */
-    double low = n < d ? n : d, high = n < d ? d : n;
-    int middle = low > 0x1.a827999fcef32p-2 * high;
-    double t = (middle ? low - high : low) / (middle ? low + high : high), z = t * t, p = 0x1.0df3d7740e89ep-5;
-    p = gradspec_fused(p, z, -0x1.edbd91278e3e1p-5);
-    p = gradspec_fused(p, z, 0x1.377da553e9083p-4);
-    p = gradspec_fused(p, z, -0x1.7415a99ae0103p-4);
-    p = gradspec_fused(p, z, 0x1.c71962df85f3dp-4);
-    p = gradspec_fused(p, z, -0x1.249240d86ba87p-3);
-    p = gradspec_fused(p, z, 0x1.9999998859170p-3);
-    p = gradspec_fused(p, z, -0x1.5555555552605p-2);
-    p = gradspec_fused(t * z, p, t) + (middle ? 0x1.921fb54442d18p-1 : 0.0);
-    return n < d ? p : 0x1.921fb54442d18p+0 - p;
+/* The root of 0 or of a number from 2**-100 to 1: steps of Newton's method from a guess by the exponent, for the reciprocal. */
+GRADSPEC_INLINE double gradspec_single_root(float x) {
+    float half = 0.5f * x, y = gradspec_float_of_bits(UINT32_C(0x5f375a86) - (gradspec_float_bits(x) >> 1));
+    y = gradspec_float_fused(y, gradspec_float_fused(-half * y, y, 0.5f), y);
+    y = gradspec_float_fused(y, gradspec_float_fused(-half * y, y, 0.5f), y);
+    double root = (double) x * y, off = gradspec_fused(-root, y, 1.0);
+    return gradspec_fused(root * off, gradspec_fused(off, 0.375, 0.5), root);
 }
 
-GRADSPEC_INLINE double gradspec_single_atan(double x) {
-    return gradspec_signed(gradspec_single_angle(gradspec_size(x), 1.0), x);
+/* asin(x) for x from 0 to 1/2, for others half of acos(x). */
+GRADSPEC_INLINE double gradspec_single_arc(float x) {
+    double root = gradspec_single_root(gradspec_float_fused(-0.5f, x, 0.5f)), t = x > 0.5f ? root : x, z = t * t, p = 0x1.e0231588b1e55p-6;
+    p = gradspec_fused(p, z, 0x1.64b97e009bd03p-8);
+    p = gradspec_fused(p, z, 0x1.3c5053c2afce1p-6);
+    p = gradspec_fused(p, z, 0x1.6a9e3262c37dbp-6);
+    p = gradspec_fused(p, z, 0x1.f208eb1ddd0fbp-6);
+    p = gradspec_fused(p, z, 0x1.6db5cfb6af282p-5);
+    p = gradspec_fused(p, z, 0x1.333334ceb6520p-4);
+    p = gradspec_fused(p, z, 0x1.55555554ee47bp-3);
+    return gradspec_fused(t * z, p, t);
 }
 
-GRADSPEC_INLINE double gradspec_single_asin(double x) {
-    double size = gradspec_size(x);
-    return gradspec_signed(gradspec_single_angle(size, sqrt((1.0 - size) * (1.0 + size))), x);
+GRADSPEC_INLINE double gradspec_single_asin(float x) {
+    float size = gradspec_float_size(x);
+    double arc = gradspec_single_arc(size);
+    return gradspec_signed(size > 0.5f ? gradspec_fused(-2.0, arc, 0x1.921fb54442d18p+0) : arc, x);
 }
 
-GRADSPEC_INLINE double gradspec_single_acos(double x) {
-    return 2.0 * gradspec_single_angle(sqrt(1.0 - x), sqrt(1.0 + x));
+GRADSPEC_INLINE double gradspec_single_acos(float x) {
+    float size = gradspec_float_size(x);
+    double arc = gradspec_single_arc(size), angle = size > 0.5f ? 2.0 * arc : 0x1.921fb54442d18p+0 - arc;
+    return x < 0.0f ? 0x1.921fb54442d18p+1 - angle : angle;
 }
 
-GRADSPEC_INLINE double gradspec_single_atan2(double a, double b) {
-    double angle = gradspec_single_angle(gradspec_size(a), gradspec_size(b));
-    return gradspec_signed(b < 0.0 ? 0x1.921fb54442d18p+1 - angle : angle, a);
+/* atan(n / d) for positive n and d, both between 2**-100 and 2**100; one may be 0. */
+GRADSPEC_INLINE double gradspec_single_angle(float n, float d) {
+    uint32_t a = gradspec_float_bits(n), b = gradspec_float_bits(d); /* the larger by integers, as in gradspec_float_near */
+    float low = gradspec_float_of_bits(a < b ? a : b), high = gradspec_float_of_bits(a < b ? b : a), inverse = 1.0f / high;
+    double q = (double) low * inverse, t = gradspec_fused(gradspec_fused(-q, high, low), inverse, q), z = t * t, p = -0x1.8c3df2f8025f2p-12;
+    p = gradspec_fused(p, z, 0x1.78e5494f454ddp-9);
+    p = gradspec_fused(p, z, -0x1.501b58d7c5d83p-7);
+    p = gradspec_fused(p, z, 0x1.7ce6bf2e13f66p-6);
+    p = gradspec_fused(p, z, -0x1.3d9456c30b29cp-5);
+    p = gradspec_fused(p, z, 0x1.b1b76c9c6a591p-5);
+    p = gradspec_fused(p, z, -0x1.09b5c76aff80ep-4);
+    p = gradspec_fused(p, z, 0x1.39851af4a0e9ep-4);
+    p = gradspec_fused(p, z, -0x1.7425acb13e55ep-4);
+    p = gradspec_fused(p, z, 0x1.c717c7c1bc05ap-4);
+    p = gradspec_fused(p, z, -0x1.24922eae8609bp-3);
+    p = gradspec_fused(p, z, 0x1.9999992244316p-3);
+    p = gradspec_fused(p, z, -0x1.555555552843ap-2);
+    p = gradspec_fused(t * z, p, t);
+    return a < b ? p : 0x1.921fb54442d18p+0 - p;
+}
+
+GRADSPEC_INLINE double gradspec_single_atan(float x) {
+    return gradspec_signed(gradspec_single_angle(gradspec_float_near(x, 0x1p60f), 1.0f), x);
+}
+
+GRADSPEC_INLINE double gradspec_single_atan2(float a, float b) {
+    double angle = gradspec_single_angle(gradspec_float_size(a), gradspec_float_size(b));
+    return gradspec_signed(b < 0.0f ? 0x1.921fb54442d18p+1 - angle : angle, a);
 }
 
 /* The sine and the cosine of x minus a number of quarter turns, which is in the low bits of `quarter`. */
