@@ -2,8 +2,8 @@
  *
  * The polynomials are interpolated at Chebyshev nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
  * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58.  For the inverse they are its
- * quotient by x in x * x up to 1/4, within 2**-61, and beyond its quotient by w = sqrt(-log(1 - x * x)) in t = (w - 2) / (w + 2),
- * within 2**-20.
+ * quotient by x in w = -log(1 - x * x) up to 5, within 2**-57, and its quotient by s = sqrt(w) in t = (s - 2) / (s + 2), within
+ * 2**-20.
  */
 #ifndef GRADSPEC_ERROR_FUNCTION_DOUBLE_H
 #define GRADSPEC_ERROR_FUNCTION_DOUBLE_H
@@ -139,31 +139,47 @@ GRADSPEC_INLINE double gradspec_erfcinv_guess(double inside) {
     return p * w;
 }
 
-/* The inverse of erf between -1 and 1: by a polynomial up to 1/2, else an estimate and a step of Halley's method. */
-GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
-    double size = gradspec_size(x), t = size * size, p = 0x1.ccb4d07498568p-4, scale;
-    p = gradspec_fused(p, t, -0x1.74273533fb5bap-4);
-    p = gradspec_fused(p, t, 0x1.4de77a2ffb98ep-4);
-    p = gradspec_fused(p, t, -0x1.0862b27ec98c1p-9);
-    p = gradspec_fused(p, t, 0x1.cd201e2768a09p-6);
-    p = gradspec_fused(p, t, 0x1.8a623be051108p-6);
-    p = gradspec_fused(p, t, 0x1.cc57a843c611cp-6);
-    p = gradspec_fused(p, t, 0x1.03835df7e2f32p-5);
-    p = gradspec_fused(p, t, 0x1.2abbe6965a334p-5);
-    p = gradspec_fused(p, t, 0x1.5eeb0f538d8aep-5);
-    p = gradspec_fused(p, t, 0x1.a7c85ceadd5f5p-5);
-    p = gradspec_fused(p, t, 0x1.0a13189ba4089p-4);
-    p = gradspec_fused(p, t, 0x1.62847c47df5f6p-4);
-    p = gradspec_fused(p, t, 0x1.053c2c0ab91b9p-3);
-    p = gradspec_fused(p, t, 0x1.db29fb2fee5e4p-3);
-    double near = gradspec_fused(size, 0x1.c5bf891b4ef6bp-1, size * gradspec_fused(p, t, -0x1.618f13eb7ca89p-55));
+/* The inverse of erf between -1 and 1, up to 0.996 from w = -log(1 - x * x) alone.  If `far`, beyond as an estimate and a step of
+ * Halley's method. */
+GRADSPEC_INLINE double gradspec_double_erfinv(double x, int far) {
+    gradspec_twofold square = gradspec_square(x), d = gradspec_onto(1.0, -square.high), l, w, t, slope, y;
+    double k, p = -0x1.456805d898d1fp-64, scale;
+    l = gradspec_part_log(d.high, d.low - square.low, &k);
+    w = gradspec_onto(k * 0x1.62e42fefa2000p-1, l.high);
+    w = gradspec_onto(w.high, w.low + gradspec_fused(k, 0x1.9ef35793c7673p-41, l.low));
+    t = gradspec_onto(-2.5, -w.high);
+    p = gradspec_fused(p, t.high, 0x1.919d95d66a44fp-63);
+    p = gradspec_fused(p, t.high, 0x1.6a3fd44887a54p-58);
+    p = gradspec_fused(p, t.high, -0x1.eee6b35f994bap-56);
+    p = gradspec_fused(p, t.high, -0x1.3b05ba9ab6d96p-53);
+    p = gradspec_fused(p, t.high, 0x1.1158f64217205p-49);
+    p = gradspec_fused(p, t.high, -0x1.9f363c3485a35p-49);
+    p = gradspec_fused(p, t.high, -0x1.56d81977413a1p-44);
+    p = gradspec_fused(p, t.high, 0x1.2d890a4ff1c9dp-41);
+    p = gradspec_fused(p, t.high, 0x1.009541699022cp-40);
+    p = gradspec_fused(p, t.high, -0x1.11953fd528876p-35);
+    p = gradspec_fused(p, t.high, 0x1.0704bf9879c70p-33);
+    p = gradspec_fused(p, t.high, 0x1.f2cba3061bd1dp-31);
+    p = gradspec_fused(p, t.high, -0x1.752fda310f5c5p-27);
+    p = gradspec_fused(p, t.high, 0x1.ccff743241326p-27);
+    p = gradspec_fused(p, t.high, 0x1.01037e3783a20p-21);
+    p = gradspec_fused(p, t.high, -0x1.ca9227cafa878p-19);
+    p = gradspec_fused(p, t.high, -0x1.4f47fe72ec7cfp-18);
+    p = gradspec_fused(p, t.high, 0x1.c9b437ed2ada5p-13);
+    p = gradspec_fused(p, t.high, -0x1.4863cdfb6175ap-10);
+    p = gradspec_fused(p, t.high, -0x1.11c3c302dfe42p-8);
+    slope = gradspec_onto(0x1.f91e8993f0d14p-3, p * t.high); /* from 5/2, close to the slope here */
+    y = gradspec_onto(0x1.805c5cfcedef5p+0, slope.high * t.high);
+    y.low += gradspec_fused(slope.high, t.high, -(slope.high * t.high)) + gradspec_fused(slope.low, t.high, -0x1.2c78419526c43p-54);
+    y.low += slope.high * (t.low - w.low);
+    double near = gradspec_signed(gradspec_fused(x, y.high, x * y.low), x);
+    if (!far) return near;
 
-    double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside); /* exact from 1/2 on */
-    gradspec_twofold c = gradspec_part_erfc(y, &scale);
+    double size = gradspec_size(x), rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, z = gradspec_erfcinv_guess(inside);
+    gradspec_twofold c = gradspec_part_erfc(z, &scale);
     double gap = gradspec_fused(c.high, scale, -inside) + c.low * scale;
-    double step = gap * 0x1.c5bf891b4ef6bp-1 * gradspec_single_exp(y * y);
-    double far = y + step / (1.0 - y * step);
-    return gradspec_signed(size < 0.5 ? near : far, x);
+    double step = gap * 0x1.c5bf891b4ef6bp-1 * gradspec_single_exp(z * z);
+    return size > 0.996 ? gradspec_signed(z + step / (1.0 - z * step), x) : near;
 }
 
 /* m exp(-z * z / 2) for z from 0 to 39; for z up to 37 if it is not `far`. */
@@ -199,11 +215,13 @@ GRADSPEC_INLINE double gradspec_double_gelu_slope(double x, int far) {
     }
 OVER(erf)
 OVER(erfc)
-OVER(erfinv)
 #undef OVER
 
 #define T double
 #define MARK uint16_t
+#define NAME erfinv
+#define MOST 0.996
+#include "near_or_far_template.h"
 #define NAME gelu
 #define MOST 37.0
 #include "near_or_far_template.h"

@@ -141,7 +141,7 @@ def test_the_ends_of_domains():
             kernels.logit(np.array([bad, 0.25]))
 
 
-@each("name", ["sigmoid", "sigmoid_slope", "silu", "silu_slope", "gelu", "gelu_slope", "tanh_slope", "logit"])
+@each("name", ["sigmoid", "sigmoid_slope", "silu", "silu_slope", "gelu", "gelu_slope", "tanh_slope", "logit", "erfinv"])
 @each("dtype", [np.float32, np.float64])
 def test_numbers_out_of_range_change_no_others_of_their_block(name, dtype):
     ours = EXACT[name][0]
@@ -184,7 +184,7 @@ def test_a_product_with_a_logarithm():
         np.testing.assert_array_equal(kernels.xlogy(2, b[2:3].astype(dtype)), found[2:3])
 
 
-@each("name", ["sigmoid", "sigmoid_slope", "silu", "silu_slope", "gelu_slope", "tanh_slope", "erf", "erfc", "logaddexp"])
+@each("name", ["sigmoid", "sigmoid_slope", "silu", "silu_slope", "gelu_slope", "tanh_slope", "erf", "erfc", "erfinv", "logaddexp"])
 @each("dtype", [np.float32, np.float64])
 def test_a_result_depends_on_its_argument_alone(name, dtype):
     """Not on length, alignment or strides, nor on the neighbours, which may be saturated, infinite, subnormal or no number."""
