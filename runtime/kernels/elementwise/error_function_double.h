@@ -1,7 +1,8 @@
 /* erf, erfc and the inverse of erf for doubles, error below 1 ulp; gelu and its slope, error of some ulp.
  *
  * The polynomials are interpolated at Chebyshev nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
- * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58.  For the inverse they are its
+ * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58, and a shorter one from 0.5 to
+ * 6, within 2**-56.  For the inverse they are its
  * quotient by x in w = -log(1 - x * x) up to 5, within 2**-57, and its quotient by s = sqrt(w) in t = (s - 2) / (s + 2), within
  * 2**-20.
  */
@@ -42,16 +43,21 @@ GRADSPEC_INLINE double gradspec_erfc_bend(double t) {
     return gradspec_fused(p, t, -0x1.1f367683f89a7p-3);
 }
 
-/* erfc(z) divided by the 2**k of exp(-z * z), for z from 0 to 28. */
-GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
-    gradspec_twofold s = gradspec_square(z), v, m, q, e;
+/* exp(-z * z) divided by 2**k, for z from 0 to 28. */
+GRADSPEC_INLINE gradspec_twofold gradspec_part_bell(double z, double *scale) {
+    gradspec_twofold s = gradspec_square(z), v, m;
     double shifted = gradspec_fused(s.high, -0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
     double first = gradspec_fused(k, -0x1.62e42fefa2000p-1, -s.high), r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first);
     *scale = gradspec_scale(shifted);
     v = gradspec_onto(r, gradspec_fused(k, -0x1.9ef35793c7673p-41, first - r) - s.low);
     v = gradspec_near_expm1(v.high, v.low);
     m = gradspec_onto(1.0, v.high);
-    m.low += v.low;
+    return (gradspec_twofold){m.high, m.low + v.low};
+}
+
+/* erfc(z) divided by the 2**k of exp(-z * z), for z from 0 to 28. */
+GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
+    gradspec_twofold m = gradspec_part_bell(z, scale), q, e;
     double t = (z - 3.75) / (z + 3.75), p = gradspec_erfc_bend(t);
     q = gradspec_onto(0x1.3ccda0b5d5dc2p+0, p * t);
     q.low += gradspec_fused(p, t, -(p * t)) + 0x1.eebafc33ede93p-54;
@@ -86,14 +92,49 @@ GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
     return y;
 }
 
-GRADSPEC_INLINE double gradspec_erfc_of(double x) {
-    double size = gradspec_size(x), most = x < 0.0 ? 6.0 : 28.0, z = size > most ? most : size, scale;
-    gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s, m;
-    double right = gradspec_scaled(c.high + c.low, scale, -z * z - 8.0); /* the factor is at least 2**-6 */
-    s = gradspec_onto(2.0, -c.high * scale);
-    m = gradspec_onto(1.0, -near.high);
-    double y = x < 0.0 ? s.high + (s.low - c.low * scale) : size < 0.5 ? m.high + (m.low - near.low) : right;
-    return x == x ? y : x;
+/* exp(z * z) erfc(z) for z from 0.5 to 6: u = 1 / (z + 3.5) times a polynomial in u - 0x1.6cp-3. */
+GRADSPEC_INLINE gradspec_twofold gradspec_close_erfcx(double z) {
+    gradspec_twofold d = gradspec_sum(3.5, z), slope, q;
+    double u = 1.0 / d.high, off = gradspec_fused(u, d.high, -1.0) + u * d.low, t = u - 0x1.6cp-3, p = 0x1.1dafb49dd6da6p+26;
+    p = gradspec_fused(p, t, -0x1.0ea86752fa50cp+25);
+    p = gradspec_fused(p, t, -0x1.1ece11ba16f33p+23);
+    p = gradspec_fused(p, t, 0x1.903666b159e9cp+22);
+    p = gradspec_fused(p, t, 0x1.158ab18fe9100p+20);
+    p = gradspec_fused(p, t, -0x1.ff860c8f86a9cp+19);
+    p = gradspec_fused(p, t, -0x1.8fe8fc20cebe4p+17);
+    p = gradspec_fused(p, t, 0x1.41aa6407b0e01p+17);
+    p = gradspec_fused(p, t, 0x1.a95f0b1c95cccp+15);
+    p = gradspec_fused(p, t, -0x1.51ae4a20222edp+14);
+    p = gradspec_fused(p, t, -0x1.f5da7d50a2c7dp+13);
+    p = gradspec_fused(p, t, -0x1.6b1b110ef5770p+9);
+    p = gradspec_fused(p, t, 0x1.a8f90045b296cp+11);
+    p = gradspec_fused(p, t, 0x1.19014b40c806ap+11);
+    p = gradspec_fused(p, t, 0x1.b435b4daf706bp+9);
+    p = gradspec_fused(p, t, 0x1.ed12f85be1ec1p+7);
+    p = gradspec_fused(p, t, 0x1.b28b536a8dc43p+5);
+    slope = gradspec_onto(0x1.32c31d7f596bfp+3, p * t);
+    q = gradspec_onto(0x1.5d56ba8fb3acap+0, slope.high * t);
+    q.low += gradspec_fused(slope.high, t, -(slope.high * t)) + gradspec_fused(slope.low + -0x1.c7b12611c832ep-51, t, -0x1.4c5da145e2256p-55);
+    double y = u * q.high, more = off * d.high * gradspec_fused(2.0 * z, y, -0x1.20dd750429b6dp+0); /* by the slope, 2 z y - 2 / sqrt(pi) */
+    return (gradspec_twofold){y, gradspec_fused(u, q.high, -y) + gradspec_fused(u, q.low, more)};
+}
+
+/* Beyond 6 if `far`. */
+GRADSPEC_INLINE double gradspec_double_erfc(double x, int far) {
+    double size = gradspec_size(x), z = far && size > 6.0 ? 6.0 : size, scale;
+    gradspec_twofold m = gradspec_part_bell(z, &scale), g = gradspec_close_erfcx(z), near = gradspec_near_erf(z > 0.5 ? 0.5 : z), c, s, b;
+    c.high = m.high * g.high;
+    c.low = gradspec_fused(m.high, g.high, -c.high) + gradspec_fused(m.high, g.low, m.low * g.high);
+    s = gradspec_onto(1.0, -gradspec_signed(near.high, x));
+    b = gradspec_onto(2.0, -c.high * scale);
+    double middle = s.high + (s.low - (x < 0.0 ? -near.low : near.low)), right = (c.high + c.low) * scale;
+    double y = size < 0.5 ? middle : x < 0.0 ? b.high + (b.low - c.low * scale) : right;
+    if (!far) return y;
+
+    z = size > 28.0 ? 28.0 : size;
+    c = gradspec_part_erfc(z, &scale);
+    right = x < 0.0 ? 2.0 : gradspec_scaled(c.high + c.low, scale, -z * z - 8.0); /* the factor is at least 2**-6 */
+    return x == x ? size > 6.0 ? right : y : x;
 }
 
 /* exp(r) - 1 and 1.5 * 2**52 + k of s + rest = k log(2) + r. */
@@ -116,7 +157,9 @@ GRADSPEC_INLINE double gradspec_erfcx(double z) {
 /* Up to 1 by a polynomial, beyond as 1 - erfc(x), of which a few ulp are less than half an ulp of erf. */
 GRADSPEC_INLINE double gradspec_erf_of(double x) {
     double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, square = z * z, shifted;
-    double v = gradspec_rounded_part(-square, -gradspec_fused(z, z, -square), &shifted), c = gradspec_erfcx(z) * gradspec_scale(shifted);
+    double v = gradspec_rounded_part(-square, -gradspec_fused(z, z, -square), &shifted);
+    gradspec_twofold g = gradspec_close_erfcx(z);
+    double c = (g.high + g.low) * gradspec_scale(shifted);
     gradspec_twofold far = gradspec_onto(1.0, -c), near = gradspec_near_erf(z > 1.0 ? 1.0 : z);
     return gradspec_signed(z < 1.0 ? near.high + near.low : far.high + gradspec_fused(-c, v, far.low), x);
 }
@@ -214,11 +257,13 @@ GRADSPEC_INLINE double gradspec_double_gelu_slope(double x, int far) {
         for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##name##_of(x[i]); \
     }
 OVER(erf)
-OVER(erfc)
 #undef OVER
 
 #define T double
 #define MARK uint16_t
+#define NAME erfc
+#define MOST 6.0
+#include "near_or_far_template.h"
 #define NAME erfinv
 #define MOST 0.996
 #include "near_or_far_template.h"
