@@ -154,14 +154,30 @@ GRADSPEC_INLINE double gradspec_erfcx(double z) {
     return gradspec_fused(gradspec_fused(-y, b, q), r, y);
 }
 
-/* Up to 1 by a polynomial, beyond as 1 - erfc(x), of which a few ulp are less than half an ulp of erf. */
+/* Up to 1 by a polynomial, beyond as 1 - exp(p) where p is log(erfc(z)) in z - 1, within 2**-57 of erfc(1) / erfc(z). */
 GRADSPEC_INLINE double gradspec_erf_of(double x) {
-    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, square = z * z, shifted;
-    double v = gradspec_rounded_part(-square, -gradspec_fused(z, z, -square), &shifted);
-    gradspec_twofold g = gradspec_close_erfcx(z);
-    double c = (g.high + g.low) * gradspec_scale(shifted);
-    gradspec_twofold far = gradspec_onto(1.0, -c), near = gradspec_near_erf(z > 1.0 ? 1.0 : z);
-    return gradspec_signed(z < 1.0 ? near.high + near.low : far.high + gradspec_fused(-c, v, far.low), x);
+    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, t = z - 1.0, p = 0x1.221147b470c4fp-40, shifted;
+    p = gradspec_fused(p, t, -0x1.f74af3d1133f2p-36);
+    p = gradspec_fused(p, t, 0x1.926e1c4d64e11p-32);
+    p = gradspec_fused(p, t, -0x1.87a4bdc7d76c9p-29);
+    p = gradspec_fused(p, t, 0x1.fe3890de74fd6p-27);
+    p = gradspec_fused(p, t, -0x1.bd646821162d1p-25);
+    p = gradspec_fused(p, t, 0x1.a1332e18806aap-24);
+    p = gradspec_fused(p, t, 0x1.343f06ef3b5b5p-23);
+    p = gradspec_fused(p, t, -0x1.14908a7d033d5p-19);
+    p = gradspec_fused(p, t, 0x1.4271e5ce24ca9p-17);
+    p = gradspec_fused(p, t, -0x1.c7a97c4dfb6d5p-16);
+    p = gradspec_fused(p, t, 0x1.b8df8e66e6e5ap-16);
+    p = gradspec_fused(p, t, 0x1.f1b37f60707b0p-13);
+    p = gradspec_fused(p, t, -0x1.033f658b135fcp-9);
+    p = gradspec_fused(p, t, 0x1.48c9d3e9c12ecp-7);
+    p = gradspec_fused(p, t, -0x1.5477f09bfbcaep-5);
+    p = gradspec_fused(p, t, -0x1.afabc11a2964cp-1);
+    p = gradspec_fused(p, t, -0x1.51c9b0006c236p+1);
+    p = gradspec_fused(p, t, -0x1.d97fbf27aa2a1p+0);
+    double v = gradspec_rounded_part(p, 0.0, &shifted), scale = gradspec_scale(shifted);
+    gradspec_twofold far = gradspec_onto(1.0, -scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z);
+    return gradspec_signed(z < 1.0 ? near.high + near.low : far.high + gradspec_fused(-scale, v, far.low), x);
 }
 
 /* The inverse of erfc, up to 1/2, within 2**-20. */
