@@ -172,7 +172,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_log(double x, double more, double
     p = gradspec_fused(p, z, 0x1.9999999999a3ap-2);
     p = gradspec_fused(p, z, 0x1.5555555555555p-1);
     *k = gradspec_of_bits((bits >> 52) | UINT64_C(0x4330000000000000)) - (0x1p52 + 1023.0);
-    double less = gradspec_fused(-2.0 * s, 1.0 - s, 1.0); /* 1 / m, within 1 % */
+    double less = gradspec_fused(-2.0 * s, gradspec_fused(-s, 1.0 - s, 1.0), 1.0); /* 1 / m, within 0.2 % */
     return gradspec_onto(f, gradspec_fused(s, gradspec_fused(z, p, half), more * scale * less) - half);
 }
 
