@@ -78,6 +78,12 @@ def test_brackets_are_where_the_tree_needs_them():
         seen[shown] = formula
 
 
+def is_there(name):
+    """Whether the installed version has a name; NumPy 2.5 dropped some of NumPy 2.0's."""
+    module, _, last = name.rpartition(".")
+    return hasattr(importlib.import_module(module), last)
+
+
 def names_of(library):
     """Operator, full name elsewhere, for one library."""
     return [(op, f"{library}.{rest}") for op in FOUND.public() for name in dict.fromkeys(name for _, names in FOUND.elsewhere(op) for name in names)
@@ -152,7 +158,9 @@ def test_a_name_elsewhere_means_the_same(library, least):
         jax.config.update("jax_enable_x64", True)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = {name: verdict(op, name, library) for op, name in names_of(library) if op.namespace != "random"}
+        asked = [(op, name) for op, name in names_of(library) if op.namespace != "random"]
+        missing = [name for _, name in asked if not is_there(name)]
+        found = {name: verdict(op, name, library) for op, name in asked if name not in missing}
     operators = {name: op for op, name in names_of(library)}
     wrong = [
         name
@@ -160,6 +168,7 @@ def test_a_name_elsewhere_means_the_same(library, least):
         if same is False and not (difference(name, operators[name].name) or operators[name].unlike)
     ]
     assert wrong == []
+    assert missing == [] or library == "numpy" and np.lib.NumpyVersion(np.__version__) >= "2.5.0" and len(missing) < 3
     assert sum(map(bool, found.values())) > least
     print(library, len(found), sorted(name for name, same in found.items() if same is None))
 

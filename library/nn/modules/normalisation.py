@@ -5,6 +5,7 @@ Batch and instance norms hold running statistics.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -142,7 +143,7 @@ class BatchNorm3d(BatchNorm):
 class SyncBatchNorm(BatchNorm):
     __doc__ = (
         "Batch norm of one process, for any number of axes; for several ranks see `gs.distributed.SyncBatchNorm`.\n"
-        + FURTHER.replace("    device :", "    process_group : None\n        Groups are refused here.\n    device :")
+        + re.sub(r"(?m)^( *)device :", r"\1process_group : None\n\1    Groups are refused here.\n\1device :", FURTHER)
     )
 
     def __init__(
