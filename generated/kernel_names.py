@@ -36,7 +36,7 @@ COMPILED = {
         "broadcast_to", "expand_dims",
     ),
     "loops.copying": (
-        "copy_into", "copy_of", "empty_of", "zeros_of",
+        "copy_into", "copy_of", "empty_of", "full", "full_like", "zeros_of",
     ),
     "matrices.cholesky_backward": (
         "cholesky_backward",

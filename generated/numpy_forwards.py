@@ -3124,10 +3124,10 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None):
     return np.eye(n_rows, n_cols, k, dtype)
 
 def full(shape, fill_value, *, dtype=None):
-    return np.full(shape, fill_value, dtype)
+    return kernels.full(shape, fill_value, dtype)
 
 def full_like(x, fill_value, *, dtype=None):
-    return np.full_like(x, fill_value, dtype=dtype)
+    return kernels.full_like(x, fill_value, dtype)
 
 def linspace(start, stop, num=50, *, endpoint=True, dtype=None):
     return np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype)
@@ -3151,16 +3151,16 @@ def one_hot(indices, num_classes, *, dtype=None):
     return kernels.one_hot(indices, num_classes, dtype)
 
 def ones(shape, *, dtype=None):
-    return np.ones(shape, dtype)
+    return kernels.full(shape, 1.0, dtype)
 
 def ones_like(x, *, dtype=None):
-    return np.ones_like(x, dtype=dtype)
+    return kernels.full_like(x, 1, dtype)
 
 def zeros(shape, *, dtype=None):
     return np.zeros(shape, dtype)
 
 def zeros_like(x, *, dtype=None):
-    return np.zeros_like(x, dtype=dtype)
+    return kernels.full_like(x, 0, dtype)
 
 # special
 

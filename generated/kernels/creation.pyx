@@ -51,13 +51,13 @@ cdef object forward_eye(object n_rows, object n_cols, object k, object dtype):
 
 cdef object forward_full(object shape, object fill_value, object dtype):
     try:
-        return as_array(np.full(shape, fill_value, dtype))
+        return as_array(kernels.full(shape, fill_value, dtype))
     except Exception as error_:
         raise explain(error_, "full", shape=shape, fill_value=fill_value, dtype=dtype) from None
 
 cdef object forward_full_like(object x, object fill_value, object dtype):
     try:
-        return as_array(np.full_like(x, fill_value, dtype=dtype))
+        return as_array(kernels.full_like(x, fill_value, dtype))
     except Exception as error_:
         raise explain(error_, "full_like", x=x, fill_value=fill_value, dtype=dtype) from None
 
@@ -93,13 +93,13 @@ cdef object forward_one_hot(object indices, object num_classes, object dtype):
 
 cdef object forward_ones(object shape, object dtype):
     try:
-        return as_array(np.ones(shape, dtype))
+        return as_array(kernels.full(shape, 1.0, dtype))
     except Exception as error_:
         raise explain(error_, "ones", shape=shape, dtype=dtype) from None
 
 cdef object forward_ones_like(object x, object dtype):
     try:
-        return as_array(np.ones_like(x, dtype=dtype))
+        return as_array(kernels.full_like(x, 1, dtype))
     except Exception as error_:
         raise explain(error_, "ones_like", x=x, dtype=dtype) from None
 
@@ -111,6 +111,6 @@ cdef object forward_zeros(object shape, object dtype):
 
 cdef object forward_zeros_like(object x, object dtype):
     try:
-        return as_array(np.zeros_like(x, dtype=dtype))
+        return as_array(kernels.full_like(x, 0, dtype))
     except Exception as error_:
         raise explain(error_, "zeros_like", x=x, dtype=dtype) from None

@@ -19,6 +19,8 @@ from ..support.errors import explain
 from ..support.error_hints cimport answer_calls
 from ..support.error_hints import of_keyword
 from ..support.keywords import renamed
+from ..kernels.loops.copying cimport copy_of
+from ..kernels.loops.plain cimport is_plain
 from .events cimport note_event
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadState, thread_state
 from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, tensor_type, wrap
@@ -361,7 +363,7 @@ def tensor(data, dtype=None, requires_grad=False):
         `data` holds a tensor that requires grad or has a tangent, which a new leaf would drop.
     """
     check_new_leaf(data, "tensor")
-    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad, "tensor", data)
+    return as_leaf(leaf_array(data, dtype, True), requires_grad, "tensor", data)
 
 
 def asarray(data, dtype=None, *, requires_grad=False, copy=None):
@@ -387,7 +389,15 @@ def asarray(data, dtype=None, *, requires_grad=False, copy=None):
     if (type(data) is list or type(data) is tuple) and holds_history(data, 0):
         return asarray(stacked(data, 0), dtype, requires_grad=requires_grad)
     check_new_leaf(data, "asarray")
-    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad, "asarray", data)
+    return as_leaf(leaf_array(data, dtype, copy), requires_grad, "asarray", data)
+
+
+cdef ndarray leaf_array(object data, object dtype, object copy):
+    """`np.array` of tensors' data, too; a large copy has memory of the pool."""
+    data = numpy_of(data)
+    if copy and PyArray_CheckExact(data) and is_plain(data) and (dtype is None or data.dtype == dtype):
+        return copy_of(data)
+    return np.array(data, dtype=dtype, copy=copy)
 
 
 cdef TensorBase as_leaf(ndarray array, requires_grad, str op, object data):

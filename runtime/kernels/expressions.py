@@ -43,6 +43,14 @@ def zeros_of(shape, x):
     return np.zeros(shape, x.dtype)
 
 
+def full(shape, value, dtype):
+    return np.full(shape, value, dtype)
+
+
+def full_like(x, value, dtype):
+    return np.full_like(x, value, dtype=dtype)
+
+
 def tile(x, reps):
     return np.tile(x, reps)
 

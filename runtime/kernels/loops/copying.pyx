@@ -13,11 +13,11 @@ from ...support.capi cimport (
     PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 from .memory cimport empty
-from .plain cimport is_plain, same_shape, slot_of
+from .plain cimport is_plain, is_spread, same_shape, slot_of
 from .span cimport DIMENSIONS
 from .threads cimport parallel
 
-__all__ = ["copy_into", "copy_of", "empty_of", "zeros_of"]
+__all__ = ["copy_into", "copy_of", "empty_of", "full", "full_like", "zeros_of"]
 
 cnp.import_array()
 
@@ -103,6 +103,26 @@ cpdef ndarray zeros_of(tuple shape, object x):
     if not PyArray_CheckExact(x) or slot_of(PyArray_TYPE(x)) < 0 or not PyArray_ISNOTSWAPPED(x):
         return np.zeros(shape, x.dtype)
     return filled(empty_of(shape, x), <char*> &zero)
+
+
+cpdef ndarray full(tuple shape, object value, object dtype):
+    """An array with one value everywhere."""
+    cdef ndarray item = np.full((), value, dtype)
+    if slot_of(PyArray_TYPE(item)) < 0 or not PyArray_ISNOTSWAPPED(item) or len(shape) > DIMENSIONS:
+        return np.full(shape, value, dtype)
+    return filled(empty_of(shape, item), PyArray_BYTES(item))
+
+
+cpdef ndarray full_like(object x, object value, object dtype):
+    """An array with one value everywhere, and with the shape and the layout of `x`."""
+    cdef ndarray item
+    if not PyArray_CheckExact(x) or slot_of(PyArray_TYPE(x)) < 0 or not (is_plain(x) or is_spread(x)) or (
+            dtype is not None and dtype != x.dtype):
+        return np.full_like(x, value, dtype=dtype)
+    if type(value) is int and value == 0:
+        return zeros_of(x.shape, x)
+    item = np.full((), value, x.dtype)
+    return filled(empty_of(x.shape, x), PyArray_BYTES(item))
 
 
 cdef ndarray filled(ndarray y, const char* item):

@@ -50,6 +50,8 @@ CALLS = {
     "copy_into": [(np.array(X), X[:1, :1])],
     "copy_of": [(X.T,)],
     "zeros_of": [((2, 3), X)],
+    "full": [((2, 3), 2.5, None), ((2, 3), 1, np.dtype("f4"))],
+    "full_like": [(X, 0, None), (X.T, -0.0, None), (X, 2.5, np.dtype("c16")), (X[:1, :1, :1], np.nan, None)],
     "repeat": [(X, 2, 1), (X, [2, 0, 1], 0), (X, 3, None)],
     "tile": [(X, (2,)), (X, (2, 1, 3, 2))],
     "take": [(X, np.array([1, 0, 1]), axis) for axis in (0, 1, -1)],
