@@ -17,19 +17,23 @@ typedef void (*gradspec_inner_loop)(char **, const npy_intp *, const npy_intp *,
 
 #define T float
 #define BITS int32_t
+#define NATURAL uint32_t
 #define MAGNITUDE INT32_C(0x7fffffff)
 #include "vectors_template.h"
 #include "vectors_pair_template.h"
 #undef MAGNITUDE
+#undef NATURAL
 #undef BITS
 #undef T
 
 #define T double
 #define BITS int64_t
+#define NATURAL uint64_t
 #define MAGNITUDE INT64_C(0x7fffffffffffffff)
 #include "vectors_template.h"
 #include "vectors_pair_template.h"
 #undef MAGNITUDE
+#undef NATURAL
 #undef BITS
 #undef T
 
@@ -181,8 +185,7 @@ static void gradspec_numpys_double(const double *x, double *y, npy_intp n, void 
 static void gradspec_take_numpys(gradspec_vector_loop_double *loop) {
     loop->vectors = gradspec_numpys_double;
     loop->function = loop;
-    loop->above[0] = loop->differs[0] = loop->differs[1] = 0;
-    loop->above[1] = INT64_MAX;
+    loop->bounds = 0;
 }
 
 static void gradspec_take_double(gradspec_vector_loop_double *loop, int own) {

@@ -1,45 +1,57 @@
-/* For a T, its integer type BITS, and its MAGNITUDE mask: an inner loop around a vector loop. */
+/* For a T and its integer types BITS and NATURAL: an inner loop around a vector loop. */
 
-/* The data of an inner loop: the vector loop and its range of arguments, and the loop for the rest. */
+/* The data of an inner loop: the vector loop and its range of arguments, and the loop for the rest.
+ *
+ * The range is that of the arguments' bits in two orders.  Signed integers have negative arguments by magnitude first, and natural
+ * numbers have positive ones first; NaN is behind infinity in both. */
 typedef struct {
     void (*vectors)(const T *, T *, npy_intp, void *);
     void *function;         /* data of that loop */
     gradspec_inner_loop rest;
     void *rest_data;
-    BITS above[2];          /* the least and the largest positive argument */
-    BITS differs[2];        /* the differences of the magnitudes of negative ones */
+    BITS least, largest;    /* signed: the least negative and the largest positive argument */
+    NATURAL first, last;    /* natural: the least positive and the largest negative argument */
+    int bounds;             /* 2 if the range has all four, 1 without the least and the first, 0 if the loop is for all arguments */
     T harmless;             /* an argument within the range */
 } TYPED(vector_loop);
 
 /* Set the range: between two positive numbers, and between two magnitudes of negative ones; -1 means that there are none. */
 static void TYPED(set_range)(TYPED(vector_loop) *loop, T least, T largest, T least_below, T largest_below) {
-    BITS below[2] = {MAGNITUDE, 0};
-    memcpy(loop->above, &least, sizeof(T));
-    memcpy(loop->above + 1, &largest, sizeof(T));
-    if (largest_below >= 0) {
-        memcpy(below, &least_below, sizeof(T));
-        memcpy(below + 1, &largest_below, sizeof(T));
-    }
-    loop->differs[0] = loop->above[0] ^ below[0];
-    loop->differs[1] = loop->above[1] ^ below[1];
+    loop->bounds = least > 0 || least_below > 0 ? 2 : 1;
+    memcpy(&loop->first, &least, sizeof(T));
+    memcpy(&loop->largest, &largest, sizeof(T));
+    loop->least = 0;
+    loop->last = (NATURAL) loop->largest;
+    if (largest_below < 0) return;
+    least_below = -least_below;
+    largest_below = -largest_below;
+    memcpy(&loop->least, &least_below, sizeof(T));
+    memcpy(&loop->last, &largest_below, sizeof(T));
 }
 
-/* Negative if the vector loop does not support the argument. */
-static inline BITS TYPED(is_other)(const TYPED(vector_loop) *loop, const T *x) {
-    BITS bits, size, below;
+/* Whether the vector loop does not support the argument. */
+static inline int TYPED(is_other)(const TYPED(vector_loop) *loop, const T *x) {
+    BITS bits;
     memcpy(&bits, x, sizeof(T));
-    size = bits & MAGNITUDE;
-    below = bits < 0 ? -1 : 0;
-    return (size - (loop->above[0] ^ (loop->differs[0] & below))) | ((loop->above[1] ^ (loop->differs[1] & below)) - size);
+    return bits < loop->least || bits > loop->largest || (NATURAL) bits < loop->first || (NATURAL) bits > loop->last;
 }
 
 /* Whether some argument is outside the range. */
 GRADSPEC_FUSED static int TYPED(has_others)(const TYPED(vector_loop) *loop, const T *x, npy_intp n) {
-    const TYPED(vector_loop) held = *loop;
-    BITS found = 0;
-    if (held.above[0] == 0 && held.above[1] == MAGNITUDE) return 0;  /* the loop is for all */
-    for (npy_intp i = 0; i < n; i++) found |= TYPED(is_other)(&held, x + i);
-    return found < 0;
+    BITS bits, least = loop->largest, largest = loop->least;
+    NATURAL first = loop->last, last = loop->first;
+    const int bounds = loop->bounds;
+    for (npy_intp i = 0; i < n && bounds > 0; i++) {
+        memcpy(&bits, x + i, sizeof(T));
+        largest = bits > largest ? bits : largest;
+        last = (NATURAL) bits > last ? (NATURAL) bits : last;
+    }
+    for (npy_intp i = 0; i < n && bounds > 1; i++) {
+        memcpy(&bits, x + i, sizeof(T));
+        least = bits < least ? bits : least;
+        first = (NATURAL) bits < first ? (NATURAL) bits : first;
+    }
+    return bounds && (least < loop->least || largest > loop->largest || first < loop->first || last > loop->last);
 }
 
 /* A block with some elements outside the vector loop's range: these are gathered and passed to the other loop. */
@@ -50,7 +62,7 @@ static void TYPED(mixed)(const TYPED(vector_loop) *loop, const T *x, T *y, npy_i
     const npy_intp steps[2] = {sizeof(T), sizeof(T)};
     for (npy_intp i = 0; i < n; i++) {
         taken[i] = x[i];
-        if (TYPED(is_other)(loop, x + i) < 0) {
+        if (TYPED(is_other)(loop, x + i)) {
             taken[i] = loop->harmless;
             others[count] = x[i];
             places[count++] = i;
