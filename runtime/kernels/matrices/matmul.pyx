@@ -3,8 +3,9 @@
 Decides which products are a single BLAS call on two matrices or vectors, plain or transposed, of one inexact dtype.  A stack of
 matrices times one matrix is one product of all rows.  A matrix times a stack of columns is one product of all columns as rows.
 Outer products, of stacks as well, are rows of products.  A small product with a transposed `b` is computed from a copy:
-OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  All others, and products that raised
-a floating-point flag, are left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
+OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  Small products of two stacks are
+shared out to threads, and each is computed by NumPy's inner loop.  All others, and products that raised a floating-point flag, are
+left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -18,9 +19,10 @@ from ...support.capi cimport (
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
+from ..loops.threads cimport parallel
 from ..fusion_engine.assignment cimport offer_into
-from ..fusion_engine.ufunc cimport Ufunc
-from .triangles cimport write_adjoint
+from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
+from .triangles cimport write_adjoint, write_adjoint_of
 
 __all__ = ["matmul", "outer"]
 
@@ -47,6 +49,10 @@ cdef enum:
     INNER = 64          # terms of the longest sum that its loop adds slowly
     FEW = 8             # rows that are not worth a copy
     COPY = 32           # multiplications that are worth a copied element
+    ALONE = 1 << 18     # multiplications of the largest product that OpenBLAS computes on one thread
+    TASK = 1 << 16      # multiplications that make a task for a thread worthwhile
+    CALL = 1 << 11      # multiplications in the time of a call
+    SCRATCH = 1 << 14   # bytes of the largest matrix that a thread copies
 
 
 def matmul(a, b):
@@ -73,6 +79,7 @@ cdef int matmul_into(PyObject** operands, ndarray out) except -1:
 
 offer_into("matmul", 2, matmul_into)
 cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
+cdef Ufunc _matmul = Ufunc(np.matmul, "matmul")
 
 
 def outer(a, b):
@@ -88,10 +95,12 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
     cdef int i, ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
     cdef npy_intp inner
     cdef ndarray left = a, product
-    if PyArray_NDIM(a) == 2 and 2 < ends <= DIMENSIONS and PyArray_DIMS(b)[ends - 1] == 1:
-        return of_columns(a, b, y)
-    if 2 < ndim <= DIMENSIONS and 2 < ends <= DIMENSIONS:
-        return of_stacks(a, b, y)
+    if 2 <= ndim <= DIMENSIONS and 2 < ends <= DIMENSIONS:
+        if ndim == 2:
+            product = of_columns(a, b, y) if PyArray_DIMS(b)[ends - 1] == 1 else None
+        else:
+            product = of_stacks(a, b, y)
+        return of_many(a, b, y) if product is None else product
     if not 1 <= ndim <= DIMENSIONS or not 1 <= ends <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
         return None
     if not PyArray_ISBEHAVED_RO(a) or not PyArray_ISBEHAVED_RO(b):
@@ -191,3 +200,97 @@ cdef ndarray of_columns(ndarray a, ndarray b, ndarray y):
     fp_clear()
     PyArray_MatrixProduct2(b, PyArray_Transpose(a, NULL), product)
     return None if fp_raised() else y
+
+
+cdef struct Stacks:
+    PyUFuncGenericFunction function
+    void* data
+    npy_intp[4] sizes           # the number of products in a call; rows, terms and columns of each
+    npy_intp[9] steps           # of the operands and the result: from product to product, and between rows, terms and columns
+    npy_intp turned             # elements between the rows of the transposed second operand, if copies of it are faster, or 0
+    int slot
+    int ndim                    # axes of the stack
+    npy_intp[DIMENSIONS] dims
+    npy_intp[DIMENSIONS][3] strides
+    char* first[3]
+    bint raised                 # a floating-point flag was raised
+
+
+cdef void run_products(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Compute some of the products of two stacks: those along the last axis together, unless an operand is copied."""
+    cdef Stacks* stacks = <Stacks*> context
+    cdef char[SCRATCH] scratch
+    cdef char* args[3]
+    cdef npy_intp[4] sizes = stacks.sizes
+    cdef npy_intp rest
+    cdef int axis, i
+    fp_clear()
+    while start < stop:
+        rest = start
+        for i in range(3):
+            args[i] = stacks.first[i]
+        for axis in range(stacks.ndim - 1, -1, -1):
+            for i in range(3):
+                args[i] += rest % stacks.dims[axis] * stacks.strides[axis][i]
+            rest //= stacks.dims[axis]
+        if stacks.turned:
+            write_adjoint_of(stacks.slot, args[1], stacks.turned, scratch, sizes[3], sizes[3], sizes[2])
+            args[1] = scratch
+        else:
+            sizes[0] = min(stop - start, stacks.dims[stacks.ndim - 1] - start % stacks.dims[stacks.ndim - 1])
+        stacks.function(args, sizes, stacks.steps, stacks.data)
+        start += sizes[0]
+    if fp_raised():
+        stacks.raised = True
+
+
+cdef ndarray of_many(ndarray a, ndarray b, ndarray y):
+    """`by_blas` for two stacks of small matrices, if they are worth several threads."""
+    cdef Stacks stacks
+    cdef int axis, ends = PyArray_NDIM(b), ndim = max(PyArray_NDIM(a), ends), slot = slot_of(PyArray_TYPE(a))
+    cdef npy_intp rows = PyArray_DIMS(a)[PyArray_NDIM(a) - 2], inner = PyArray_DIMS(b)[ends - 2], columns = PyArray_DIMS(b)[ends - 1]
+    cdef npy_intp work = rows * inner * columns, item = PyArray_ITEMSIZE(a), count = 1
+    if PyArray_TYPE(a) != PyArray_TYPE(b) or slot < 0 or not 0 < work <= ALONE or inner != PyArray_DIMS(a)[PyArray_NDIM(a) - 1]:
+        return None
+    if not PyArray_ISBEHAVED_RO(a) or not PyArray_ISBEHAVED_RO(b) or (y is not None and not is_plain(y)):
+        return None
+    stacks.ndim = ndim - 2
+    for axis in range(ndim - 2):
+        stacks.dims[axis] = 1
+        if not add_axis(&stacks, 0, a, axis) or not add_axis(&stacks, 1, b, axis):
+            return None
+        count *= stacks.dims[axis]
+    if count * (work + CALL) < 8 * TASK:
+        return None
+    stacks.dims[ndim - 2], stacks.dims[ndim - 1] = rows, columns
+    if y is None:
+        y = empty(ndim, stacks.dims, PyArray_TYPE(a))
+    for axis in range(ndim - 2):
+        stacks.strides[axis][2] = PyArray_STRIDES(y)[axis]
+    add_matrix(&stacks, 0, a, 3)
+    add_matrix(&stacks, 1, b, 5)
+    add_matrix(&stacks, 2, y, 7)
+    stacks.function, stacks.data, stacks.slot, stacks.raised = _matmul.loops[slot], _matmul.loop_data[slot], slot, False
+    stacks.sizes, stacks.turned = [1, rows, inner, columns], 0
+    if adds_slowly and slot < 2 and rows >= COPY and inner <= min(<npy_intp> INNER, columns) and inner * columns * item <= SCRATCH and (
+            stacks.steps[5] == item and stacks.steps[6] >= inner * item and PyArray_BYTES(a) != PyArray_BYTES(b)):
+        stacks.turned, stacks.steps[5], stacks.steps[6] = stacks.steps[6] // item, columns * item, item
+    with nogil:
+        parallel(run_products, &stacks, count, max(<npy_intp> 1, TASK // (work + CALL)))
+    return None if stacks.raised else y
+
+
+cdef bint add_axis(Stacks* stacks, int operand, ndarray x, int axis) noexcept:
+    """Add an axis of an operand to the stacks; False if it does not broadcast."""
+    cdef int own = axis + PyArray_NDIM(x) - 2 - stacks.ndim
+    cdef npy_intp length = PyArray_DIMS(x)[own] if own >= 0 else 1
+    stacks.strides[axis][operand] = PyArray_STRIDES(x)[own] if length != 1 else 0
+    if stacks.dims[axis] == 1:
+        stacks.dims[axis] = length
+    return length == 1 or length == stacks.dims[axis]
+
+
+cdef void add_matrix(Stacks* stacks, int operand, ndarray x, int place) noexcept:
+    cdef int ndim = PyArray_NDIM(x)
+    stacks.first[operand], stacks.steps[operand] = PyArray_BYTES(x), stacks.strides[stacks.ndim - 1][operand]
+    stacks.steps[place], stacks.steps[place + 1] = PyArray_STRIDES(x)[ndim - 2], PyArray_STRIDES(x)[ndim - 1]

@@ -123,17 +123,21 @@ cdef void copy_tiles(number* x, npy_intp x_row, number* y, npy_intp y_row, npy_i
 
 cdef void write_adjoint(ndarray x, ndarray y) noexcept:
     """Write the adjoint of a matrix into another of its dtype; both have contiguous rows."""
-    cdef int slot = slot_of(PyArray_TYPE(x))
-    cdef npy_intp rows = PyArray_DIMS(x)[0], columns = PyArray_DIMS(x)[1], size = PyArray_ITEMSIZE(x)
-    cdef npy_intp x_row = PyArray_STRIDES(x)[0] // size, y_row = PyArray_STRIDES(y)[0] // size
+    cdef npy_intp size = PyArray_ITEMSIZE(x)
+    write_adjoint_of(slot_of(PyArray_TYPE(x)), PyArray_BYTES(x), PyArray_STRIDES(x)[0] // size, PyArray_BYTES(y),
+                     PyArray_STRIDES(y)[0] // size, PyArray_DIMS(x)[0], PyArray_DIMS(x)[1])
+
+
+cdef void write_adjoint_of(int slot, char* x, npy_intp x_row, char* y, npy_intp y_row, npy_intp rows, npy_intp columns) noexcept nogil:
+    """The same for memory, with the elements from row to row."""
     if slot == 0:
-        copy_tiles(<float*> PyArray_BYTES(x), x_row, <float*> PyArray_BYTES(y), y_row, rows, columns)
+        copy_tiles(<float*> x, x_row, <float*> y, y_row, rows, columns)
     elif slot == 1:
-        copy_tiles(<double*> PyArray_BYTES(x), x_row, <double*> PyArray_BYTES(y), y_row, rows, columns)
+        copy_tiles(<double*> x, x_row, <double*> y, y_row, rows, columns)
     elif slot == 2:
-        copy_tiles(<float complex*> PyArray_BYTES(x), x_row, <float complex*> PyArray_BYTES(y), y_row, rows, columns)
+        copy_tiles(<float complex*> x, x_row, <float complex*> y, y_row, rows, columns)
     else:
-        copy_tiles(<double complex*> PyArray_BYTES(x), x_row, <double complex*> PyArray_BYTES(y), y_row, rows, columns)
+        copy_tiles(<double complex*> x, x_row, <double complex*> y, y_row, rows, columns)
 
 
 cdef void halve_diagonals(number* y, npy_intp rows, npy_intp columns, npy_intp matrices) noexcept nogil:

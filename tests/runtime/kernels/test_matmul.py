@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import kernels
 from tests.asked import each
 
@@ -12,7 +13,9 @@ SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (6
           ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
           ((2, 0, 3), (3, 2)), ((3, 4), (2, 4, 1)), ((3, 4), (2, 5, 4, 1)), ((3, 4), (2, 0, 4, 1)), ((1, 4), (3, 4, 1)),
           ((3, 4, 1), (3, 1, 5)), ((2, 3, 4, 1), (3, 1, 5)), ((2, 0, 1), (2, 1, 3)), ((3, 2, 4), (3, 4, 1)), ((2, 3, 5, 4), (2, 3, 4, 1)),
-          ((2, 3, 4), (1, 4, 1)), ((16, 64), (64, 256)), ((40, 10), (10, 70)), ((4, 5, 30), (30, 40))]  # fmt: skip
+          ((2, 3, 4), (1, 4, 1)), ((16, 64), (64, 256)), ((40, 10), (10, 70)), ((4, 5, 30), (30, 40)),
+          ((8, 4, 32, 16), (8, 4, 16, 32)), ((4, 1, 40, 24), (30, 24, 40)), ((40, 24), (90, 24, 40)), ((300, 6, 5), (1, 300, 5, 7)),
+          ((3, 1, 2, 1, 33, 17), (5, 1, 4, 17, 40))]  # fmt: skip
 LAYOUTS = {
     "plain": lambda x: x,
     "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2) if x.ndim > 1 else x,
@@ -64,6 +67,28 @@ def test_overflow_warns_as_numpy_does():
         kernels.matmul(np.full((2, 2), 1e200), np.full((2, 2), 1e200))
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
         kernels.matmul(np.full((40, 40), 1e200), np.full((64, 40), 1e200).T)
+    stack = np.ones((99, 20, 20))
+    stack[77, 5] = 1e200
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        kernels.matmul(stack, stack)
+
+
+@each("dtype", ["f4", "f8", "c8", "c16"])
+@each("a, b", [shapes for shapes in SHAPES if len(shapes[1]) > 2], ids=str)
+def test_the_number_of_threads_changes_no_bit(a, b, dtype):
+    before, found = gs.get_num_threads(), set()
+    for left, right in itertools.product(LAYOUTS.values(), LAYOUTS.values()):
+        x, y = left(some(a, dtype, 0)), right(some(b, dtype, 1))
+        try:
+            for number in (1, 2, 5):
+                gs.set_num_threads(number)
+                z = np.asarray(kernels.matmul(x, y))
+                out = np.asarray(gs.matmul(gs.asarray(x), gs.asarray(y), out=gs.asarray(np.empty_like(z))))
+                found |= {z.tobytes(), out.tobytes()}
+        finally:
+            gs.set_num_threads(before)
+        assert len(found) == 1, [name for name, layout in LAYOUTS.items() if layout in (left, right)]
+        found.clear()
 
 
 def test_a_product_does_not_alias_its_operands():

@@ -79,7 +79,7 @@ def test_a_woken_worker_keeps_the_cores_of_its_caller():
     code = """if True:
         import os, time, numpy as np, gradspec as gs
         gs.set_num_threads(2)
-        x, here = gs.tensor(np.arange(2_000_000.0)), set(os.listdir("/proc/self/task"))
+        here, x = set(os.listdir("/proc/self/task")), gs.tensor(np.arange(2_000_000.0))
         def cores(seconds):
             gs.add(x, x)  # long enough to wake a thread
             time.sleep(seconds)
