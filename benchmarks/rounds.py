@@ -120,7 +120,7 @@ def run_case(
     for turn in range(rounds):
         for worker, loops in list(ready.items()):
             report(f"{name}: round {turn + 1} of {rounds}: {worker.peer.name}")
-            time.sleep(0.01)  # let the thread pool of the previous peer stop spinning
+            time.sleep(0.06)  # let the threads of the previous peer stop spinning: OpenBLAS's take 25 ms, OpenMP's 8
             try:
                 figures[worker.peer.name].seconds.append(worker.ask(time=loops)["seconds"])
             except WorkerFailed as failure:

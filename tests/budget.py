@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4480,
     "runtime/engine": 2841,
     "runtime/formulas": 1187,
-    "runtime/kernels": 21860,
+    "runtime/kernels": 21945,
     "runtime/methods": 2308,
     "runtime/saved": 1740,
     "runtime/support": 2737,

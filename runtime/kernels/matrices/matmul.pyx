@@ -3,12 +3,13 @@
 Decides which products are a single BLAS call on two matrices or vectors, plain or transposed, of one inexact dtype.  A stack of
 matrices times one matrix is one product of all rows.  A matrix times a stack of columns is one product of all columns as rows.
 Outer products, of stacks as well, are rows of products.  A small product with a transposed `b` is computed from a copy:
-OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  Small products of two stacks are
-shared out to threads, and each is computed by NumPy's inner loop.  All others, and products that raised a floating-point flag, are
+OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  Small products of two stacks, and the
+tiles of a product of medium size, are shared out to threads of ours; NumPy's inner loop computes each.  All others, and products that raised a floating-point flag, are
 left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
+from cython cimport floating
 
 import numpy as np
 
@@ -41,7 +42,7 @@ cdef extern from "numpy/arrayobject.h":
 cdef extern from "gradspec/kernels/loops/copies.h":
     int gradspec_vectors() noexcept
 
-cdef bint adds_slowly = gradspec_vectors() == 64
+cdef bint small_loops = gradspec_vectors() == 64  # with AVX-512, OpenBLAS computes small products without copies of its own
 
 cdef enum:
     DIMENSIONS = 64
@@ -52,6 +53,11 @@ cdef enum:
     ALONE = 1 << 18     # multiplications of the largest product that OpenBLAS computes on one thread
     TASK = 1 << 16      # multiplications that make a task for a thread worthwhile
     CALL = 1 << 11      # multiplications in the time of a call
+    LOCKED = 1 << 13    # multiplications of a product that OpenBLAS's lock on its memory does not delay
+    TILE = 1 << 17      # multiplications of a tile
+    WIDE = 64           # columns of a tile
+    DEEP = 256          # terms that are added by one call for a tile
+    MOST = 1 << 23      # multiplications of the largest product of floats in tiles; half as many for doubles
     SCRATCH = 1 << 14   # bytes of the largest matrix that a thread copies
 
 
@@ -127,8 +133,9 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
         rows[1], matrix.len = dims[ndim - 1], ends
         product = PyArray_Newshape(y, &matrix, NPY_CORDER)
     fp_clear()
-    if ends == 1 or not is_turned(left, b, product):
-        PyArray_MatrixProduct2(left, b, product)
+    if ends == 2 and (is_tiled(left, b, product) or is_turned(left, b, product)):
+        return None if fp_raised() else y
+    PyArray_MatrixProduct2(left, b, product)
     return None if fp_raised() else y
 
 
@@ -138,7 +145,7 @@ cdef bint is_turned(ndarray a, ndarray b, ndarray y) except -1:
     cdef npy_intp work = rows * inner * columns, of_b = inner * columns, of_others = rows * (inner + columns)
     cdef npy_intp[2] dims
     cdef ndarray turned, product
-    if not adds_slowly or rows <= FEW or inner > min(<npy_intp> INNER, columns) or work > SMALL:
+    if not small_loops or rows <= FEW or inner > min(<npy_intp> INNER, columns) or work > SMALL:
         return False
     if COPY * min(of_b, of_others) > work or slot_of(PyArray_TYPE(b)) > 1 or PyArray_BYTES(a) == PyArray_BYTES(b):
         return False  # NumPy makes the product of a matrix and its transpose symmetric
@@ -208,6 +215,7 @@ cdef struct Stacks:
     npy_intp[4] sizes           # the number of products in a call; rows, terms and columns of each
     npy_intp[9] steps           # of the operands and the result: from product to product, and between rows, terms and columns
     npy_intp turned             # elements between the rows of the transposed second operand, if copies of it are faster, or 0
+    npy_intp[3] ends            # rows, terms and columns of the whole product if these are its tiles, or 0
     int slot
     int ndim                    # axes of the stack
     npy_intp[DIMENSIONS] dims
@@ -217,7 +225,7 @@ cdef struct Stacks:
 
 
 cdef void run_products(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Compute some of the products of two stacks: those along the last axis together, unless an operand is copied."""
+    """Compute some of the products of two stacks: those along the last axis together, unless these are tiles or copied."""
     cdef Stacks* stacks = <Stacks*> context
     cdef char[SCRATCH] scratch
     cdef char* args[3]
@@ -233,15 +241,47 @@ cdef void run_products(void* context, npy_intp start, npy_intp stop) noexcept no
             for i in range(3):
                 args[i] += rest % stacks.dims[axis] * stacks.strides[axis][i]
             rest //= stacks.dims[axis]
-        if stacks.turned:
-            write_adjoint_of(stacks.slot, args[1], stacks.turned, scratch, sizes[3], sizes[3], sizes[2])
-            args[1] = scratch
+        if stacks.ends[0]:
+            sizes[1] = min(stacks.sizes[1], stacks.ends[0] - start // stacks.dims[1] * stacks.sizes[1])
+            sizes[3] = min(stacks.sizes[3], stacks.ends[2] - start % stacks.dims[1] * stacks.sizes[3])
+            run_tile(stacks, args, sizes, scratch)
         else:
-            sizes[0] = min(stop - start, stacks.dims[stacks.ndim - 1] - start % stacks.dims[stacks.ndim - 1])
-        stacks.function(args, sizes, stacks.steps, stacks.data)
+            if stacks.turned:
+                write_adjoint_of(stacks.slot, args[1], stacks.turned, scratch, sizes[3], sizes[3], sizes[2])
+                args[1] = scratch
+            else:
+                sizes[0] = min(stop - start, stacks.dims[stacks.ndim - 1] - start % stacks.dims[stacks.ndim - 1])
+            stacks.function(args, sizes, stacks.steps, stacks.data)
         start += sizes[0]
     if fp_raised():
         stacks.raised = True
+
+
+cdef void run_tile(Stacks* stacks, char** args, npy_intp* sizes, char* scratch) noexcept nogil:
+    """Compute a tile: the terms that one call adds, and to these the next ones."""
+    cdef char* a = args[0]
+    cdef char* b = args[1]
+    cdef char* y = args[2]
+    cdef npy_intp[9] steps = stacks.steps
+    cdef npy_intp row, begin = 0, item = steps[8]
+    while begin < stacks.ends[1]:
+        sizes[2] = min(stacks.sizes[2], stacks.ends[1] - begin)
+        args[0], args[1] = a + begin * steps[4], b + begin * steps[5]  # a call moves its arguments
+        if begin:
+            args[2], steps[7] = scratch, sizes[3] * item
+        stacks.function(args, sizes, steps, stacks.data)
+        for row in range(sizes[1] if begin else 0):
+            if stacks.slot:
+                add_row(<double*> scratch + row * sizes[3], <double*> (y + row * stacks.steps[7]), sizes[3])
+            else:
+                add_row(<float*> scratch + row * sizes[3], <float*> (y + row * stacks.steps[7]), sizes[3])
+        begin += sizes[2]
+
+
+cdef inline void add_row(floating* x, floating* y, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        y[i] += x[i]
 
 
 cdef ndarray of_many(ndarray a, ndarray b, ndarray y):
@@ -260,7 +300,7 @@ cdef ndarray of_many(ndarray a, ndarray b, ndarray y):
         if not add_axis(&stacks, 0, a, axis) or not add_axis(&stacks, 1, b, axis):
             return None
         count *= stacks.dims[axis]
-    if count * (work + CALL) < 8 * TASK:
+    if count * (work + CALL) < 8 * TASK or (work < LOCKED and not small_loops):
         return None
     stacks.dims[ndim - 2], stacks.dims[ndim - 1] = rows, columns
     if y is None:
@@ -271,13 +311,51 @@ cdef ndarray of_many(ndarray a, ndarray b, ndarray y):
     add_matrix(&stacks, 1, b, 5)
     add_matrix(&stacks, 2, y, 7)
     stacks.function, stacks.data, stacks.slot, stacks.raised = _matmul.loops[slot], _matmul.loop_data[slot], slot, False
-    stacks.sizes, stacks.turned = [1, rows, inner, columns], 0
-    if adds_slowly and slot < 2 and rows >= COPY and inner <= min(<npy_intp> INNER, columns) and inner * columns * item <= SCRATCH and (
+    stacks.sizes, stacks.ends, stacks.turned = [1, rows, inner, columns], [0, 0, 0], 0
+    if small_loops and slot < 2 and rows >= COPY and inner <= min(<npy_intp> INNER, columns) and inner * columns * item <= SCRATCH and (
             stacks.steps[5] == item and stacks.steps[6] >= inner * item and PyArray_BYTES(a) != PyArray_BYTES(b)):
         stacks.turned, stacks.steps[5], stacks.steps[6] = stacks.steps[6] // item, columns * item, item
     with nogil:
         parallel(run_products, &stacks, count, max(<npy_intp> 1, TASK // (work + CALL)))
     return None if stacks.raised else y
+
+
+cdef bint is_tiled(ndarray a, ndarray b, ndarray y) except -1:
+    """Write the product of two matrices by tiles, each a product that OpenBLAS computes on one thread, if that is faster."""
+    cdef Stacks stacks
+    cdef npy_intp rows = PyArray_DIMS(a)[0], inner = PyArray_DIMS(a)[1], columns = PyArray_DIMS(b)[1], item = PyArray_ITEMSIZE(a)
+    cdef npy_intp height, width = min(columns, <npy_intp> WIDE), depth = min(inner, <npy_intp> DEEP >> slot_of(PyArray_TYPE(a)))
+    cdef npy_intp[2] dims
+    cdef int slot = slot_of(PyArray_TYPE(a))
+    cdef ndarray turned
+    if not small_loops or slot > 1 or not 4 * TILE <= rows * inner * columns <= MOST >> slot or PyArray_BYTES(a) == PyArray_BYTES(b):
+        return False
+    if not is_plain(y) or not has_lines(a) or not has_lines(b):
+        return False
+    if inner <= INNER and not is_plain(b):
+        dims[0], dims[1] = inner, columns
+        turned = empty(2, dims, PyArray_TYPE(b))
+        write_adjoint(PyArray_Transpose(b, NULL), turned)
+        b = turned
+    height = max(<npy_intp> 8, TILE // (width * depth) & ~<npy_intp> 7)
+    stacks.ndim, stacks.dims[0], stacks.dims[1] = 2, (rows + height - 1) // height, (columns + width - 1) // width
+    stacks.strides[0] = [height * PyArray_STRIDES(a)[0], 0, height * PyArray_STRIDES(y)[0]]
+    stacks.strides[1] = [0, width * PyArray_STRIDES(b)[1], width * item]
+    add_matrix(&stacks, 0, a, 3)
+    add_matrix(&stacks, 1, b, 5)
+    add_matrix(&stacks, 2, y, 7)
+    stacks.function, stacks.data, stacks.slot, stacks.raised = _matmul.loops[slot], _matmul.loop_data[slot], slot, False
+    stacks.sizes, stacks.ends, stacks.turned = [1, height, depth, width], [rows, inner, columns], 0
+    with nogil:
+        parallel(run_products, &stacks, stacks.dims[0] * stacks.dims[1], 1)
+    return not stacks.raised
+
+
+cdef inline bint has_lines(ndarray x) noexcept:
+    """Whether BLAS can read a matrix: its rows or its columns are contiguous, and lie one behind the other."""
+    cdef npy_intp item = PyArray_ITEMSIZE(x), rows = PyArray_STRIDES(x)[0], columns = PyArray_STRIDES(x)[1]
+    return (columns == item and rows >= PyArray_DIMS(x)[1] * item and rows % item == 0) or (
+        rows == item and columns >= PyArray_DIMS(x)[0] * item and columns % item == 0)
 
 
 cdef bint add_axis(Stacks* stacks, int operand, ndarray x, int axis) noexcept:
