@@ -133,7 +133,7 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
         rows[1], matrix.len = dims[ndim - 1], ends
         product = PyArray_Newshape(y, &matrix, NPY_CORDER)
     fp_clear()
-    if ends == 2 and (is_tiled(left, b, product) or is_turned(left, b, product)):
+    if ndim > 1 and ends == 2 and (is_tiled(left, b, product) or is_turned(left, b, product)):
         return None if fp_raised() else y
     PyArray_MatrixProduct2(left, b, product)
     return None if fp_raised() else y
@@ -332,7 +332,7 @@ cdef bint is_tiled(ndarray a, ndarray b, ndarray y) except -1:
         return False
     if not is_plain(y) or not has_lines(a) or not has_lines(b):
         return False
-    if inner <= INNER and not is_plain(b):
+    if inner <= INNER and PyArray_STRIDES(b)[1] != item:
         dims[0], dims[1] = inner, columns
         turned = empty(2, dims, PyArray_TYPE(b))
         write_adjoint(PyArray_Transpose(b, NULL), turned)

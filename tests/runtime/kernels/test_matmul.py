@@ -16,11 +16,15 @@ SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (6
           ((2, 3, 4), (1, 4, 1)), ((16, 64), (64, 256)), ((40, 10), (10, 70)), ((4, 5, 30), (30, 40)),
           ((8, 4, 32, 16), (8, 4, 16, 32)), ((4, 1, 40, 24), (30, 24, 40)), ((40, 24), (90, 24, 40)), ((300, 6, 5), (1, 300, 5, 7)),
           ((3, 1, 2, 1, 33, 17), (5, 1, 4, 17, 40)), ((130, 300), (300, 70)), ((600, 33), (33, 90)), ((3, 200, 64), (64, 37)),
-          ((9, 700), (700, 301))]  # fmt: skip
+          ((9, 700), (700, 301)), ((900,), (900, 700))]  # fmt: skip
 LAYOUTS = {
     "plain": lambda x: x,
     "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2) if x.ndim > 1 else x,
     "strided": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "part of wider": lambda x: np.concatenate([x, x], -1)[..., : x.shape[-1]],
+    "part of higher": lambda x: np.swapaxes(np.concatenate([np.swapaxes(x, -1, -2)] * 2, -1), -1, -2)[..., : x.shape[-2], :]
+    if x.ndim > 1
+    else x,
     "reversed": lambda x: np.ascontiguousarray(x[::-1])[::-1],
     "swapped": lambda x: x.astype(x.dtype.newbyteorder()),
     "one in all places": lambda x: np.broadcast_to(x[:1], x.shape) if x.ndim > 2 and x.shape[0] else x,
@@ -80,7 +84,8 @@ def test_overflow_warns_as_numpy_does():
 @each("a, b", [shapes for shapes in SHAPES if np.prod(shapes[0]) * shapes[1][-1] > 10_000], ids=str)
 def test_the_number_of_threads_changes_no_bit(a, b, dtype):
     before, found = gs.get_num_threads(), set()
-    for left, right in itertools.product(LAYOUTS.values(), LAYOUTS.values()):
+    plain = LAYOUTS["plain"]
+    for left, right in [(layout, plain) for layout in LAYOUTS.values()] + [(plain, layout) for layout in LAYOUTS.values()]:
         x, y = left(some(a, dtype, 0)), right(some(b, dtype, 1))
         try:
             for number in (1, 2, 5):
