@@ -53,7 +53,7 @@ def get_num_threads():
 def set_num_threads(int number):
     """Set the largest number of threads for a loop over a large array.
 
-    Results do not depend on it.  BLAS, which computes matrix products, has threads and settings of its own.
+    Results do not depend on it.  BLAS, which computes large matrix products, has threads and settings of its own.
 
     Parameters
     ----------
