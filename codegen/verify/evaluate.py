@@ -334,8 +334,7 @@ def _as_array(argument: Argument, value: Any) -> Any:
 def _expressions_of(op: Op) -> list[Expression]:
     """The expressions of an op's lets, derivatives and laws; a derivative that is zero calls `zeros_like`."""
     rules = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values(), *op.laws]
-    derived = [*op.derived.vjp.values(), *op.derived.jvp.values()] if op.derived else []
-    return [formula.expression for formula in rules] + derived
+    return [formula.expression for formula in rules] + ([*op.derived.vjp.values(), *op.derived.jvp.values()] if op.derived else [])
 
 
 def _calls(expression: Expression, names: set[str]) -> bool:
