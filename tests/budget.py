@@ -43,7 +43,7 @@ BOUNDS: dict[str, int] = {
     "library/utils": 1026,
     "runtime": 124,
     "library": 892,
-    "codegen": 15885,
+    "codegen": 15886,
 }
 
 

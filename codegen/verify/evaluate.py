@@ -334,7 +334,8 @@ def _as_array(argument: Argument, value: Any) -> Any:
 def _expressions_of(op: Op) -> list[Expression]:
     """The expressions of an op's lets, derivatives and laws; a derivative that is zero calls `zeros_like`."""
     rules = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values(), *op.laws]
-    return [formula.expression for formula in rules] + ([*op.derived.vjp.values(), *op.derived.jvp.values()] if op.derived else [])
+    derived = [*op.derived.vjp.values(), *op.derived.jvp.values()] if op.derived else []
+    return [formula.expression for formula in rules] + derived
 
 
 def _calls(expression: Expression, names: set[str]) -> bool:
