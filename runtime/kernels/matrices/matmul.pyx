@@ -133,9 +133,8 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
         rows[1], matrix.len = dims[ndim - 1], ends
         product = PyArray_Newshape(y, &matrix, NPY_CORDER)
     fp_clear()
-    if ndim > 1 and ends == 2 and (is_tiled(left, b, product) or is_turned(left, b, product)):
-        return None if fp_raised() else y
-    PyArray_MatrixProduct2(left, b, product)
+    if ndim == 1 or ends == 1 or not (is_tiled(left, b, product) or is_turned(left, b, product)):
+        PyArray_MatrixProduct2(left, b, product)
     return None if fp_raised() else y
 
 

@@ -108,3 +108,32 @@ def test_large_arrays_are_joined_padded_rolled_and_tiled_as_numpys(dtype):
             assert kernels.tile(small, reps).shape == np.tile(small, reps).shape
     with pytest.raises(ValueError):
         kernels.tile(x, (-1, 2))
+
+
+@each("dtype", DTYPES)
+@each("number", (1, 3))
+@each("shape", ((), (0, 3), (7, 5), (300, 1001)), ids=str)
+def test_a_fill_is_numpys(dtype, number, shape):
+    gs.set_num_threads(number)
+    plain = np.zeros(shape, dtype)
+    for x in (plain, plain.T, plain[..., ::2] if shape else plain, np.broadcast_to(np.zeros((), dtype), shape)):
+        for value in (0, 1, -0.0, 2.5, np.nan) if plain.dtype.kind in "fc" else (0, 1):
+            for found, expected in (
+                (kernels.full_like(x, value, None), np.full_like(x, value)),
+                (kernels.full_like(x, value, np.dtype("c16")), np.full_like(x, value, "c16")),
+                (kernels.full(x.shape, value, np.dtype(dtype)), np.full(x.shape, value, dtype)),
+            ):
+                assert found.dtype == expected.dtype and found.strides == expected.strides, (x.strides, value)
+                assert found.tobytes() == expected.tobytes() and found.flags.writeable, (x.strides, value)
+
+
+@each("dtype", DTYPES)
+@each("number", (1, 3))
+def test_a_new_leaf_is_a_copy_in_the_layout_of_its_data(dtype, number):
+    gs.set_num_threads(number)
+    data = (np.arange(300_300) % 251).reshape(300, 1001).astype(dtype)
+    for x in (data, data.T, data[::2], data[:, ::-1], np.broadcast_to(data[:1], data.shape), data[:3]):
+        for found in (gs.tensor(x), gs.asarray(x, copy=True), gs.tensor(gs.asarray(x))):
+            array, expected = found.numpy(), np.array(x)
+            assert array.strides == expected.strides and array.dtype == expected.dtype, x.strides
+            assert array.tobytes() == expected.tobytes() and not np.shares_memory(array, x), x.strides
