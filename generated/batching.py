@@ -333,7 +333,7 @@ BATCHING = {
     "sqrtm": ('leading', 'a', (('n', 'n'),), (('n', 'n'),)),
     "svd": ('leading', 'a.', (('m', 'n'),), (('m', '_'), ('_',), ('_', 'n'))),
     "svdvals": ('parts', 'a'),
-    "tensordot": ('parts', 'aai', lambda a, b, axes: ops.einsum(formulas.tensordot_subscripts(a.ndim, b.ndim, axes), [a, b])),
+    "tensordot": ('parts', 'aaa'),
     "tensorinv": ('parts', 'a.'),
     "tensorsolve": ('parts', 'aaX'),
     "trace": ('parts', 'a.xx'),

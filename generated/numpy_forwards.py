@@ -1485,7 +1485,7 @@ def svdvals(x):
     return svd(x)[1]
 
 def tensordot(a, b, axes=2):
-    return np.tensordot(a, b, axes)
+    return _einsum_pair(formulas.tensordot_subscripts(np.shape(a), np.shape(b), axes), a, b)
 
 def tensorinv(x, ind=2):
     return reshape(inv(reshape(x, formulas.square_shape(np.shape(x), ind))), np.shape(x)[ind:] + np.shape(x)[:ind])

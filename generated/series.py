@@ -329,7 +329,7 @@ SERIES = {
     "sqrtm": ('recurrence', (0,)),
     "svd": ('recurrence', (0,)),
     "svdvals": ('parts', (0,)),
-    "tensordot": ('products', (0, 1)),
+    "tensordot": ('parts', (0, 1)),
     "tensorinv": ('parts', (0,)),
     "tensorsolve": ('parts', (0, 1)),
     "trace": ('parts', (0,)),

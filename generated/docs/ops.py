@@ -991,10 +991,8 @@ describe({
     "tensordot": docstring(
         'Sum over the last `axes` axes of `a` and the first `axes` axes of `b`, or over two given lists of axes.',
         'a : array_like\n' 'b : array_like\n' 'axes : index, default 2\n'
-        '    Number of axes, or a list of axes for each operand.', 'tensordot(a, b, Index axes=2) -> y\n' 'multilinear in a, b\n'
-        'grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1])\n'
-        'grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])\n'
-        'where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)\n' 'where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)',
+        '    Number of axes, or a list of axes for each operand.', 'tensordot(a, b, Index axes=2) -> y\n'
+        'composite: _einsum_pair(tensordot_subscripts(a.shape, b.shape, axes), a, b)',
         examples='>>> gs.tensordot([1.0, 2.0], [3.0, 4.0], 1)\n' 'tensor(11.)'),
     "trace": docstring('Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.', 'x : array_like\n'
         'offset : int, default 0\n' '    Diagonal; positive numbers are above the main diagonal.\n' 'axis1 : int, default 0\n'

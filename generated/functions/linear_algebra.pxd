@@ -162,11 +162,6 @@ cdef class SvdBackward(Node):
     cdef readonly uint32_t version_S, version_U, version_Vh
     cdef readonly object saved_x_dtype, saved_x_shape
 
-cdef class TensordotBackward(Node):
-    cdef public object saved_axes, saved_b, saved_a
-    cdef readonly uint32_t version_axes, version_b, version_a
-    cdef readonly object saved_a_ndim, saved_b_ndim
-
 cdef class TriangleBackward(Node):
     cdef readonly object saved_lower, saved_strict
 

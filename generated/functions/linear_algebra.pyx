@@ -95,7 +95,6 @@ cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
 cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
-cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
@@ -1403,53 +1402,6 @@ cdef class SvdBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_S, self.saved_U, self.saved_Vh = True, None, None, None
-
-
-cdef class TensordotBackward(Node):
-    """tensordot(a, b, Index axes=2) -> y
-
-    multilinear in a, b
-    grad_a = permute_dims(tensordot(grad, conj(b), a_plan[0]), a_plan[1])
-    grad_b = permute_dims(tensordot(conj(a), grad, b_plan[0]), b_plan[1])
-    where a_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 0)
-    where b_plan = tensordot_adjoint(a.ndim, b.ndim, axes, 1)
-    """
-    saves = ("a_ndim", "b_ndim", "axes", "b", "a")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        a_ndim = self.saved_a_ndim
-        b_ndim = self.saved_b_ndim
-        axes = saved_array(self, self.saved_axes, self.version_axes, "axes")
-        if wanted_ & 1:
-            b = saved_array(self, self.saved_b, self.version_b, "b")
-            a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
-            grad_a = forward_permute_dims(forward_tensordot(grad, forward_conj(b), a_plan[0]), a_plan[1])
-        if wanted_ & 2:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-            b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
-            grad_b = forward_permute_dims(forward_tensordot(forward_conj(a), grad, b_plan[0]), b_plan[1])
-        return grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        a_ndim = self.saved_a_ndim
-        b_ndim = self.saved_b_ndim
-        axes = saved_tensor(self, self.saved_axes, self.version_axes, "axes")
-        if wanted_ & 1:
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            a_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 0)
-            grad_a = ops.permute_dims(ops.tensordot(grad, conj_of(b), a_plan[0]), a_plan[1])
-        if wanted_ & 2:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            b_plan = formulas.tensordot_adjoint(a_ndim, b_ndim, axes, 1)
-            grad_b = ops.permute_dims(ops.tensordot(conj_of(a), grad, b_plan[0]), b_plan[1])
-        return grad_a, grad_b
-
-    cdef void release_variables(self):
-        self.released, self.saved_b, self.saved_a = True, None, None
-        if holds_arrays(self.saved_axes):
-            self.released, self.saved_axes = True, None
 
 
 cdef class TriangleBackward(Node):

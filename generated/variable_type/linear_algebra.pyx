@@ -172,7 +172,6 @@ from gradspec.generated.functions.linear_algebra cimport (
     SolveTriangleBackward,
     SqrtmBackward,
     SvdBackward,
-    TensordotBackward,
     TriangleBackward,
     TrilBackward,
     TriuBackward,
@@ -3140,39 +3139,18 @@ def svdvals(x):
 
 cdef object op_tensordot(object a, object b, object axes):
     cdef ThreadState* state_ = thread_state()
-    cdef TensordotBackward node_ = None
-    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "tensordot", <void*> op_tensordot, (a, b, axes))
     a = as_operand(a, "tensordot", "a")
     b = as_operand(b, "tensordot", "b")
     axes = as_index(axes, "tensordot", "axes")
 
-    if needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = TensordotBackward.__new__(TensordotBackward)
-        connect_two(node_, state_, a, b)
-        node_.saved_a_ndim = ndim_of(a)
-        node_.saved_b_ndim = ndim_of(b)
-        node_.saved_axes = save_index(state_, axes, &node_.version_axes)
-        if node_.needs(0):
-            node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(1):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-
-    y = wrap_forward(forward_tensordot(array_of(a), array_of(b), index_of(axes)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_tensordot, (y,), (a, b, axes))
-    return y
-
-cdef tuple jvp_tensordot(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b, axes = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
-    y_t = None if a_t is None else ops.tensordot(a_t, b, axes)
-    if b_t is not None:
-        y_t = plus(y_t, ops.tensordot(a, b_t, axes))
-    return (y_t,)
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+            return ops._einsum_pair(formulas.tensordot_subscripts(shape_of(a), shape_of(b), axes), a, b)
+        return wrap_forward(forward_tensordot(array_of(a), array_of(b), index_of(axes)))
+    except Exception as error_:
+        raise explain(error_, "tensordot", a=a, b=b, axes=axes) from None
 
 def tensordot(a, b, axes=2):
     """Sum over the last `axes` axes of `a` and the first `axes` axes of `b`, or over two given lists of axes."""

@@ -6,6 +6,9 @@ Chooses the order of pairwise products: the cheapest order that adds one operand
 import functools
 import math
 
+from .shapes import _integers, axes_tuple
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MANY = 7  # with more operands not all orders are tried
 
 
@@ -35,6 +38,29 @@ def einsum_steps(subscripts, shapes):
 def einsum_order(subscripts, shapes):
     """The operands' order in einsum_steps."""
     return _plan(subscripts, tuple(shapes))[1]
+
+
+def tensordot_subscripts(a_shape, b_shape, axes):
+    """The subscripts of einsum that compute tensordot."""
+    if isinstance(axes, int):
+        if axes < 0:
+            raise ValueError(f"axes must be two lists of axes, or how many to sum, got {axes}")
+        axes = range(len(a_shape) - axes, len(a_shape)), range(axes)
+    a_axes, b_axes = axes
+    return _tensordot(a_shape, b_shape, tuple(_integers(a_axes)), tuple(_integers(b_axes)))
+
+
+@functools.lru_cache(1024)
+def _tensordot(a_shape, b_shape, a_axes, b_axes):
+    a_axes, b_axes = axes_tuple(a_axes, len(a_shape)), axes_tuple(b_axes, len(b_shape))
+    sizes, others = [a_shape[axis] for axis in a_axes], [b_shape[axis] for axis in b_axes]
+    if sizes != others or len(set(a_axes)) + len(set(b_axes)) < 2 * len(sizes):
+        raise ValueError(f"cannot pair axes {a_axes} of shape {a_shape} with axes {b_axes} of shape {b_shape}")
+    left, right = list(_LETTERS[: len(a_shape)]), list(_LETTERS[len(a_shape) : len(a_shape) + len(b_shape)])
+    for i, j in zip(a_axes, b_axes):
+        right[j] = left[i]
+    out = [i for i in left if i not in right] + [i for i in right if i not in left]
+    return f"{''.join(left)},{''.join(right)}->{''.join(out)}"
 
 
 @functools.lru_cache(1024)
@@ -106,8 +132,7 @@ def _einsum_terms(subscripts, shapes):
         if rank < 0 or rank and "..." not in term:
             raise ValueError(f"einsum: {term!r} does not name the {len(shape)} axes of its operand")
     width = max(ranks, default=0)
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    rest = "".join([letter for letter in letters if letter not in subscripts][:width])
+    rest = "".join([letter for letter in _LETTERS if letter not in subscripts][:width])
     terms = [term.replace("...", rest[width - rank :]) for term, rank in zip(terms, ranks)]
     if not arrow:
         named = given.replace("...", "").replace(",", "")

@@ -224,40 +224,6 @@ def span(shape, axis, start, length):
     return slice(first, first + length)
 
 
-def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
-    """The axes to sum, and the order of the remaining ones, that carry a cotangent back to `a` (operand 0) or `b` (1).
-
-    The cotangent has the free axes of `a`, followed by the free axes of `b`.  For `a` it is contracted with `b` over the latter;
-    this leaves the free axes of `a` and, in the order of `b`, the axes that were summed.  For `b` the roles are exchanged.
-    """
-    if isinstance(axes, int):
-        axes = range(a_ndim - axes, a_ndim), range(axes)
-    a_axes, b_axes = map(_integers, axes)
-    a_axes, b_axes = [axis % a_ndim for axis in a_axes], [axis % b_ndim for axis in b_axes]
-    a_free = [axis for axis in range(a_ndim) if axis not in a_axes]
-    b_free = [axis for axis in range(b_ndim) if axis not in b_axes]
-    if operand:
-        summed = tuple(a_free), tuple(range(len(a_free)))
-        order = [b_axes[a_axes.index(axis)] for axis in sorted(a_axes)] + b_free
-    else:
-        summed = tuple(range(len(a_free), len(a_free) + len(b_free))), tuple(b_free)
-        order = a_free + [a_axes[b_axes.index(axis)] for axis in sorted(b_axes)]
-    return summed, inverse_permutation(order)
-
-
-def tensordot_subscripts(a_ndim, b_ndim, axes):
-    """The subscripts of einsum that compute tensordot."""
-    if isinstance(axes, int):
-        axes = range(a_ndim - axes, a_ndim), range(axes)
-    letters = [*map(chr, range(ord("a"), ord("z") + 1)), *map(chr, range(ord("A"), ord("Z") + 1))]
-    left, right = letters[:a_ndim], letters[a_ndim : a_ndim + b_ndim]
-    gone = set()
-    for i, j in zip(*map(_integers, axes), strict=True):
-        right[j] = left[i]
-        gone.add(left[i])
-    return f"{''.join(left)},{''.join(right)}->{''.join(i for i in (*left, *right) if i not in gone)}"
-
-
 def runs_shape(shape, repeats, axis):
     """The shape of a repeated array with a second axis that counts the copies of each slice; None if the counts differ."""
     if not isinstance(repeats, int):

@@ -321,6 +321,29 @@ def test_tensordot_takes_axes_of_numpy(axes):
     np.testing.assert_array_equal(y.grad.numpy(), a.T @ np.ones((2, 4)))
 
 
+@pytest.mark.parametrize("axes", [0, 1, 2, ((), ()), ((1, 2), (1, 0)), ((-1, 0), (0, -1)), ([2], [-3]), (1, 1)])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (4, 3, 4), (0, 3, 4)])
+def test_tensordot_is_numpys(axes, shape):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=shape), rng.normal(size=(4, 3, shape[0]))
+    if axes == 2:
+        b = rng.normal(size=(3, 4, 2))
+    np.testing.assert_allclose(gs.tensordot(gs.tensor(a), gs.tensor(b), axes).numpy(), np.tensordot(a, b, axes), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("axes", [-1, ((0,), (1,)), ((0, 1), (2,)), ((0, 0), (2, 2)), ((2, 2), (0, 0)), (2, 2), ((0, 2), (1, 0))])
+def test_tensordot_refuses_axes_that_do_not_pair(axes):
+    """Also where the products of the lengths are equal: 2 * 6 and 4 * 3."""
+    a, b = gs.tensor(np.ones((2, 3, 4))), gs.tensor(np.ones((4, 3, 2)))
+    with pytest.raises(ValueError, match=r"^tensordot: (cannot pair axes|axes must be two lists)"):
+        gs.tensordot(a, b, axes)
+    with pytest.raises(ValueError, match="cannot pair axes"):
+        gs.tensordot(gs.tensor(np.ones((2, 6))), gs.tensor(np.ones((4, 3))), ((0, 1), (0, 1)))
+    for beyond in (4, ((3,), (0,)), ((0,), (-4,))):
+        with pytest.raises(IndexError, match="out of range"):
+            gs.tensordot(a, b, beyond)
+
+
 def test_cofactors_of_two_rows_are_elements():
     """Where a cofactor is 1e200 times smaller than another it is not lost."""
     values = np.array([[1e-200, 1e200], [3.0, 2.0]])
