@@ -66,13 +66,15 @@ CASES = {
         ("kernels.concatenate([x, a], 0)", "np.concatenate([x, a])"),
     ],
     "loops.axes": [("kernels.broadcast_to(x, (3, *x.shape))", "np.broadcast_to(x, (3, *x.shape))")],
-    "matrices.cholesky_backward": [("kernels.cholesky_backward(t, b)", "expressions.cholesky_backward(t, b)")],
+    "matrices.cholesky": [
+        ("kernels.cholesky(s)", "np.linalg.cholesky(s)"),
+        ("kernels.cholesky_backward(t, b)", "expressions.cholesky_backward(t, b)"),
+    ],
     "matrices.matmul": [("kernels.matmul(x, a)", "np.matmul(x, a)")],
     "matrices.solve_det_cholesky": [
         ("kernels.inv(x)", "np.linalg.inv(x)"),
         ("kernels.solve(x, b)", "np.linalg.solve(x, b)"),
         ("kernels.det(x)", "np.linalg.det(x)"),
-        ("kernels.cholesky(s)", "np.linalg.cholesky(s)"),
     ],
     "matrices.solve_triangular": [
         ("kernels.solve_triangular(t, b, True, False)", "scipy.linalg.solve_triangular(t, b, lower=True)")
@@ -162,7 +164,7 @@ def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if module.startswith("convolution."):
         for n in (2, 8):
             yield f"{n} x {2 * n} x {4 * n} x {4 * n}", images(n)
-    elif module in ("matrices.cholesky_backward", "matrices.solve_det_cholesky", "matrices.solve_triangular"):
+    elif module in ("matrices.cholesky", "matrices.solve_det_cholesky", "matrices.solve_triangular"):
         for n in (4, 500):
             yield f"{n} x {n}", matrices(n)
     else:

@@ -38,14 +38,14 @@ COMPILED = {
     "loops.copying": (
         "copy_into", "copy_of", "empty_of", "full", "full_like", "zeros_of",
     ),
-    "matrices.cholesky_backward": (
-        "cholesky_backward",
+    "matrices.cholesky": (
+        "cholesky", "cholesky_backward",
     ),
     "matrices.matmul": (
         "matmul", "outer",
     ),
     "matrices.solve_det_cholesky": (
-        "cholesky", "det", "inv", "slogdet", "solve",
+        "det", "inv", "slogdet", "solve",
     ),
     "matrices.solve_triangular": (
         "solve_triangular",

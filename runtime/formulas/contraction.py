@@ -43,8 +43,8 @@ def einsum_order(subscripts, shapes):
 def tensordot_subscripts(a_shape, b_shape, axes):
     """The subscripts of einsum that compute tensordot."""
     if isinstance(axes, int):
-        if axes < 0:
-            raise ValueError(f"axes must be two lists of axes, or how many to sum, got {axes}")
+        if not 0 <= axes <= min(len(a_shape), len(b_shape)):
+            raise ValueError(f"cannot sum {axes} axes of shapes {a_shape} and {b_shape}")
         axes = range(len(a_shape) - axes, len(a_shape)), range(axes)
     a_axes, b_axes = axes
     return _tensordot(a_shape, b_shape, tuple(_integers(a_axes)), tuple(_integers(b_axes)))

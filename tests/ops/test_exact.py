@@ -331,15 +331,15 @@ def test_tensordot_is_numpys(axes, shape):
     np.testing.assert_allclose(gs.tensordot(gs.tensor(a), gs.tensor(b), axes).numpy(), np.tensordot(a, b, axes), rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize("axes", [-1, ((0,), (1,)), ((0, 1), (2,)), ((0, 0), (2, 2)), ((2, 2), (0, 0)), (2, 2), ((0, 2), (1, 0))])
+@pytest.mark.parametrize("axes", [-1, 4, 10**12, ((0,), (1,)), ((0, 1), (2,)), ((0, 0), (2, 2)), ((2, 2), (0, 0)), (2, 2), ((0, 2), (1, 0))])
 def test_tensordot_refuses_axes_that_do_not_pair(axes):
     """Also where the products of the lengths are equal: 2 * 6 and 4 * 3."""
     a, b = gs.tensor(np.ones((2, 3, 4))), gs.tensor(np.ones((4, 3, 2)))
-    with pytest.raises(ValueError, match=r"^tensordot: (cannot pair axes|axes must be two lists)"):
+    with pytest.raises(ValueError, match="^tensordot: cannot (pair|sum)"):
         gs.tensordot(a, b, axes)
     with pytest.raises(ValueError, match="cannot pair axes"):
         gs.tensordot(gs.tensor(np.ones((2, 6))), gs.tensor(np.ones((4, 3))), ((0, 1), (0, 1)))
-    for beyond in (4, ((3,), (0,)), ((0,), (-4,))):
+    for beyond in (((3,), (0,)), ((0,), (-4,))):
         with pytest.raises(IndexError, match="out of range"):
             gs.tensordot(a, b, beyond)
 

@@ -2,8 +2,7 @@
 """Inverses, solutions, determinants and Cholesky factors of small matrices, without the dominating overhead of LAPACK calls.
 
 Eliminates with row exchanges, in float32 and float64, up to a few rows.  Each function leaves to NumPy larger matrices, other
-dtypes, and cases that raised a floating-point flag or have a pivot of zero or less; NumPy raises the errors.  For Cholesky
-factors NumPy's loop is called with memory for the result.
+dtypes, and cases that raised a floating-point flag or have a pivot of zero or less; NumPy raises the errors.
 """
 
 from libc.math cimport fabs, log, sqrt
@@ -13,23 +12,17 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_TYPE, ndarray,
     npy_intp,
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
-from ..loops.plain cimport is_plain, slot_of
+from ..loops.plain cimport is_plain
 from ..loops.threads cimport parallel
-from .triangles cimport write_adjoint
 
-__all__ = ["cholesky", "det", "inv", "slogdet", "solve"]
+__all__ = ["det", "inv", "slogdet", "solve"]
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    object PyArray_Transpose(ndarray, void*)
-
-cdef object _cholesky = getattr(getattr(np.linalg, "_umath_linalg", None), "cholesky_lo", None)
 
 ctypedef fused real:
     float
@@ -37,8 +30,6 @@ ctypedef fused real:
 
 cdef enum:
     MOST = 8            # rows of a matrix
-    SOME = 128          # rows of a matrix whose columns may compete for the cache
-    LINES = 512         # bytes between rows: the elements of a column share an eighth of the cache's lines, or fewer
     CHUNK = 1 << 13     # multiplications that make a task for a thread worthwhile
 
 cdef enum Task:
@@ -219,41 +210,9 @@ cdef tuple reduced(Task task, object x):
     return (signs, y) if run(task, &job, y.size) else None
 
 
-def cholesky(x):
-    """Lower triangular factors, as ``np.linalg.cholesky``."""
-    y = mapped(CHOLESKY, x)
-    if y is None:
-        y = factored(x)
-    return np.linalg.cholesky(x) if y is None else y
-
-
-cdef ndarray factored(object x):
-    """Factors by the loop of ``np.linalg.cholesky``, which has no `out`; None if that function has to raise an error.
-
-    The loop copies columns.  It gets them in one piece if they would compete for the lines of the cache.
-    """
-    cdef ndarray y, given, found
-    if not PyArray_CheckExact(x) or _cholesky is None or slot_of(PyArray_TYPE(x)) < 0 or PyArray_NDIM(x) < 2:
-        return None
-    y = empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
-    if PyArray_NDIM(x) == 2 and is_plain(x) and SOME <= PyArray_DIMS(x)[0] == PyArray_DIMS(x)[1] and (
-            PyArray_STRIDES(x)[0] % LINES == 0):
-        given, found = (empty(2, PyArray_DIMS(x), PyArray_TYPE(x)) for _ in range(2))
-        write_adjoint(x, given)
-        if not is_factored(PyArray_Transpose(given, NULL), PyArray_Transpose(found, NULL)):
-            return None
-        write_adjoint(found, y)
-        return y
-    return y if is_factored(x, y) else None
-
-
-cdef bint is_factored(object x, object y):
-    try:
-        with np.errstate(all="ignore", invalid="raise"):
-            _cholesky(x, y)
-    except (FloatingPointError, ValueError):
-        return False
-    return True
+cdef ndarray small_cholesky(object x):
+    """Lower triangular factors of small matrices; None if NumPy has to compute them."""
+    return mapped(CHOLESKY, x)
 
 
 def det(x):

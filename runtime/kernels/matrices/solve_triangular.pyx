@@ -13,6 +13,7 @@ from ...support.capi cimport (
 )
 from ..loops.memory cimport empty
 from ..loops.plain cimport slot_of
+from .matmul import matmul
 
 __all__ = ["solve_triangular"]
 
@@ -185,7 +186,7 @@ cdef object solve_blocks(ndarray a, ndarray y, bint lower, bint unit_diagonal):
     first, second = (low, high) if lower else (high, low)
     solve_blocks(a[first, first], y[first], lower, unit_diagonal)
     rest = y[second]
-    rest -= a[second, first] @ y[first]
+    rest -= matmul(a[second, first], y[first])
     solve_blocks(a[second, second], rest, lower, unit_diagonal)
 
 
