@@ -36,7 +36,7 @@ COMPILED = {
         "broadcast_to", "expand_dims",
     ),
     "loops.copying": (
-        "copy_into", "copy_of", "empty_of", "full", "full_like", "zeros_of",
+        "copy_into", "copy_of", "empty_like", "empty_of", "full", "full_like", "zeros_of",
     ),
     "matrices.cholesky": (
         "cholesky", "cholesky_backward",

@@ -33,13 +33,13 @@ cdef object forward_copy(object x):
 
 cdef object forward_empty(object shape, object dtype):
     try:
-        return as_array(np.empty(shape, dtype))
+        return as_array(kernels.empty_of(shape, np.empty((), dtype)))
     except Exception as error_:
         raise explain(error_, "empty", shape=shape, dtype=dtype) from None
 
 cdef object forward_empty_like(object x, object dtype):
     try:
-        return as_array(np.empty_like(x, dtype=dtype))
+        return as_array(kernels.empty_like(x, dtype))
     except Exception as error_:
         raise explain(error_, "empty_like", x=x, dtype=dtype) from None
 

@@ -35,6 +35,10 @@ def copy_of(x):
     return np.array(x, order="C")
 
 
+def empty_like(x, dtype):
+    return np.empty_like(x, dtype=dtype)
+
+
 def empty_of(shape, x):
     return np.empty(shape, x.dtype)
 

@@ -43,7 +43,7 @@ cdef enum:
     CHUNK = 3 << 13         # additions per task of a thread
     NEAR = 8192             # bytes of scratch memory taken from the stack
     SHORT = 16              # elements of a row; with shorter rows whole arrays are faster
-    BY_ITSELF = 32          # blocks that a step without others takes at once, if an array is written that exists,
+    BY_ITSELF = 16          # blocks that a step without others takes at once, if an array is written that exists,
     FEW_STEPS = 4           # and several steps
 
 cdef npy_intp block_size = BLOCK

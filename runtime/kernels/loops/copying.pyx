@@ -17,7 +17,7 @@ from .plain cimport is_plain, is_spread, same_shape, slot_of
 from .span cimport DIMENSIONS
 from .threads cimport parallel
 
-__all__ = ["copy_into", "copy_of", "empty_of", "full", "full_like", "zeros_of"]
+__all__ = ["copy_into", "copy_of", "empty_like", "empty_of", "full", "full_like", "zeros_of"]
 
 cnp.import_array()
 
@@ -95,6 +95,13 @@ cpdef ndarray empty_of(tuple shape, ndarray x):
         dims[i] = length
         i += 1
     return empty(i, dims, PyArray_TYPE(x))
+
+
+def empty_like(object x, object dtype):
+    """An array that is not initialised, with the shape and the layout of `x`."""
+    if not PyArray_CheckExact(x) or not is_plain(x) or (dtype is not None and dtype != x.dtype):
+        return np.empty_like(x, dtype=dtype)
+    return empty_of(x.shape, x)
 
 
 cpdef ndarray zeros_of(tuple shape, object x):

@@ -128,6 +128,24 @@ def test_a_fill_is_numpys(dtype, number, shape):
 
 
 @each("dtype", DTYPES)
+@each("shape", ((), (0, 3), (7, 5), (300, 1001)), ids=str)
+def test_memory_without_values_has_the_layout_of_numpys(dtype, shape):
+    """And begins, if it is large, at a page, as results do: a loop takes twice the time for an `out=` that does not."""
+    plain = np.zeros(shape, dtype)
+    for x in (plain, plain.T, plain[..., ::2] if shape else plain, np.broadcast_to(np.zeros((), dtype), shape)):
+        for found, expected in (
+            (kernels.empty_like(x, None), np.empty_like(x)),
+            (kernels.empty_like(x, np.dtype("c16")), np.empty_like(x, "c16")),
+            (gs.empty_like(gs.asarray(x)).numpy(), np.empty_like(x)),
+            (gs.empty(shape, dtype=dtype).numpy(), np.empty(shape, dtype)),
+        ):
+            assert (found.dtype, found.shape, found.strides) == (expected.dtype, expected.shape, expected.strides)
+            assert found.flags.writeable and not np.may_share_memory(found, x)
+    if plain.nbytes > 100_000 and plain.dtype.char in "fdFD" and plain.dtype.isnative:
+        assert all(gs.empty_like(gs.asarray(plain)).numpy().ctypes.data % 4096 == 0 for _ in range(3))
+
+
+@each("dtype", DTYPES)
 @each("number", (1, 3))
 def test_a_new_leaf_is_a_copy_in_the_layout_of_its_data(dtype, number):
     gs.set_num_threads(number)

@@ -81,7 +81,7 @@ CALLS |= {name: REDUCED for name in ("sum_along", "max_along", "min_along", "mea
 CALLS |= {name: [(x, axis, correction, keepdims) for x, axis, keepdims in REDUCED for correction in (0, 1)] for name in ("std_mean", "var_mean")}
 LOOPS = {  # by which a kernel in Python is quicker, or which are all of it: tests/ops/test_traces.py
     "add_along", "add_across", "put_across", "last_across", "joined_places", "take_across", "select_along_rows", "add_products",
-    "correlate", "gather_products", "differences_weighted", "distances_direct", "max_windows", "weighted_sums", "settled", "empty_of",
+    "correlate", "gather_products", "differences_weighted", "distances_direct", "max_windows", "weighted_sums", "settled", "empty_of", "empty_like",
 }  # fmt: skip
 
 
