@@ -13,13 +13,13 @@ LONG = 400  # lines of a file, from which on it is named
 CORE = ("runtime/core", "runtime/saved", "runtime/engine", "runtime/methods", "runtime/kernels/loops", "runtime/kernels/fusion_engine")
 
 BOUNDS: dict[str, int] = {
-    "the core of the runtime": 17263,
+    "the core of the runtime": 17286,
     "runtime/api": 2373,
     "runtime/compiler": 17394,
     "runtime/core": 4479,
     "runtime/engine": 2841,
     "runtime/formulas": 1178,
-    "runtime/kernels": 21963,
+    "runtime/kernels": 21986,
     "runtime/methods": 2308,
     "runtime/saved": 1740,
     "runtime/support": 2737,

@@ -6,11 +6,11 @@ elements of a block as soon as the loops have computed them, in NumPy's order.  
 one long row by halves, as the sum of its pieces.  Floating-point flags are reported to NumPy, which warns as `numpy.errstate` says.
 """
 
-from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from ...kernels.loops.flags cimport fp_clear, fp_raised
+from ...kernels.loops.scratch cimport LINE, first_line, room_of
 from ...kernels.loops.threads cimport parallel
 from ...kernels.fusion_engine.ufunc cimport Ufunc
 from ...kernels.reductions.pairwise cimport cut, half, join, most_pieces, pairwise_double, pairwise_float
@@ -42,7 +42,6 @@ cdef enum:
     BLOCK = 512             # elements of a block
     LEAF = 1024             # most elements of a row that are added in one call
     NEAR = 16384            # bytes of scratch memory on the stack
-    LINE = 64               # bytes of a cache line; a vector that begins elsewhere is in two
     AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
     FEW = 256               # elements of an expensive loop between two prefetches
     FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
@@ -85,7 +84,7 @@ cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near, void** o
             blocks.lacks = True
             return NULL
         near = <char*> owned[0]
-    return <char*> ((<uintptr_t> near + LINE - 1) & ~<uintptr_t> (LINE - 1))
+    return first_line(near)
 
 
 cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp stride, char* scratch,
@@ -130,7 +129,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Blocks* blocks = <Blocks*> context
     cdef char[NEAR + LINE] near
     cdef void* owned
-    cdef npy_intp room = (min(stop - start, <npy_intp> BLOCK) + 15) & ~15, size
+    cdef npy_intp room = room_of(min(stop - start, <npy_intp> BLOCK)), size
     cdef char* scratch = scratch_of(blocks, room, near, &owned)
     if scratch == NULL:
         return
@@ -178,7 +177,7 @@ cdef void run_whole_rows(void* context, npy_intp start, npy_intp stop) noexcept 
     cdef Blocks* blocks = <Blocks*> context
     cdef char[NEAR + LINE] near
     cdef void* owned
-    cdef npy_intp most = min(stop - start, rows_at_once(blocks)), room = (most * blocks.length + 15) & ~15, count
+    cdef npy_intp most = min(stop - start, rows_at_once(blocks)), room = room_of(most * blocks.length), count
     cdef char* scratch = scratch_of(blocks, room, near, &owned)
     cdef int i
     if scratch == NULL:
@@ -342,7 +341,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR + LINE] near
     cdef void* owned
-    cdef npy_intp length = sum.step.size, room = (length * sum.at_once + 15) & ~15, count, i
+    cdef npy_intp length = sum.step.size, room = room_of(length * sum.at_once), count, i
     cdef char* scratch = scratch_of(sum.blocks, room, near, &owned)
     cdef char* x
     if scratch == NULL:
@@ -363,7 +362,7 @@ cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* 
     cdef npy_intp first
     cdef double value
     if size <= LEAF:
-        return added(sum, made(sum, start, size, min(ahead, size), scratch, LEAF), size)
+        return added(sum, made(sum, start, size, min(ahead, size), scratch, room_of(LEAF)), size)
     first = half(size)
     value = tree(sum, start, first, size - first, scratch)
     return both(sum, value, tree(sum, start + first, size - first, ahead, scratch))
@@ -374,7 +373,7 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR + LINE] near
     cdef void* owned
-    cdef char* scratch = scratch_of(sum.blocks, LEAF, near, &owned)
+    cdef char* scratch = scratch_of(sum.blocks, room_of(LEAF), near, &owned)
     cdef npy_intp i, row, piece
     if scratch == NULL:
         return
@@ -392,7 +391,7 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR + LINE] near
     cdef void* owned
-    cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = (sum.wide * sum.at_once + 15) & ~15
+    cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = room_of(sum.wide * sum.at_once)
     cdef char* scratch = scratch_of(sum.blocks, room, near, &owned)
     cdef npy_intp[3] upon = [sum.item, sum.item, sum.item]
     cdef char* args[3]

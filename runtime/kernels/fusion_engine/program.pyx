@@ -30,6 +30,7 @@ from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )
 from .program_text cimport nodes_of
+from ..loops.scratch cimport LINE, first_line, room_of
 from ..loops.threads cimport GRAIN, parallel
 from .ufunc cimport Ufunc, tell_flags
 
@@ -41,10 +42,10 @@ cdef extern from "numpy/arrayobject.h" nogil:
 cdef enum:
     BLOCK = 512             # elements per call of an inner loop
     CHUNK = 3 << 13         # additions per task of a thread
-    NEAR = 8192             # bytes of scratch memory taken from the stack
+    NEAR = 16384            # bytes of scratch memory taken from the stack
     SHORT = 16              # elements of a row; with shorter rows whole arrays are faster
     BY_ITSELF = 16          # blocks that a step without others takes at once, if an array is written that exists,
-    FEW_STEPS = 4           # and several steps
+    FEW_STEPS = 2           # and several steps
 
 cdef npy_intp block_size = BLOCK
 
@@ -66,18 +67,20 @@ cdef struct Frame:
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """All steps for some of the elements, or for some of the rows if an operand is a row or a column."""
     cdef Frame* frame = <Frame*> context
-    cdef char[NEAR] near
-    cdef char* scratch = near
+    cdef char[NEAR + LINE] near
+    cdef void* owned = NULL
+    cdef char* scratch
     cdef char* at[MOST]
     cdef npy_intp longest = stop - start if frame.length == 0 else frame.length
-    cdef npy_intp room = (min(longest, block_size) + 15) & ~15, row
+    cdef npy_intp room = room_of(min(longest, block_size)), row
     cdef Register* register
     cdef int i
     if frame.scratch * room > NEAR:
-        scratch = <char*> malloc(frame.scratch * room)
-        if scratch == NULL:
+        owned = malloc(frame.scratch * room + LINE)
+        if owned == NULL:
             frame.raised = True
             return
+    scratch = first_line(near if owned == NULL else owned)
     fp_clear()
     for row in range(start, start + 1 if frame.length == 0 else stop):
         for i in range(frame.register_count):
@@ -93,8 +96,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         run_blocks(frame, at, longest)
         if frame.raised:
             break
-    if scratch != near:
-        free(scratch)
+    free(owned)
 
 
 cdef inline int run_block(Frame* frame, char** at, npy_intp count) noexcept nogil:
@@ -149,18 +151,20 @@ cdef void run_into(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """All steps for some of the elements, into an array that may be an operand."""
     cdef Target* target = <Target*> context
     cdef Frame* frame = target.frame
-    cdef npy_intp room = (target.block + 15) & ~15, count
-    cdef char[NEAR] near
-    cdef char* scratch = near
+    cdef npy_intp room = room_of(target.block), count
+    cdef char[NEAR + LINE] near
+    cdef void* owned = NULL
+    cdef char* scratch
     cdef char* at[MOST]
     cdef char* result = NULL
     cdef Register* register
     cdef int i, done
     if frame.scratch * room > NEAR:
-        scratch = <char*> malloc(frame.scratch * room)
-        if scratch == NULL:
+        owned = malloc(frame.scratch * room + LINE)
+        if owned == NULL:
             memset(target.states + start // target.block, LEFT, (stop - start + target.block - 1) // target.block)
             return
+    scratch = first_line(near if owned == NULL else owned)
     while start < stop:
         count = min(stop - start, target.block)
         for i in range(frame.register_count):
@@ -181,8 +185,7 @@ cdef void run_into(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         else:
             target.states[start // target.block] = LEFT
         start += count
-    if scratch != near:
-        free(scratch)
+    free(owned)
 
 
 cdef void run_uniform(Frame* frame) noexcept nogil:
