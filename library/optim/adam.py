@@ -56,16 +56,18 @@ class Adam(Optimizer):
         count = state["step"]
         count += 1
         mean, square, grad = as_real(state["exp_avg"]), as_real(state["exp_avg_sq"]), as_real(grad)
-        mean += (1 - beta1) * (grad - mean)
-        square *= beta2
-        square += (1 - beta2) * (grad * grad)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         if group["amsgrad"]:
             largest = as_real(state["max_exp_avg_sq"])
             square = ops.maximum(largest, square, out=largest)
 
         rate = asarray(lr / (1 - beta1**count), dtype=mean.dtype)
         root = asarray(ops.sqrt(1 - beta2**count), dtype=mean.dtype)
-        step = mean / (ops.sqrt(square) / root + group["eps"])
+        scale = ops.sqrt(square)
+        scale /= root
+        scale += group["eps"]
+        step = mean / scale
         step *= rate
         step = as_given(step, param)
         if decay and group["decoupled_weight_decay"]:

@@ -57,11 +57,9 @@ class Adadelta(Optimizer):
         state["step"] += 1
         grad, rho, eps = as_real(decayed(param, grad, group)), group["rho"], group["eps"]
         square, change = as_real(state["square_avg"]), as_real(state["acc_delta"])
-        square *= rho
-        square += (1 - rho) * (grad * grad)
+        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
         step = gs.sqrt(change + eps) / gs.sqrt(square + eps) * grad
-        change *= rho
-        change += (1 - rho) * (step * step)
+        change.mul_(rho).addcmul_(step, step, value=1 - rho)
         return as_given(group["lr"] * step, param)
 
 
@@ -97,7 +95,7 @@ class Adamax(Optimizer):
             begin(state, param, "exp_avg", "exp_inf")
         count, mean, largest = state["step"], as_real(state["exp_avg"]), as_real(state["exp_inf"])
         count += 1
-        mean += (1 - beta1) * (grad - mean)
+        mean.lerp_(grad, 1 - beta1)
         largest[...] = gs.maximum(largest * beta2, gs.abs(grad) + group["eps"])
         rate = gs.asarray(group["lr"] / (1 - beta1**count), dtype=mean.dtype)
         return as_given(rate * (mean / largest), param)
@@ -146,9 +144,8 @@ class NAdam(Optimizer):
         count += 1
         now, following = (beta1 * (1 - 0.5 * 0.96 ** (later * fading)) for later in (count, count + 1))
         product *= now
-        mean += (1 - beta1) * (grad - mean)
-        square *= beta2
-        square += (1 - beta2) * (grad * grad)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         size = gs.sqrt(square / gs.asarray(1 - beta2**count, dtype=square.dtype)) + group["eps"]
         of_grad = gs.asarray(lr * (1 - now) / (1 - product), dtype=mean.dtype)
         of_mean = gs.asarray(lr * following / (1 - product * following), dtype=mean.dtype)
@@ -190,9 +187,8 @@ class RAdam(Optimizer):
         (beta1, beta2), grad = group["betas"], as_real(decayed(param, grad, group))
         count, mean, square = state["step"], as_real(state["exp_avg"]), as_real(state["exp_avg_sq"])
         count += 1
-        mean += (1 - beta1) * (grad - mean)
-        square *= beta2
-        square += (1 - beta2) * (grad * grad)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         longest = 2 / (1 - beta2) - 1  # length of the second moment's average, in the limit and now
         now = longest - 2 * count * beta2**count / (1 - beta2**count)
         trusted = now > 5

@@ -229,7 +229,7 @@ class Muon(Optimizer):
         if not state:
             state["momentum_buffer"] = gs.zeros(param.shape, dtype=param.dtype)
         mean, kept, lr = state["momentum_buffer"], group["momentum"], group["lr"]
-        mean += (1 - kept) * (grad - mean)
+        mean.lerp_(grad, 1 - kept)
         found = grad + kept * (mean - grad) if group["nesterov"] else mean
         step = orthogonalised(found, group["ns_coefficients"], group["ns_steps"], group["eps"])
         rows, columns = param.shape

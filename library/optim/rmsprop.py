@@ -59,19 +59,16 @@ class RMSprop(Optimizer):
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * param
         grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
-        square *= alpha
-        square += (1 - alpha) * (grad * grad)
+        square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         variance = square
         if group["centered"]:
             mean = as_real(state["grad_avg"])
-            mean += (1 - alpha) * (grad - mean)
+            mean.lerp_(grad, 1 - alpha)
             variance = square - mean * mean
         step = grad / (ops.sqrt(variance) + group["eps"])
         if group["momentum"]:
             buffer = as_real(state["momentum_buffer"])
-            buffer *= group["momentum"]
-            buffer += step
-            step = buffer
+            step = buffer.mul_(group["momentum"]).add_(step)
         return as_given(group["lr"] * step, param)
 
 
@@ -130,7 +127,7 @@ class Adagrad(Optimizer):
         grad, total = as_real(grad), as_real(sums[places] if isinstance(places, np.ndarray) else sums)
         rate = asarray(group["lr"] / (1 + count * group["lr_decay"]), dtype=total.dtype)
         count += 1
-        total += grad * grad
+        total.addcmul_(grad, grad)
         if isinstance(places, np.ndarray):
             sums[places] = as_given(total, param)
         return as_given(rate * (grad / (ops.sqrt(total) + group["eps"])), param)

@@ -68,7 +68,6 @@ class SGD(Optimizer):
             if buffer is None:
                 buffer = state["momentum_buffer"] = ops.copy(grad)
             else:
-                buffer *= momentum
-                buffer += (1 - group["dampening"]) * grad
+                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad + momentum * buffer if group["nesterov"] else buffer
         return group["lr"] * grad

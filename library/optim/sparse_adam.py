@@ -65,7 +65,7 @@ class SparseAdam(Optimizer):
         count = state["step"]
         count += 1
         mean, square = state["exp_avg"][places], state["exp_avg_sq"][places]
-        mean += (1 - beta1) * (grad - mean)
+        mean.lerp_(grad, 1 - beta1)
         square += (1 - beta2) * (grad * grad - square)
         state["exp_avg"][places], state["exp_avg_sq"][places] = mean, square
         rate = lr * float(ops.sqrt(1 - beta2**count)) / float(1 - beta1**count)
