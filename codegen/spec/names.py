@@ -24,7 +24,7 @@ _TYPES = {"Py_ssize_t", "bint", "char", "const", "double", "float", "int", "long
 _RESERVED = {"np", "kernels", "grad", "formulas", "math", "ops", "self", "out", "requires_grad"}
 # Names that generated code calls: names that the templates import, and builtins.
 CALLED = frozenset(
-    "BOOLEANS COMPLEXES DUAL LISTENING MAPPED "
+    "BOOLEANS BY_OPERATOR COMPLEXES DUAL LISTENING MAPPED "
     "Exception Forward1 Forward2 Forward3 Forward4 Forward5 Forward6 Forward7 Forward8 HAS_GRADIENT "
     "INTEGERS NO_GRADIENT Node Program REALS TensorBase ThreadState Ufunc Wanted answer_calls any_needs_grad any_tangent "
     "array_of arrays_of as_array as_axes as_bool as_bool_operand as_bool_operands as_complex_operand as_complex_operands "

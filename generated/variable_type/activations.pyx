@@ -83,7 +83,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport in_one_pass, overwrite, prepare_inplace, writable
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
@@ -437,7 +437,7 @@ cdef object op_glu(object x, object axis):
     axis = as_int(axis, "glu", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             halves = ops.split(x, 2, axis)
             return halves[0] * ops.sigmoid(halves[1])
         return wrap_forward(forward_glu(array_of(x), axis))
@@ -457,7 +457,7 @@ cdef object op_hardshrink(object x, object lambd):
     lambd = as_float(lambd, "hardshrink", "lambd")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.where(ops.absolute(x) <= lambd, 0, x)
         return wrap_forward(forward_hardshrink(array_of(x), lambd))
     except Exception as error_:
@@ -852,7 +852,7 @@ cdef object op_prelu(object x, object weight):
     weight = as_real_operand(weight, "prelu", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             axes = formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 0, 1))
             if axes and ndim_of(x) > 2:
                 slope = ops.expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
@@ -965,7 +965,7 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
     generator = as_generator(generator, "rrelu", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if training:
                 return x * ops._rrelu_slope(x, lower, upper, generator=generator)
             return ops.leaky_relu(x, (lower + upper) / 2)
@@ -1002,7 +1002,7 @@ cdef object op_selu(object x):
     x = as_real_operand(x, "selu", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
         return wrap_forward(forward_selu(array_of(x)))
     except Exception as error_:
@@ -1157,7 +1157,7 @@ cdef object op_softshrink(object x, object lambd):
     lambd = as_float(lambd, "softshrink", "lambd")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return x - ops.clip(x, -lambd, formulas.checked_number(lambd, 'lambd', 0))
         return wrap_forward(forward_softshrink(array_of(x), lambd))
     except Exception as error_:
@@ -1186,7 +1186,7 @@ cdef object op_softsign(object x):
     x = as_operand(x, "softsign", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if formulas.is_complex(dtype_of(x)):
                 return x / (1 + ops.absolute(x))
             return ops._real_softsign(x)

@@ -32,7 +32,7 @@ from gradspec.core.arguments cimport as_float, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -58,7 +58,7 @@ cdef object op_convolve(object a, object b, object mode):
     mode = as_str(mode, "convolve", "mode")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             whole = ops._full_convolution(a if ndim_of(a) else ops.expand_dims(a, 0), b if ndim_of(b) else ops.expand_dims(b, 0))
             if mode == 'full':
                 return whole
@@ -81,7 +81,7 @@ cdef object op_correlate(object a, object b, object mode):
     mode = as_str(mode, "correlate", "mode")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.convolve(a, ops.conj(ops.flip(b)), mode)
         return wrap_forward(forward_correlate(array_of(a), array_of(b), mode))
     except Exception as error_:
@@ -176,7 +176,7 @@ cdef object op_gradient(object x, object spacing, object axis, object edge_order
     edge_order = as_int(edge_order, "gradient", "edge_order")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, spacing) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, spacing) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             place = formulas.gradient_axis(shape_of(x), axis, edge_order)
             if ndim_of(spacing) == 1:
                 step = ops.diff(spacing)
@@ -202,7 +202,7 @@ cdef object op__slopes(object x, object step, object edge_order):
     edge_order = as_int(edge_order, "_slopes", "edge_order")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, step) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, step) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rise = ops.diff(x) / step
             before = ops.getitem(step, (..., slice(None, -1)))
             after = ops.getitem(step, (..., slice(1, None)))
@@ -244,7 +244,7 @@ cdef object op_interp(object x, object xp, object fp, object left, object right,
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, xp) or needs_grad(state_, fp) or needs_grad(state_, left)
-            or needs_grad(state_, right) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, right) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             if period is None:
                 at = x
@@ -333,7 +333,7 @@ cdef object op_poly(object x):
     x = as_operand(x, "poly", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(x) == 2:
                 return ops.poly(ops.eigvals(x))
             if size_of(x) < 2:
@@ -359,7 +359,7 @@ cdef object op_polyadd(object a, object b):
     b = as_operand(b, "polyadd", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._lengthened(a, size_of(b)) + ops._lengthened(b, size_of(a))
         return wrap_forward(forward_polyadd(array_of(a), array_of(b)))
     except Exception as error_:
@@ -378,7 +378,7 @@ cdef object op_polyder(object p, object m):
     m = as_int(m, "polyder", "m")
 
     try:
-        if needs_grad(state_, p) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, p) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if formulas.checked_times(m) == 0:
                 return ops.astype(p, formulas.float_dtype(dtype_of(p)))
             return ops.polyder(ops.getitem(p, slice(None, -1)) * ops.arange(size_of(p) - 1, 0, -1, dtype=dtype_of(p)), m - 1)
@@ -399,7 +399,7 @@ cdef object op_polydiv(object u, object v):
     v = as_operand(v, "polydiv", "v")
 
     try:
-        if needs_grad(state_, u) or needs_grad(state_, v) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, u) or needs_grad(state_, v) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             over = ops._lengthened(u, 1)
             under = ops._lengthened(v, 1)
             if size_of(u) < size_of(v):
@@ -439,7 +439,10 @@ cdef object op_polyfit(object x, object y, object deg, object w):
     w = None if w is None else as_operand(w, "polyfit", "w")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, w) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, w)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             powers = ops.vander(x, deg + 1)
             if w is None:
                 columns = powers
@@ -500,7 +503,7 @@ cdef object op_polymul(object a, object b):
     b = as_operand(b, "polymul", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.convolve(a, b)
         return wrap_forward(forward_polymul(array_of(a), array_of(b)))
     except Exception as error_:
@@ -519,7 +522,7 @@ cdef object op_polysub(object a, object b):
     b = as_operand(b, "polysub", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._lengthened(a, size_of(b)) - ops._lengthened(b, size_of(a))
         return wrap_forward(forward_polysub(array_of(a), array_of(b)))
     except Exception as error_:
@@ -538,7 +541,7 @@ cdef object op_polyval(object p, object x):
     x = as_operand(x, "polyval", "x")
 
     try:
-        if needs_grad(state_, p) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, p) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             count = formulas.checked_axes(shape_of(p), 'p', 1)[0]
             shape = formulas.broadcast_shape(shape_of(p)[1:], shape_of(x))
             rows = ops.reshape(p, shape_of(p)[:1] + (1,) * (formulas.len_of(shape) - ndim_of(p) + 1) + shape_of(p)[1:])
@@ -565,7 +568,7 @@ cdef object op_roots(object p):
     p = as_operand(p, "roots", "p")
 
     try:
-        if needs_grad(state_, p) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, p) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if size_of(p) < 2:
                 return ops.zeros((0,), dtype=formulas.complex_dtype(dtype_of(p)))
             return ops.eigvals(

@@ -34,7 +34,7 @@ from gradspec.core.arguments cimport as_bool, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
@@ -71,7 +71,10 @@ cdef object op_conv1d(object x, object weight, object bias, object stride, objec
     groups = as_int(groups, "conv1d", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
             return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv1d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
@@ -98,7 +101,10 @@ cdef object op_conv2d(object x, object weight, object bias, object stride, objec
     groups = as_int(groups, "conv2d", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
             return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv2d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
@@ -125,7 +131,10 @@ cdef object op_conv3d(object x, object weight, object bias, object stride, objec
     groups = as_int(groups, "conv3d", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
             return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv3d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
@@ -149,7 +158,10 @@ cdef object op_conv_tbc(object x, object weight, object bias, object pad):
     pad = as_int(pad, "conv_tbc", "pad")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops.permute_dims(
                 ops.conv1d(ops.permute_dims(x, (1, 2, 0)), ops.permute_dims(weight, (2, 1, 0)), bias, (1,), (pad,), (1,)),
                 (2, 0, 1)
@@ -182,7 +194,10 @@ cdef object op_conv_transpose1d(
     dilation = as_ints(dilation, "conv_transpose1d", "dilation", 1)
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
             plain = ops._convolve_input(ops._longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
             if bias is None:
@@ -223,7 +238,10 @@ cdef object op_conv_transpose2d(
     dilation = as_ints(dilation, "conv_transpose2d", "dilation", 2)
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
             plain = ops._convolve_input(ops._longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
             if bias is None:
@@ -264,7 +282,10 @@ cdef object op_conv_transpose3d(
     dilation = as_ints(dilation, "conv_transpose3d", "dilation", 3)
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
             plain = ops._convolve_input(ops._longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
             if bias is None:
@@ -307,7 +328,10 @@ cdef object op_convolution(
     groups = as_int(groups, "convolution", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             steps = formulas.each_axis(stride, ndim_of(weight))
             widths = formulas.each_axis(padding, ndim_of(weight))
             gaps = formulas.each_axis(dilation, ndim_of(weight))

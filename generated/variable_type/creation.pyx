@@ -32,7 +32,7 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scal
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -261,7 +261,7 @@ cdef object op_new_empty(object x, object shape, object dtype):
     dtype = None if dtype is None else as_dtype(dtype, "new_empty", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.empty(shape, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_empty(array_of(x), shape, dtype))
     except Exception as error_:
@@ -283,7 +283,7 @@ cdef object op_new_full(object x, object shape, object fill_value, object dtype)
     dtype = None if dtype is None else as_dtype(dtype, "new_full", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.full(shape, fill_value, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_full(array_of(x), shape, fill_value, dtype))
     except Exception as error_:
@@ -304,7 +304,7 @@ cdef object op_new_ones(object x, object shape, object dtype):
     dtype = None if dtype is None else as_dtype(dtype, "new_ones", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.ones(shape, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_ones(array_of(x), shape, dtype))
     except Exception as error_:
@@ -325,7 +325,7 @@ cdef object op_new_zeros(object x, object shape, object dtype):
     dtype = None if dtype is None else as_dtype(dtype, "new_zeros", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.zeros(shape, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_zeros(array_of(x), shape, dtype))
     except Exception as error_:

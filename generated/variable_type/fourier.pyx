@@ -50,7 +50,7 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
@@ -67,7 +67,7 @@ cdef object op_fft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "fft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), (axis,), False, formulas.fourier_norm(norm, False)
             )
@@ -92,7 +92,7 @@ cdef object op_fft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "fft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), False,
                 formulas.fourier_norm(norm, False)
@@ -134,7 +134,7 @@ cdef object op_fftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "fftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), False,
                 formulas.fourier_norm(norm, False)
@@ -308,7 +308,7 @@ cdef object op_hfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "hfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._irfourier(
                 ops._fitted(ops.conj(x), formulas.half_shape(shape_of(x), n, axis)), formulas.half_length(shape_of(x), n, axis),
                 axis, formulas.fourier_norm(norm, False)
@@ -334,7 +334,7 @@ cdef object op_hfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "hfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.hfftn(x, s, axes, norm)
         return wrap_forward(forward_hfft2(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -355,7 +355,7 @@ cdef object op_hfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "hfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.irfftn(ops.conj(x), s, axes, formulas.other_norm(norm))
         return wrap_forward(forward_hfftn(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -376,7 +376,7 @@ cdef object op_ifft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "ifft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), (axis,), True, formulas.fourier_norm(norm, True)
             )
@@ -401,7 +401,7 @@ cdef object op_ifft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ifft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), True,
                 formulas.fourier_norm(norm, True)
@@ -427,7 +427,7 @@ cdef object op_ifftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ifftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), True,
                 formulas.fourier_norm(norm, True)
@@ -453,7 +453,7 @@ cdef object op_ihfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "ihfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.conj(
                 ops._rfourier(
                     ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), axis, formulas.fourier_norm(norm, True)
@@ -480,7 +480,7 @@ cdef object op_ihfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ihfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.ihfftn(x, s, axes, norm)
         return wrap_forward(forward_ihfft2(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -501,7 +501,7 @@ cdef object op_ihfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ihfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.conj(ops.rfftn(x, s, axes, formulas.other_norm(norm)))
         return wrap_forward(forward_ihfftn(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -559,7 +559,7 @@ cdef object op_irfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "irfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._irfourier(
                 ops._fitted(x, formulas.half_shape(shape_of(x), n, axis)), formulas.half_length(shape_of(x), n, axis), axis,
                 formulas.fourier_norm(norm, True)
@@ -585,7 +585,7 @@ cdef object op_irfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "irfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, True)
             fitted = ops._fitted(x, formulas.half_shape(shape_of(x), s, axes))
@@ -613,7 +613,7 @@ cdef object op_irfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "irfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, True)
             fitted = ops._fitted(x, formulas.half_shape(shape_of(x), s, axes))
@@ -641,7 +641,7 @@ cdef object op_rfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "rfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._rfourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), axis, formulas.fourier_norm(norm, False)
             )
@@ -666,7 +666,7 @@ cdef object op_rfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "rfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, False)
             return ops._fourier(
@@ -710,7 +710,7 @@ cdef object op_rfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "rfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, False)
             return ops._fourier(

@@ -73,7 +73,7 @@ from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad,
 from gradspec.saved.copy_slices cimport rebase
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport check_broadcast, overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
@@ -118,7 +118,7 @@ cdef object op_compress(object condition, object x, object axis):
     axis = None if axis is None else as_int(axis, "compress", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take(x, ops.flatnonzero(condition), axis)
         return wrap_forward(forward_compress(index_of(condition), array_of(x), axis))
     except Exception as error_:
@@ -140,7 +140,7 @@ cdef object op_delete(object x, object index, object axis):
     axis = None if axis is None else as_int(axis, "delete", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take(x, ops._kept(index, size_of(x) if axis is None else shape_of(x)[axis]), axis)
         return wrap_forward(forward_delete(array_of(x), index_of(index), axis))
     except Exception as error_:
@@ -176,7 +176,7 @@ cdef object op_diagonal_scatter(object x, object source, object offset, object a
     axis2 = as_int(axis2, "diagonal_scatter", "axis2")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             places = formulas.diagonal_places(shape_of(x), offset, axis1, axis2)
             return ops.moveaxis(
                 ops.index_put(ops.moveaxis(x, (axis1, axis2), (0, 1)), places, ops.moveaxis(source, -1, 0)), (0, 1),
@@ -199,7 +199,7 @@ cdef object op_embedding(object indices, object weight):
     weight = as_operand(weight, "embedding", "weight")
 
     try:
-        if needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take(weight, indices, formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 2, 2)) - 2)
         return wrap_forward(forward_embedding(index_of(indices), array_of(weight)))
     except Exception as error_:
@@ -218,7 +218,7 @@ cdef object op_extract(object condition, object x):
     x = as_operand(x, "extract", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take(x, ops.flatnonzero(condition))
         return wrap_forward(forward_extract(index_of(condition), array_of(x)))
     except Exception as error_:
@@ -439,7 +439,7 @@ cdef object op_index_copy(object x, object axis, object indices, object source):
     source = as_operand(source, "index_copy", "source")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(x) == 0:
                 return ops.reshape(
                     ops.index_put(ops.reshape(x, (1,)), formulas.along_axis(indices, axis, 1, ndim_of(source)), source), ()
@@ -475,7 +475,7 @@ cdef object op_index_fill(object x, object axis, object indices, object value):
     value = as_operand(value, "index_fill", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(x) == 0:
                 return ops.reshape(ops.index_put(ops.reshape(x, (1,)), formulas.along_axis(indices, axis, 1), value), ())
             return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
@@ -621,7 +621,7 @@ cdef object op_index_reduce(object x, object axis, object indices, object source
     include_self = as_bool(include_self, "index_reduce", "include_self")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.scatter_reduce(
                 x, axis, ops._spread_index(indices, shape_of(source), axis), source, reduce, include_self=include_self
             )
@@ -673,7 +673,7 @@ cdef object op_index_select(object x, object axis, object indices):
     indices = as_index(indices, "index_select", "indices")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take(x, ops.atleast_1d(indices) if ndim_of(x) else indices, axis)
         return wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
     except Exception as error_:
@@ -758,7 +758,7 @@ cdef object op_masked_scatter(object x, object mask, object source):
     source = as_operand(source, "masked_scatter", "source")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
             wide = ops.broadcast_to(mask, shape)
             return ops.index_put(ops.broadcast_to(x, shape), wide, ops.take(ops.ravel(source), ops._first_numbers(wide)))
@@ -854,7 +854,7 @@ cdef object op_put(object x, object indices, object source, object accumulate):
     accumulate = as_bool(accumulate, "put", "accumulate")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if accumulate:
                 return x + ops._take_backward(ops.ravel(ops.astype(source, dtype_of(x))), ops._flat_index(indices), shape_of(x))
             return ops.reshape(ops.index_put(ops.ravel(x), ops._flat_index(indices), ops.ravel(source)), shape_of(x))
@@ -1054,7 +1054,7 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
     include_self = as_bool(include_self, "scatter_reduce", "include_self")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             kind = formulas.checked_scatter(reduce)
             numbers = ops._places_along(indices, axis, shape_of(x))
             given = ops.getitem(source, formulas.corner(shape_of(source), shape_of(numbers)))
@@ -1138,7 +1138,7 @@ cdef object op__products(object x, object places, object axis):
     axis = as_int(axis, "_products", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             begins = ops._run_begins(places, axis)
             return ops._linear_recurrence(ops.where(begins, 0, x), ops.where(begins, x, 0), axis)
         return wrap_forward(forward__products(array_of(x), index_of(places), axis))
@@ -1263,7 +1263,7 @@ cdef object op_select_scatter(object x, object source, object axis, object index
     index = as_int(index, "select_scatter", "index")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.index_put(x, formulas.along_axis(index, axis, ndim_of(x)), source)
         return wrap_forward(forward_select_scatter(array_of(x), array_of(source), axis, index))
     except Exception as error_:
@@ -1286,7 +1286,7 @@ cdef object op_slice_scatter(object x, object source, object axis, object start,
     step = as_int(step, "slice_scatter", "step")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source)
         return wrap_forward(forward_slice_scatter(array_of(x), array_of(source), axis, start, end, step))
     except Exception as error_:
@@ -1444,7 +1444,7 @@ cdef object op_take_along_dim(object x, object indices, object axis):
     axis = None if axis is None else as_int(axis, "take_along_dim", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take_along_axis(x, indices, axis)
         return wrap_forward(forward_take_along_dim(array_of(x), index_of(indices), axis))
     except Exception as error_:

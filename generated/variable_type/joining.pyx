@@ -71,7 +71,7 @@ from gradspec.core.accumulate_grad cimport (
 )
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -102,7 +102,7 @@ cdef object op_append(object x, object values, object axis):
     axis = None if axis is None else as_int(axis, "append", "axis")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, values) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, values) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.concat([x, values], axis)
         return wrap_forward(forward_append(array_of(x), array_of(values), axis))
     except Exception as error_:
@@ -210,7 +210,7 @@ cdef object op_cartesian_prod(object arrays):
     arrays = as_operands(arrays, "cartesian_prod", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             grid = ops.meshgrid(arrays, indexing='ij')
             return ops.reshape(ops.stack(grid, -1), formulas.cartesian_shape(shape_of(arrays)))
         return wrap_forward(forward_cartesian_prod(arrays_of(arrays)))
@@ -247,7 +247,7 @@ cdef object op_column_stack(object arrays):
     arrays = as_operands(arrays, "column_stack", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._join(arrays, formulas.lifted_shapes(shape_of(arrays), 'columns'), 1)
         return wrap_forward(forward_column_stack(arrays_of(arrays)))
     except Exception as error_:
@@ -267,7 +267,7 @@ cdef object op_combinations(object x, object r, object with_replacement):
     with_replacement = as_bool(with_replacement, "combinations", "with_replacement")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             places = formulas.combination_places(shape_of(x), r, with_replacement)
             return ops.reshape(ops.take(x, places), (formulas.len_of(places), r))
         return wrap_forward(forward_combinations(array_of(x), r, with_replacement))
@@ -354,7 +354,7 @@ cdef object op_constant_pad_nd(object x, object pad, object value):
     value = as_scalar(value, "constant_pad_nd", "value")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.pad(
                 ops.getitem(x, formulas.cut_ends(pad, ndim_of(x))), formulas.padded_ends(pad, ndim_of(x)), constant_values=value
             )
@@ -391,7 +391,7 @@ cdef object op_dstack(object arrays):
     arrays = as_operands(arrays, "dstack", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._join(arrays, formulas.lifted_shapes(shape_of(arrays), 'depth'), 2)
         return wrap_forward(forward_dstack(arrays_of(arrays)))
     except Exception as error_:
@@ -426,7 +426,7 @@ cdef object op_hstack(object arrays):
     arrays = as_operands(arrays, "hstack", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             shapes = formulas.lifted_shapes(shape_of(arrays), 'flat')
             return ops._join(arrays, shapes, 0 if formulas.len_of(shapes[0]) == 1 else 1)
         return wrap_forward(forward_hstack(arrays_of(arrays)))
@@ -762,7 +762,7 @@ cdef object op_resize(object x, object shape):
     shape = as_ints(shape, "resize", "shape", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.reshape(ops.take(x, ops._cycle(size_of(x), shape)), shape)
         return wrap_forward(forward_resize(array_of(x), shape))
     except Exception as error_:
@@ -912,7 +912,7 @@ cdef object op_unsafe_chunk(object x, object chunks, object axis):
     axis = as_int(axis, "unsafe_chunk", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.unsafe_split(x, formulas.chunk_ends(shape_of(x), chunks, axis), axis)
         return [wrap_forward(item_) for item_ in forward_unsafe_chunk(array_of(x), chunks, axis)]
     except Exception as error_:
@@ -1009,7 +1009,7 @@ cdef object op_vstack(object arrays):
     arrays = as_operands(arrays, "vstack", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._join(arrays, formulas.lifted_shapes(shape_of(arrays), 'rows'), 0)
         return wrap_forward(forward_vstack(arrays_of(arrays)))
     except Exception as error_:

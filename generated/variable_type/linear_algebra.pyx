@@ -190,7 +190,7 @@ from gradspec.core.accumulate_grad cimport (
 )
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
@@ -224,7 +224,10 @@ cdef object op_addbmm(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addbmm", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._blend(x, ops.tensordot(a, b, ((0, 2), (0, 1))), beta, alpha)
         return wrap_forward(forward_addbmm(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -257,7 +260,10 @@ cdef object op_addmm(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addmm", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._blend(x, a @ b, beta, alpha)
         return wrap_forward(forward_addmm(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -290,7 +296,10 @@ cdef object op_addmv(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addmv", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._blend(x, a @ b, beta, alpha)
         return wrap_forward(forward_addmv(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -323,7 +332,10 @@ cdef object op_addr(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addr", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._blend(x, ops.outer(a, b), beta, alpha)
         return wrap_forward(forward_addr(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -398,7 +410,7 @@ cdef object op_array_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_bool(keepdims, "linalg.norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ord is None:
                 return ops.vector_norm(x, 2, axis, keepdims)
             axes = formulas.norm_axes(ndim_of(x), ord, axis)
@@ -431,7 +443,10 @@ cdef object op_baddbmm(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "baddbmm", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._blend(x, a @ b, beta, alpha)
         return wrap_forward(forward_baddbmm(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -465,7 +480,7 @@ cdef object op_bilinear(object a, object b, object weight, object bias):
     try:
         if (
             needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or needs_grad(state_, bias)
-            or state_.flags & (DUAL | MAPPED)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             product = ops.einsum('...i,kij,...j->...k', [a, weight, b])
             if bias is None:
@@ -490,7 +505,7 @@ cdef object op__blend(object x, object product, object beta, object alpha):
     alpha = as_scalar(alpha, "_blend", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, product) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, product) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if beta == 0:
                 known = ops.where(True, 0, x)
             elif beta == 1:
@@ -579,7 +594,7 @@ cdef object op_cdist(object a, object b, object p):
     p = as_float(p, "cdist", "p")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
                 shapes = formulas.row_shapes(shape_of(a), shape_of(b))
                 return ops._row_distances(
@@ -695,7 +710,7 @@ cdef object op_cholesky_inverse(object l, object upper):
     upper = as_bool(upper, "cholesky_inverse", "upper")
 
     try:
-        if needs_grad(state_, l) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, l) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.cholesky_solve(
                 ops.broadcast_to(ops.eye(shape_of(l)[-1], dtype=formulas.float_dtype(dtype_of(l))), shape_of(l)), l, upper=upper
             )
@@ -717,7 +732,7 @@ cdef object op_cholesky_solve(object b, object l, object upper):
     upper = as_bool(upper, "cholesky_solve", "upper")
 
     try:
-        if needs_grad(state_, b) or needs_grad(state_, l) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, b) or needs_grad(state_, l) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if upper:
                 return ops._solve_triangle(l, ops._solve_triangle(ops.mH(l), b, lower=True))
             return ops._solve_triangle(ops.mH(l), ops._solve_triangle(l, b, lower=True))
@@ -775,7 +790,10 @@ cdef object op__cofactor_hessian(object x, object s, object t):
     t = as_operand(t, "_cofactor_hessian", "t")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
         return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
     except Exception as error_:
@@ -823,7 +841,7 @@ cdef object op_cond(object x, object p):
     p = None if p is None else p if isinstance(p, str) else as_scalar(p, "cond", "p")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if p is None or p == 2:
                 s = ops.svdvals(x)
                 return ops.select(s, -1, 0) / ops.select(s, -1, -1)
@@ -939,7 +957,7 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     eps = as_float(eps, "cosine_similarity", "eps")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             a_all = ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
             b_all = ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
             a_norm = ops._norm_from(a_all, 2.0, axis, eps)
@@ -1065,7 +1083,7 @@ cdef object op__det_coefficients(object x):
     x = as_operand(x, "_det_coefficients", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             circles = ops._det_circles(x)
             count = formulas.det_points(shape_of(x))
             path = ops.expand_dims(x, -4) * ops.expand_dims(circles[0], (-3, -2))
@@ -1111,7 +1129,7 @@ cdef object op_dist(object a, object b, object p):
     p = as_float(p, "dist", "p")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.vector_norm(a - b, p)
         return wrap_forward(forward_dist(array_of(a), array_of(b), p))
     except Exception as error_:
@@ -1130,7 +1148,7 @@ cdef object op_dot(object a, object b):
     b = as_operand(b, "dot", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(a) == 0 or ndim_of(b) == 0:
                 return a * b
             if ndim_of(b) <= 2:
@@ -1241,7 +1259,7 @@ cdef object op_eigvals(object x):
     x = as_operand(x, "eigvals", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.eig(x)[0]
         return wrap_forward(forward_eigvals(array_of(x)))
     except Exception as error_:
@@ -1260,7 +1278,7 @@ cdef object op_eigvalsh(object x, object UPLO):
     UPLO = as_str(UPLO, "eigvalsh", "UPLO")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.eigh(x, UPLO)[0]
         return wrap_forward(forward_eigvalsh(array_of(x), UPLO))
     except Exception as error_:
@@ -1508,7 +1526,7 @@ cdef object op_inner(object a, object b):
     b = as_operand(b, "inner", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(a) == 0 or ndim_of(b) == 0:
                 return a * b
             return ops.tensordot(a, b, ((-1,), (-1,)))
@@ -1559,7 +1577,7 @@ cdef object op_kron(object a, object b):
     b = as_operand(b, "kron", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.reshape(
                 ops.reshape(a, formulas.kron_shape(shape_of(a), ndim_of(b), 0))
                 * ops.reshape(b, formulas.kron_shape(shape_of(b), ndim_of(a), 1)),
@@ -1583,7 +1601,7 @@ cdef object op__least_squares(object a, object b, object rcond):
     rcond = None if rcond is None else as_float(rcond, "_least_squares", "rcond")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.pinv(a, rcond) @ b
         return wrap_forward(forward__least_squares(array_of(a), array_of(b), rcond))
     except Exception as error_:
@@ -1644,7 +1662,7 @@ cdef object op_logdet(object x):
     x = as_operand(x, "logdet", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             parts = ops.slogdet(x)
             if formulas.is_complex(dtype_of(x)):
                 return ops.log(parts[0]) + parts[1]
@@ -1696,7 +1714,7 @@ cdef object op_lstsq(object a, object b, object rcond):
     rcond = None if rcond is None else as_float(rcond, "lstsq", "rcond")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             found = ops._least_squares(a, b, rcond)
             rest = b - a @ found
             return (
@@ -1721,7 +1739,7 @@ cdef object op_lu(object x):
     x = as_operand(x, "lu", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if shape_of(x)[-2] == shape_of(x)[-1]:
                 parts = ops._lu_parts(x)
             elif shape_of(x)[-2] > shape_of(x)[-1]:
@@ -1749,7 +1767,7 @@ cdef object op__lu_wide(object x):
     x = as_operand(x, "_lu_wide", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             count = shape_of(x)[-2]
             left = ops._lu_parts(ops.getitem(x, (..., slice(None, count))))
             rest = ops.take_along_axis(ops.getitem(x, (..., slice(count, None))), left[2], -2)
@@ -1772,7 +1790,7 @@ cdef object op_lu_factor(object x):
     x = as_operand(x, "lu_factor", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rows = shape_of(x)[-2]
             columns = shape_of(x)[-1]
             if rows > columns:
@@ -1889,7 +1907,7 @@ cdef object op__lu_tall(object x):
     x = as_operand(x, "_lu_tall", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             count = shape_of(x)[-1]
             order = ops._lu_order(x)[0]
             ordered = ops.take_along_axis(x, order, -2)
@@ -1921,7 +1939,7 @@ cdef object op_lu_unpack(object lu, object pivots):
     pivots = as_index(pivots, "lu_unpack", "pivots")
 
     try:
-        if needs_grad(state_, lu) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, lu) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if formulas.has_fractions(dtype_of(lu)):
                 known = lu
             else:
@@ -2036,7 +2054,7 @@ cdef object op__matrix_exp_coefficients(object x):
     x = as_operand(x, "_matrix_exp_coefficients", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             scale = ops.expand_dims(ops._path_scale(x), (-3, -2))
             path = ops.concat([x * scale, ops.getitem(ops.zeros_like(x), (..., slice(None, 1)))], -1)
             blocks = ops.moveaxis(
@@ -2114,7 +2132,10 @@ cdef object op__matrix_exp_bend(object x, object a, object b):
     b = as_operand(b, "_matrix_exp_bend", "b")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             n = shape_of(x)[-1]
             return ops.getitem(
                 ops._matrix_exp_along(ops._upper_block(x, a), ops._upper_block(b, ops.zeros_like(b))),
@@ -2137,7 +2158,7 @@ cdef object op__upper_block(object a, object b):
     b = as_operand(b, "_upper_block", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             shape = formulas.broadcast_shape(shape_of(a), shape_of(b))
             above = ops.broadcast_to(a, shape)
             return ops.concat(
@@ -2161,7 +2182,7 @@ cdef object op_matrix_norm(object x, object ord, object keepdims):
     keepdims = as_bool(keepdims, "matrix_norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             word = formulas.norm_word(ord)
             if word == 'fro':
                 return ops.vector_norm(x, 2, (-2, -1), keepdims)
@@ -2240,7 +2261,7 @@ cdef object op_matvec(object a, object b):
     b = as_operand(b, "matvec", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.squeeze(ops.expand_dims(b, -2) @ ops.mT(a), -2)
         return wrap_forward(forward_matvec(array_of(a), array_of(b)))
     except Exception as error_:
@@ -2316,7 +2337,7 @@ cdef object op_multi_dot(object arrays):
     arrays = as_operands(arrays, "multi_dot", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             split = formulas.chain_split(shape_of(arrays))
             if split == 1:
                 first = arrays[0]
@@ -2346,7 +2367,7 @@ cdef object op_nuclear_norm(object x):
     x = as_operand(x, "nuclear_norm", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.sum(ops.svdvals(x), -1)
         return wrap_forward(forward_nuclear_norm(array_of(x)))
     except Exception as error_:
@@ -2409,7 +2430,7 @@ cdef object op_pairwise_distance(object a, object b, object p, object eps, objec
     keepdims = as_bool(keepdims, "pairwise_distance", "keepdims")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.vector_norm(a - b + eps, p, -1, keepdims)
         return wrap_forward(forward_pairwise_distance(array_of(a), array_of(b), p, eps, keepdims))
     except Exception as error_:
@@ -2428,7 +2449,7 @@ cdef object op_pdist(object x, object p):
     p = as_float(p, "pdist", "p")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             pairs = ops._pairs(x)
             return ops.vector_norm(
                 ops.take(x, pairs[0], formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2, 2)) - 2)
@@ -2478,7 +2499,7 @@ cdef object op__phase_turn(object x, object vectors):
     vectors = as_operand(vectors, "_phase_turn", "vectors")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rows = ops._pivots(vectors)
             ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
             return (ratio - ops.conj(ratio)) / 2
@@ -2500,7 +2521,7 @@ cdef object op__phase_turn_backward(object x, object vectors):
     vectors = as_operand(vectors, "_phase_turn_backward", "vectors")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rows = ops._pivots(vectors)
             return ops._take_along_axis_backward(
                 (x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2
@@ -2583,7 +2604,7 @@ cdef object op_qr(object x):
     x = as_operand(x, "qr", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             tall = ops._qr_tall(x if shape_of(x)[-2] >= shape_of(x)[-1] else ops.getitem(x, (..., slice(None, shape_of(x)[-2]))))
             if shape_of(x)[-2] >= shape_of(x)[-1]:
                 return tall
@@ -2680,7 +2701,7 @@ cdef object op_renorm(object x, object p, object axis, object maxnorm):
     maxnorm = as_float(maxnorm, "renorm", "maxnorm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             norms = ops._norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
             return x * ops.where(norms > maxnorm, maxnorm / norms, 1)
         return wrap_forward(forward_renorm(array_of(x), p, axis, maxnorm))
@@ -2748,7 +2769,7 @@ cdef object op_solve(object a, object b, object left):
     left = as_bool(left, "solve", "left")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(b) == 1:
                 if left:
                     known = a
@@ -2816,7 +2837,7 @@ cdef object op_solve_banded(object l_and_u, object ab, object b):
     b = as_operand(b, "solve_banded", "b")
 
     try:
-        if needs_grad(state_, ab) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, ab) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(b) == 1:
                 return ops.squeeze(ops._solve_bands(ab, ops.expand_dims(b, -1), l_and_u[0], l_and_u[1]), -1)
             return ops._solve_bands(ab, b, l_and_u[0], l_and_u[1])
@@ -3005,7 +3026,7 @@ cdef object op_solve_triangular(object a, object b, object lower, object upper, 
     unit_diagonal = as_bool(unit_diagonal, "solve_triangular", "unit_diagonal")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(b) == 1:
                 columns = ops.expand_dims(b, -1)
             else:
@@ -3126,7 +3147,7 @@ cdef object op_svdvals(object x):
     x = as_operand(x, "svdvals", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.svd(x)[1]
         return wrap_forward(forward_svdvals(array_of(x)))
     except Exception as error_:
@@ -3146,7 +3167,7 @@ cdef object op_tensordot(object a, object b, object axes):
     axes = as_index(axes, "tensordot", "axes")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._einsum_pair(formulas.tensordot_subscripts(shape_of(a), shape_of(b), axes), a, b)
         return wrap_forward(forward_tensordot(array_of(a), array_of(b), index_of(axes)))
     except Exception as error_:
@@ -3165,7 +3186,7 @@ cdef object op_tensorinv(object x, object ind):
     ind = as_int(ind, "tensorinv", "ind")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.reshape(
                 ops.inv(ops.reshape(x, formulas.square_shape(shape_of(x), ind))), shape_of(x)[ind:] + shape_of(x)[:ind]
             )
@@ -3187,7 +3208,7 @@ cdef object op_tensorsolve(object a, object b, object axes):
     axes = None if axes is None else as_ints(axes, "tensorsolve", "axes", -1)
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if axes is None:
                 moved = a
             else:
@@ -3212,7 +3233,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
     axis2 = as_int(axis2, "trace", "axis2")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
         return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
     except Exception as error_:
@@ -3269,7 +3290,7 @@ cdef object op_triangular_solve(object b, object a, object upper, object transpo
     unitriangular = as_bool(unitriangular, "triangular_solve", "unitriangular")
 
     try:
-        if needs_grad(state_, b) or needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, b) or needs_grad(state_, a) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])
             return (
                 ops._solve_triangle(ops.mT(a) if transpose else a, b, upper=upper != transpose, unit_diagonal=unitriangular),
@@ -3381,7 +3402,7 @@ cdef object op_vander(object x, object N, object increasing):
     increasing = as_bool(increasing, "vander", "increasing")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             powers = ops.arange(formulas.checked_axes(shape_of(x), 'x', 1, 1)[0] if N is None else N, dtype=dtype_of(x))
             return ops.expand_dims(x, -1) ** (powers if increasing else ops.flip(powers))
         return wrap_forward(forward_vander(array_of(x), N, increasing))
@@ -3425,7 +3446,7 @@ cdef object op_vdot(object a, object b):
     b = as_operand(b, "vdot", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.vecdot(ops.ravel(a), ops.ravel(b))
         return wrap_forward(forward_vdot(array_of(a), array_of(b)))
     except Exception as error_:
@@ -3485,7 +3506,7 @@ cdef object op_vecmat(object a, object b):
     b = as_operand(b, "vecmat", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.squeeze(ops.expand_dims(ops.conj(a), -2) @ b, -2)
         return wrap_forward(forward_vecmat(array_of(a), array_of(b)))
     except Exception as error_:

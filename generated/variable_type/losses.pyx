@@ -61,7 +61,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -89,7 +89,10 @@ cdef object op_binary_cross_entropy(object x, object target, object weight, obje
     reduction = as_str(reduction, "binary_cross_entropy", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             loss = ops._bernoulli_loss(x, target)
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction))
@@ -154,7 +157,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or needs_grad(state_, pos_weight)
-            or state_.flags & (DUAL | MAPPED)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             if pos_weight is None:
                 loss = ops._logistic_loss(x, target)
@@ -276,7 +279,10 @@ cdef object op_cosine_embedding_loss(object a, object b, object target, object m
     reduction = as_str(reduction, "cosine_embedding_loss", "reduction")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             cosine = ops.cosine_similarity(a, b, -1)
             return ops._reduce_loss(ops.where(target > 0, 1 - cosine, ops.clip(cosine - margin, 0 * target)), reduction)
         return wrap_forward(forward_cosine_embedding_loss(array_of(a), array_of(b), array_of(target), margin, reduction))
@@ -304,7 +310,10 @@ cdef object op_cross_entropy(
     label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             if ndim_of(x) > 1:
                 axis = 1
             else:
@@ -489,7 +498,10 @@ cdef object op_gaussian_nll_loss(object x, object target, object var, object ful
     reduction = as_str(reduction, "gaussian_nll_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, var) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, var)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             spread = ops.clip(var, eps)
             loss = (ops.log(spread) + ops.square(x - target) / spread) / 2
             return ops._reduce_loss(loss + 0.9189385332046727 if full else loss, reduction)
@@ -512,7 +524,7 @@ cdef object op_hinge_embedding_loss(object x, object target, object margin, obje
     reduction = as_str(reduction, "hinge_embedding_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._reduce_loss(ops.where(target > 0, x, ops.clip(margin - x, 0 * target)), reduction)
         return wrap_forward(forward_hinge_embedding_loss(array_of(x), array_of(target), margin, reduction))
     except Exception as error_:
@@ -534,7 +546,10 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
     weight = None if weight is None else as_real_operand(weight, "huber_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             loss = ops._huber(x, target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
@@ -674,7 +689,7 @@ cdef object op_kl_div(object x, object target, object reduction, object log_targ
     log_target = as_bool(log_target, "kl_div", "log_target")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if log_target:
                 terms = ops.exp(target) * (target - x)
             else:
@@ -701,7 +716,10 @@ cdef object op_l1_loss(object x, object target, object reduction, object weight)
     weight = None if weight is None else as_operand(weight, "l1_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._reduce_weighted(ops.absolute(x - target), weight, reduction)
         return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction, array_of(weight)))
     except Exception as error_:
@@ -759,7 +777,10 @@ cdef object op_margin_ranking_loss(object a, object b, object target, object mar
     reduction = as_str(reduction, "margin_ranking_loss", "reduction")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._reduce_loss(ops.clip(margin - target * (a - b), 0), reduction)
         return wrap_forward(forward_margin_ranking_loss(array_of(a), array_of(b), array_of(target), margin, reduction))
     except Exception as error_:
@@ -780,7 +801,10 @@ cdef object op_mse_loss(object x, object target, object reduction, object weight
     weight = None if weight is None else as_real_operand(weight, "mse_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._reduce_weighted(ops.square(x - target), weight, reduction)
         return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction, array_of(weight)))
     except Exception as error_:
@@ -803,7 +827,7 @@ cdef object op_multi_margin_loss(object x, object target, object p, object margi
     weight = None if weight is None else as_real_operand(weight, "multi_margin_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             classes = formulas.checked_axes(shape_of(x), 'x', 1)[-1]
             own = ops.one_hot(target, classes, dtype='bool')
             above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
@@ -829,7 +853,7 @@ cdef object op_multilabel_margin_loss(object x, object target, object reduction)
     reduction = as_str(reduction, "multilabel_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             counted = ops._class_pairs(target)
             above = ops.expand_dims(ops.take_along_axis(x, ops._class_or_zero(target, -1), -1), -1) - ops.expand_dims(x, -2)
             return ops._reduce_loss(ops.sum(ops.where(counted, ops.clip(1 - above, 0), 0), (-2, -1)) / shape_of(x)[-1], reduction)
@@ -869,7 +893,10 @@ cdef object op_multilabel_soft_margin_loss(object x, object target, object weigh
     reduction = as_str(reduction, "multilabel_soft_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             loss = ops._logistic_loss(x, target)
             return ops._reduce_loss(ops.mean(loss if weight is None else loss * weight, -1), reduction)
         return wrap_forward(forward_multilabel_soft_margin_loss(array_of(x), array_of(target), array_of(weight), reduction))
@@ -892,7 +919,7 @@ cdef object op_nll_loss(object x, object target, object weight, object reduction
     ignore_index = as_int(ignore_index, "nll_loss", "ignore_index")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(x) > 1:
                 axis = 1
             else:
@@ -1000,7 +1027,7 @@ cdef object op_poisson_nll_loss(object x, object target, object log_input, objec
     reduction = as_str(reduction, "poisson_nll_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if log_input:
                 loss = ops.exp(x) - target * x
             else:
@@ -1076,7 +1103,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
     beta = as_float(beta, "smooth_l1_loss", "beta")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if beta == 0:
                 return ops.l1_loss(x, target, reduction)
             error = x - target
@@ -1100,7 +1127,7 @@ cdef object op_soft_margin_loss(object x, object target, object reduction):
     reduction = as_str(reduction, "soft_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._reduce_loss(ops._log_one_plus_exp(-target * x), reduction)
         return wrap_forward(forward_soft_margin_loss(array_of(x), array_of(target), reduction))
     except Exception as error_:
@@ -1132,7 +1159,7 @@ cdef object op_triplet_margin_loss(
     try:
         if (
             needs_grad(state_, anchor) or needs_grad(state_, positive) or needs_grad(state_, negative)
-            or state_.flags & (DUAL | MAPPED)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             near = ops.pairwise_distance(anchor, positive, p, eps)
             plain = ops.pairwise_distance(anchor, negative, p, eps)

@@ -53,7 +53,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -108,7 +108,10 @@ cdef object op__attention_weights(object query, object key, object mask):
     mask = None if mask is None else as_real_operand(mask, "_attention_weights", "mask")
 
     try:
-        if needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, mask) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, mask)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             if mask is None:
                 return ops._softmax_or_zero(query @ ops.mT(key))
             if formulas.is_bool(dtype_of(mask)):
@@ -172,7 +175,7 @@ cdef object op_batch_norm(
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, running_mean) or needs_grad(state_, running_var)
-            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             if training:
                 return ops._standardize_or_affine(x, formulas.other_axes(1, ndim_of(x)), weight, bias, ndim_of(x) - 2, eps)
@@ -211,7 +214,10 @@ cdef object op_group_norm(object x, object num_groups, object weight, object bia
     eps = as_float(eps, "group_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             lengths = formulas.grouped_shape(shape_of(x), num_groups)
             return ops.reshape(
                 ops._standardize_or_affine(
@@ -238,7 +244,7 @@ cdef object op_gumbel_softmax(object x, object tau, object axis, object generato
     generator = as_generator(generator, "gumbel_softmax", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.softmax((x + ops._standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))
         return wrap_forward(forward_gumbel_softmax(array_of(x), tau, axis, generator))
     except Exception as error_:
@@ -269,7 +275,7 @@ cdef object op_instance_norm(
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, running_mean) or needs_grad(state_, running_var)
-            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             if use_input_stats:
                 return ops._standardize_or_affine(
@@ -306,7 +312,10 @@ cdef object op_layer_norm(object x, object normalized_shape, object weight, obje
     eps = as_float(eps, "layer_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return ops._standardize_or_affine(x, formulas.block_axes(shape_of(x), normalized_shape), weight, bias, 0, eps)
         return wrap_forward(forward_layer_norm(array_of(x), normalized_shape, array_of(weight), array_of(bias), eps))
     except Exception as error_:
@@ -328,7 +337,7 @@ cdef object op_local_response_norm(object x, object size, object alpha, object b
     k = as_float(k, "local_response_norm", "k")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             window = (size, 1, size // 2, 1, 0)
             squares = ops._resample(x * x, 1 - ndim_of(x), shape_of(x)[1], 'windows', window)
             return x / (k + alpha * squares) ** beta
@@ -433,7 +442,7 @@ cdef object op_normalize(object x, object p, object axis, object eps):
     eps = as_float(eps, "normalize", "eps")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return x / ops._norm_from(x, p, axis, eps)
         return wrap_forward(forward_normalize(array_of(x), p, axis, eps))
     except Exception as error_:
@@ -454,7 +463,7 @@ cdef object op_rms_norm(object x, object normalized_shape, object weight, object
     eps = None if eps is None else as_float(eps, "rms_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             axes = formulas.block_axes(shape_of(x), normalized_shape)
             if eps is None:
                 least = formulas.spacing(dtype_of(x))
@@ -496,7 +505,7 @@ cdef object op_scaled_dot_product_attention(
     try:
         if (
             needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, value) or needs_grad(state_, attn_mask)
-            or state_.flags & (DUAL | MAPPED)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             if enable_gqa:
                 keys = ops.repeat(key, formulas.shared_heads(shape_of(query), shape_of(key)), -3)
@@ -755,7 +764,7 @@ cdef object op_softmin(object x, object axis):
     axis = as_ints(axis, "softmin", "axis", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.softmax(-x, axis)
         return wrap_forward(forward_softmin(array_of(x), axis))
     except Exception as error_:
@@ -879,7 +888,10 @@ cdef object op__standardize_or_affine(
     centred = as_bool(centred, "_standardize_or_affine", "centred")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             if weight is None or (bias is not None and shape_of(bias) != shape_of(weight)):
                 return ops._affine(ops._standardize(x, axis, eps, centred)[0], weight, bias, behind)
             return ops._standardize_affine(x, axis, weight, bias, behind, eps, centred)[0]
@@ -1074,7 +1086,7 @@ cdef object op_weight_norm(object x, object g, object axis):
     axis = None if axis is None else as_int(axis, "weight_norm", "axis")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, g) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, g) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             length = ops.vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, ndim_of(x)), True)
             return x * ops.broadcast_to(g / length, shape_of(x))
         return wrap_forward(forward_weight_norm(array_of(x), array_of(g), axis))

@@ -115,7 +115,7 @@ from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad,
 from gradspec.saved.copy_slices cimport rebase
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT,
     NO_GRADIENT,
@@ -202,7 +202,10 @@ cdef object op_addcdiv(object x, object a, object b, object value):
     value = as_scalar(value, "addcdiv", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return x + value * (a / b)
         return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
     except Exception as error_:
@@ -235,7 +238,10 @@ cdef object op_addcmul(object x, object a, object b, object value):
     value = as_scalar(value, "addcmul", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             return x + value * (a * b)
         return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
     except Exception as error_:
@@ -669,7 +675,7 @@ cdef object op_div(object a, object b, object rounding_mode):
     rounding_mode = None if rounding_mode is None else as_str(rounding_mode, "div", "rounding_mode")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if rounding_mode is None:
                 return a / b
             if formulas.checked_rounding(rounding_mode) == 'floor':
@@ -866,7 +872,7 @@ cdef object op_divmod(object a, object b):
     b = as_real_operand(b, "divmod", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (a // b, a % b)
         return wrap_forward(forward_divmod(array_of(a), array_of(b)))
     except Exception as error_:
@@ -1706,7 +1712,7 @@ cdef object op_rsub(object a, object b, object alpha):
     alpha = as_scalar(alpha, "rsub", "alpha")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return b - alpha * a
         return wrap_forward(forward_rsub(array_of(a), array_of(b), alpha))
     except Exception as error_:

@@ -184,7 +184,7 @@ from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT,
     in_one_pass,
@@ -1855,7 +1855,7 @@ cdef object op_logit(object x, object eps):
     eps = None if eps is None else as_float(eps, "logit", "eps")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if eps is None or formulas.is_complex(dtype_of(x)):
                 return ops._log_odds(x)
             return ops._log_odds(ops.clip(x, eps, 1 - eps))

@@ -75,7 +75,7 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -100,7 +100,7 @@ cdef object op_adaptive_avg_pool1d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_avg_pool1d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 1))
         return wrap_forward(forward_adaptive_avg_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -119,7 +119,7 @@ cdef object op_adaptive_avg_pool2d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_avg_pool2d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 2))
         return wrap_forward(forward_adaptive_avg_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -138,7 +138,7 @@ cdef object op_adaptive_avg_pool3d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_avg_pool3d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 3))
         return wrap_forward(forward_adaptive_avg_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -191,7 +191,7 @@ cdef object op_adaptive_max_pool1d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool1d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
         return wrap_forward(forward_adaptive_max_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -210,7 +210,7 @@ cdef object op_adaptive_max_pool2d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool2d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
         return wrap_forward(forward_adaptive_max_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -229,7 +229,7 @@ cdef object op_adaptive_max_pool3d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool3d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
         return wrap_forward(forward_adaptive_max_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -248,7 +248,7 @@ cdef object op_adaptive_max_pool1d_with_indices(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool1d_with_indices", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
             return (found[0], found[1])
         return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), index_of(output_size)))
@@ -268,7 +268,7 @@ cdef object op_adaptive_max_pool2d_with_indices(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool2d_with_indices", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
             return (found[0], found[1])
         return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), index_of(output_size)))
@@ -288,7 +288,7 @@ cdef object op_adaptive_max_pool3d_with_indices(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool3d_with_indices", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
             return (found[0], found[1])
         return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), index_of(output_size)))
@@ -309,7 +309,7 @@ cdef object op_affine_grid(object theta, object size, object align_corners):
     align_corners = as_bool(align_corners, "affine_grid", "align_corners")
 
     try:
-        if needs_grad(state_, theta) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, theta) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.reshape(
                 ops._even_grid(size, align_corners, dtype=formulas.float_dtype(dtype_of(theta))) @ ops.mT(theta),
                 formulas.affine_shape(shape_of(theta), size)
@@ -352,7 +352,7 @@ cdef object op__average(object x, object kernel, object stride, object padding, 
     summed = as_bool(summed, "_average", "summed")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             size = formulas.pooled_lengths(shape_of(x), kernel, stride, padding, (1,) * formulas.len_of(kernel), ceil_mode)
             return ops._pool(x, size, kernel, stride, padding, counted, summed)
         return wrap_forward(forward__average(array_of(x), kernel, stride, padding, ceil_mode, counted, summed))
@@ -383,7 +383,7 @@ cdef object op_avg_pool1d(
     count_include_pad = as_bool(count_include_pad, "avg_pool1d", "count_include_pad")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._average(
                 x, kernel_size, stride if stride is not None else kernel_size, padding, ceil_mode, count_include_pad
             )
@@ -418,7 +418,7 @@ cdef object op_avg_pool2d(
     divisor_override = None if divisor_override is None else as_int(divisor_override, "avg_pool2d", "divisor_override")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -460,7 +460,7 @@ cdef object op_avg_pool3d(
     divisor_override = None if divisor_override is None else as_int(divisor_override, "avg_pool3d", "divisor_override")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -494,7 +494,7 @@ cdef object op_grid_sample(object x, object grid, object mode, object padding_mo
     align_corners = as_bool(align_corners, "grid_sample", "align_corners")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, grid) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, grid) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             taps = formulas.sampled_taps(mode, padding_mode, shape_of(x), shape_of(grid))
             lengths = shape_of(x)[2:]
             rows = ops.reshape(grid, formulas.sampled_rows(shape_of(grid)))
@@ -545,7 +545,7 @@ cdef object op__cubic_weights(object t, object axis):
     axis = as_int(axis, "_cubic_weights", "axis")
 
     try:
-        if needs_grad(state_, t) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, t) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             s = 1 - t
             return ops.stack(
                 [-0.75 * t * s * s, (1.25 * t - 2.25) * t * t + 1, (1.25 * s - 2.25) * s * s + 1, -0.75 * s * t * t], axis
@@ -700,7 +700,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
     ceil_mode = as_bool(ceil_mode, "lp_pool1d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -741,7 +741,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
     ceil_mode = as_bool(ceil_mode, "lp_pool2d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -782,7 +782,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
     ceil_mode = as_bool(ceil_mode, "lp_pool3d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -862,7 +862,7 @@ cdef object op_max_pool1d(object x, object kernel_size, object stride, object pa
     ceil_mode = as_bool(ceil_mode, "max_pool1d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -892,7 +892,7 @@ cdef object op_max_pool2d(object x, object kernel_size, object stride, object pa
     ceil_mode = as_bool(ceil_mode, "max_pool2d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -922,7 +922,7 @@ cdef object op_max_pool3d(object x, object kernel_size, object stride, object pa
     ceil_mode = as_bool(ceil_mode, "max_pool3d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -957,7 +957,7 @@ cdef object op_max_pool1d_with_indices(
     ceil_mode = as_bool(ceil_mode, "max_pool1d_with_indices", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -995,7 +995,7 @@ cdef object op_max_pool2d_with_indices(
     ceil_mode = as_bool(ceil_mode, "max_pool2d_with_indices", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -1033,7 +1033,7 @@ cdef object op_max_pool3d_with_indices(
     ceil_mode = as_bool(ceil_mode, "max_pool3d_with_indices", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -1066,7 +1066,7 @@ cdef object op_max_unpool1d(object x, object indices, object kernel_size, object
     output_size = None if output_size is None else as_ints(output_size, "max_unpool1d", "output_size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -1102,7 +1102,7 @@ cdef object op_max_unpool2d(object x, object indices, object kernel_size, object
     output_size = None if output_size is None else as_ints(output_size, "max_unpool2d", "output_size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:
@@ -1138,7 +1138,7 @@ cdef object op_max_unpool3d(object x, object indices, object kernel_size, object
     output_size = None if output_size is None else as_ints(output_size, "max_unpool3d", "output_size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if stride is not None:
                 steps = stride
             else:

@@ -50,7 +50,7 @@ from gradspec.generated.kernels.random cimport (
 from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
 from gradspec.core.events cimport is_heard, listened
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -106,7 +106,7 @@ cdef object op_cauchy(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "cauchy", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return loc + scale * ops._standard('cauchy', loc, scale, size, generator=generator)
         return wrap_forward(forward_cauchy(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -128,7 +128,7 @@ cdef object op_choice(object x, object size, object replace, object p, object ax
     generator = as_generator(generator, "choice", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(x) == 0:
                 return ops._drawn_numbers(x, size, replace, p, generator=generator)
             return ops.take(x, ops._draw_indices(shape_of(x), size, replace, p, axis, generator=generator), axis)
@@ -166,7 +166,7 @@ cdef object op_dirichlet(object alpha, object size, object generator):
     generator = as_generator(generator, "dirichlet", "generator")
 
     try:
-        if needs_grad(state_, alpha) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, alpha) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             drawn = ops.standard_gamma(alpha, None if size is None else size + shape_of(alpha)[-1:], generator=generator)
             return drawn / ops.sum(drawn, formulas.len_of(formulas.checked_axes(shape_of(alpha)[-1:], 'alpha', 1)) - 2, True)
         return wrap_forward(forward_dirichlet(array_of(alpha), size, generator))
@@ -204,7 +204,7 @@ cdef object op_exponential(object scale, object size, object generator):
     generator = as_generator(generator, "exponential", "generator")
 
     try:
-        if needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return scale * ops._standard('exponential', 0.0, scale, size, generator=generator)
         return wrap_forward(forward_exponential(array_of(scale), size, generator))
     except Exception as error_:
@@ -255,7 +255,7 @@ cdef object op_gumbel(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "gumbel", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return loc + scale * ops._standard('gumbel', loc, scale, size, generator=generator)
         return wrap_forward(forward_gumbel(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -331,7 +331,7 @@ cdef object op_laplace(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "laplace", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return loc + scale * ops._standard('laplace', loc, scale, size, generator=generator)
         return wrap_forward(forward_laplace(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -352,7 +352,7 @@ cdef object op_logistic(object loc, object scale, object size, object generator)
     generator = as_generator(generator, "logistic", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return loc + scale * ops._standard('logistic', loc, scale, size, generator=generator)
         return wrap_forward(forward_logistic(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -373,7 +373,7 @@ cdef object op_lognormal(object mean, object sigma, object size, object generato
     generator = as_generator(generator, "lognormal", "generator")
 
     try:
-        if needs_grad(state_, mean) or needs_grad(state_, sigma) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, mean) or needs_grad(state_, sigma) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.exp(ops.normal(mean, sigma, size, generator=generator))
         return wrap_forward(forward_lognormal(array_of(mean), array_of(sigma), size, generator))
     except Exception as error_:
@@ -410,7 +410,7 @@ cdef object op_normal(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "normal", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return loc + scale * ops._standard('normal', loc, scale, size, generator=generator)
         return wrap_forward(forward_normal(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -430,7 +430,7 @@ cdef object op_pareto(object a, object size, object generator):
     generator = as_generator(generator, "pareto", "generator")
 
     try:
-        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.expm1(ops._standard('exponential', 0.0, a, size, generator=generator) / a)
         return wrap_forward(forward_pareto(array_of(a), size, generator))
     except Exception as error_:
@@ -450,7 +450,7 @@ cdef object op_permutation(object x, object axis, object generator):
     generator = as_generator(generator, "permutation", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ndim_of(x) == 0:
                 return ops._permuted_numbers(x, generator=generator)
             return ops.take(x, ops._draw_indices(shape_of(x), shape_of(x)[axis], False, None, axis, generator=generator), axis)
@@ -639,7 +639,7 @@ cdef object op_rayleigh(object scale, object size, object generator):
     generator = as_generator(generator, "rayleigh", "generator")
 
     try:
-        if needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return scale * ops.sqrt(2 * ops._standard('exponential', 0.0, scale, size, generator=generator))
         return wrap_forward(forward_rayleigh(array_of(scale), size, generator))
     except Exception as error_:
@@ -677,7 +677,7 @@ cdef object op_standard_gamma(object a, object size, object generator):
     generator = as_generator(generator, "standard_gamma", "generator")
 
     try:
-        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.gammaincinv(a, ops._standard('uniform', 0.0, a, size, generator=generator))
         return wrap_forward(forward_standard_gamma(array_of(a), size, generator))
     except Exception as error_:
@@ -714,7 +714,7 @@ cdef object op_uniform(object low, object high, object size, object generator):
     generator = as_generator(generator, "uniform", "generator")
 
     try:
-        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return low + (high - low) * ops._standard('uniform', low, high, size, generator=generator)
         return wrap_forward(forward_uniform(array_of(low), array_of(high), size, generator))
     except Exception as error_:
@@ -734,7 +734,7 @@ cdef object op_weibull(object a, object size, object generator):
     generator = as_generator(generator, "weibull", "generator")
 
     try:
-        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._standard('exponential', 0.0, a, size, generator=generator) ** (1 / a)
         return wrap_forward(forward_weibull(array_of(a), size, generator))
     except Exception as error_:

@@ -15,7 +15,7 @@ from gradspec.generated.kernels.recurrent cimport (
 )
 from gradspec.core.accumulate_grad cimport any_needs_grad, needs_grad
 from gradspec.core.events cimport is_heard, listened
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, arrays_of, as_operand, as_operands, as_real_operand, wrap_forward
 
@@ -34,7 +34,7 @@ cdef object op_gru_cell(object x, object h, object w_ih, object w_hh, object b_i
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, h) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             ins = ops.split(ops.linear(x, w_ih, b_ih), 3, -1)
             states = ops.split(ops.linear(h, w_hh, b_hh), 3, -1)
@@ -66,7 +66,7 @@ cdef object op_lstm_cell(object x, object hx, object w_ih, object w_hh, object b
     try:
         if (
             needs_grad(state_, x) or any_needs_grad(state_, hx) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             gates = ops.split(ops.linear(x, w_ih, b_ih) + ops.linear(hx[0], w_hh, b_hh), 4, -1)
             cell = ops.sigmoid(gates[1]) * hx[1] + ops.sigmoid(gates[0]) * ops.tanh(gates[2])
@@ -97,7 +97,7 @@ cdef object op_rnn_relu_cell(object x, object h, object w_ih, object w_hh, objec
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, h) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             return ops.relu(ops.linear(x, w_ih, b_ih) + ops.linear(h, w_hh, b_hh))
         return wrap_forward(
@@ -125,7 +125,7 @@ cdef object op_rnn_tanh_cell(object x, object h, object w_ih, object w_hh, objec
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, h) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             return ops.tanh(ops.linear(x, w_ih, b_ih) + ops.linear(h, w_hh, b_hh))
         return wrap_forward(

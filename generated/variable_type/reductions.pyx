@@ -70,7 +70,7 @@ from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, writable, write_out
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
@@ -116,7 +116,7 @@ cdef object op_amax(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "amax", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.max(x, axis, keepdims)
         return wrap_forward(forward_amax(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -149,7 +149,7 @@ cdef object op_amin(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "amin", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.min(x, axis, keepdims)
         return wrap_forward(forward_amin(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -293,7 +293,7 @@ cdef object op_logmeanexp(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "logmeanexp", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.logsumexp(x, axis, keepdims) - formulas.log_of(formulas.reduced_count(shape_of(x), axis))
         return wrap_forward(forward_logmeanexp(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -557,7 +557,7 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nanmean", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (
                 ops.nansum(x, axis, keepdims)
                 / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
@@ -626,7 +626,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_bool(keepdims, "norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.vector_norm(x, ord, axis, keepdims)
         return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
     except Exception as error_:
@@ -649,7 +649,7 @@ cdef object op__norm_from(object x, object p, object axis, object floor):
     floor = as_float(floor, "_norm_from", "floor")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if p == 2:
                 return ops._euclidean_norm_from(x, floor, axis, True)
             return ops.clip(ops.vector_norm(x, p, axis, True), floor)
@@ -761,7 +761,7 @@ cdef object op__product_of_others(object x, object axis):
     axis = None if axis is None else as_ints(axis, "_product_of_others", "axis", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             axes = formulas.axes_tuple(axis, ndim_of(x))
             if not axes:
                 return ops.ones_like(x)
@@ -998,7 +998,7 @@ cdef object op_sum_to_size(object x, object size):
     size = as_ints(size, "sum_to_size", "size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops._sum_to(x, size)
         return wrap_forward(forward_sum_to_size(array_of(x), size))
     except Exception as error_:
@@ -1151,7 +1151,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_bool(keepdims, "vector_norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if ord == 2:
                 return ops._euclidean_norm(x, axis, keepdims)
             if ord == 1 or ord == 0:

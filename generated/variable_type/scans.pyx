@@ -40,7 +40,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, write_out
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
@@ -241,7 +241,7 @@ cdef object op_cumulative_trapezoid(object y, object x, object dx, object axis):
     axis = as_int(axis, "cumulative_trapezoid", "axis")
 
     try:
-        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.cumsum(ops._trapezoids(y, x, dx, axis), axis)
         return wrap_forward(forward_cumulative_trapezoid(array_of(y), array_of(x), dx, axis))
     except Exception as error_:
@@ -399,7 +399,7 @@ cdef object op_nancumprod(object x, object axis):
     axis = None if axis is None else as_int(axis, "nancumprod", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.cumprod(ops.where(ops.isnan(x), 1, x), axis)
         return wrap_forward(forward_nancumprod(array_of(x), axis))
     except Exception as error_:
@@ -420,7 +420,7 @@ cdef object op_nancumsum(object x, object axis):
     axis = None if axis is None else as_int(axis, "nancumsum", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.cumsum(ops.where(ops.isnan(x), 0, x), axis)
         return wrap_forward(forward_nancumsum(array_of(x), axis))
     except Exception as error_:
@@ -477,7 +477,7 @@ cdef object op_trapezoid(object y, object x, object dx, object axis):
     axis = as_int(axis, "trapezoid", "axis")
 
     try:
-        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if x is None and shape_of(y)[axis] > 1:
                 return (
                     (
@@ -509,7 +509,7 @@ cdef object op__trapezoids(object y, object x, object dx, object axis):
     axis = as_int(axis, "_trapezoids", "axis")
 
     try:
-        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, y) or needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if x is None:
                 step = dx
             elif ndim_of(x) == 1:

@@ -44,7 +44,7 @@ from gradspec.core.arguments cimport as_bool, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -322,7 +322,7 @@ cdef object op_msort(object x):
     x = as_real_operand(x, "msort", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.sort(x, 0)
         return wrap_forward(forward_msort(array_of(x)))
     except Exception as error_:
@@ -342,7 +342,7 @@ cdef object op_partition(object x, object kth, object axis):
     axis = as_int(axis, "partition", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take_along_axis(x, ops.argpartition(x, kth, axis), axis)
         return wrap_forward(forward_partition(array_of(x), kth, axis))
     except Exception as error_:
@@ -452,7 +452,7 @@ cdef object op_unique(object x):
     x = as_real_operand(x, "unique", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.take(x, ops._first_places(x))
         return wrap_forward(forward_unique(array_of(x)))
     except Exception as error_:
@@ -481,7 +481,7 @@ cdef object op_unique_all(object x):
     x = as_real_operand(x, "unique_all", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (ops.take(x, ops._first_places(x)), ops._first_places(x), ops._ranks_of_unique(x), ops._counts_of_unique(x))
         return wrap_forward(forward_unique_all(array_of(x)))
     except Exception as error_:
@@ -500,7 +500,7 @@ cdef object op_unique_counts(object x):
     x = as_real_operand(x, "unique_counts", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (ops.take(x, ops._first_places(x)), ops._counts_of_unique(x))
         return wrap_forward(forward_unique_counts(array_of(x)))
     except Exception as error_:
@@ -518,7 +518,7 @@ cdef object op_unique_inverse(object x):
     x = as_real_operand(x, "unique_inverse", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (ops.take(x, ops._first_places(x)), ops._ranks_of_unique(x))
         return wrap_forward(forward_unique_inverse(array_of(x)))
     except Exception as error_:

@@ -124,7 +124,7 @@ from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
@@ -1419,7 +1419,7 @@ cdef object op_kn(object n, object x):
     x = as_real_operand(x, "kn", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.kv(1.0 * n, x)
         return wrap_forward(forward_kn(n, array_of(x)))
     except Exception as error_:
@@ -1582,7 +1582,7 @@ cdef object op_multigammaln(object a, object d):
     d = as_int(d, "multigammaln", "d")
 
     try:
-        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (
                 ops.sum(ops.lgamma(ops.expand_dims(a, -1) - ops.arange(d, dtype=formulas.float_dtype(dtype_of(a))) / 2), -1)
                 + d * (d - 1) / 4 * 1.1447298858494002

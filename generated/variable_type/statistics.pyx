@@ -43,7 +43,7 @@ from gradspec.core.arguments cimport as_axes, as_bool, as_float, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, push_forward
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
     array_of,
@@ -70,7 +70,7 @@ cdef object op_aminmax(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "aminmax", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return (ops.min(x, axis, keepdims), ops.max(x, axis, keepdims))
         return wrap_forward(forward_aminmax(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -104,7 +104,7 @@ cdef object op_average(object x, object axis, object weights, object keepdims):
     keepdims = as_bool(keepdims, "average", "keepdims")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if weights is None:
                 return ops.mean(x, axis, keepdims)
             spread = ops.reshape(weights, formulas.weights_shape(shape_of(weights), shape_of(x), axis))
@@ -129,7 +129,7 @@ cdef object op_corrcoef(object x, object y, object rowvar):
     rowvar = as_bool(rowvar, "corrcoef", "rowvar")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, y) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, y) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             c = ops.cov(x, y, rowvar)
             if ndim_of(c) == 0:
                 return c / c
@@ -161,7 +161,7 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof, 
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, fweights) or needs_grad(state_, aweights)
-            or state_.flags & (DUAL | MAPPED)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
         ):
             own = ops._variables(x, rowvar)
             if y is None:
@@ -260,7 +260,7 @@ cdef object op_histogram(object x, object bins, object range, object density, ob
     weights = None if weights is None else as_real_operand(weights, "histogram", "weights")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             if range is None:
                 low = ops.min(x)
             else:
@@ -295,7 +295,7 @@ cdef object op__binned(object weights, object places, object bins):
     bins = as_int(bins, "_binned", "bins")
 
     try:
-        if needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.getitem(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), slice(None, bins))
         return wrap_forward(forward__binned(array_of(weights), index_of(places), bins))
     except Exception as error_:
@@ -330,7 +330,7 @@ cdef object op__edges(object low, object high, object bins):
     bins = as_int(bins, "_edges", "bins")
 
     try:
-        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             share = ops.linspace(0, 1, bins + 1, dtype=formulas.float_dtype(dtype_of(low)))
             start = ops.where(low == high, low - 0.5, low)
             stop = ops.where(low == high, high + 0.5, high)
@@ -354,7 +354,7 @@ cdef object op_median(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "median", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             last = ops.getitem(rows, (..., -1))
@@ -429,7 +429,7 @@ cdef object op_nanmedian(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nanmedian", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.nanquantile(x, ops.full((), 0.5, dtype=formulas.float_dtype(dtype_of(x))), axis, keepdims)
         return wrap_forward(forward_nanmedian(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -498,7 +498,7 @@ cdef object op_nanpercentile(object x, object q, object axis, object keepdims, o
     method = as_str(method, "nanpercentile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.nanquantile(x, q / 100, axis, keepdims, method=method)
         return wrap_forward(forward_nanpercentile(array_of(x), array_of(q), axis, keepdims, method))
     except Exception as error_:
@@ -525,7 +525,7 @@ cdef object op_nanprod(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nanprod", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.prod(ops.where(ops.isnan(x), 1, x), axis, keepdims)
         return wrap_forward(forward_nanprod(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -553,7 +553,7 @@ cdef object op_nanquantile(object x, object q, object axis, object keepdims, obj
     method = as_str(method, "nanquantile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             return ops._quantiles_of(rows, ops.sum(ops.astype(~ops.isnan(rows), dtype_of(rows)), -1, True), q, kept, method)
@@ -583,7 +583,7 @@ cdef object op_nanstd(object x, object axis, object keepdims, object correction)
     correction = as_float(correction, "nanstd", "correction")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             known = ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x))
             count = ops.real(ops.sum(known, axis, keepdims))
             rest = ops.where(ops.isnan(x), 0, x - ops.nanmean(x, axis, True))
@@ -614,7 +614,7 @@ cdef object op_nanvar(object x, object axis, object keepdims, object correction)
     correction = as_float(correction, "nanvar", "correction")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             known = ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x))
             count = ops.real(ops.sum(known, axis, keepdims))
             rest = ops.where(ops.isnan(x), 0, x - ops.nanmean(x, axis, True))
@@ -646,7 +646,7 @@ cdef object op_percentile(object x, object q, object axis, object keepdims, obje
     method = as_str(method, "percentile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.quantile(x, q / 100, axis, keepdims, method=method)
         return wrap_forward(forward_percentile(array_of(x), array_of(q), axis, keepdims, method))
     except Exception as error_:
@@ -673,7 +673,7 @@ cdef object op_ptp(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "ptp", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.max(x, axis, keepdims) - ops.min(x, axis, keepdims)
         return wrap_forward(forward_ptp(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -699,7 +699,7 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
     method = as_str(method, "quantile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             return ops._quantiles_of(
@@ -733,7 +733,10 @@ cdef object op__quantiles_of(object x, object count, object q, object shape, obj
     method = as_str(method, "_quantiles_of", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
+        if (
+            needs_grad(state_, x) or needs_grad(state_, count) or needs_grad(state_, q)
+            or state_.flags & (DUAL | MAPPED | BY_OPERATOR)
+        ):
             if ndim_of(q) > 1:
                 flat = ops.reshape(q, (-1,))
             else:
@@ -765,7 +768,7 @@ cdef object op__place(object count, object q, object method):
     method = as_str(method, "_place", "method")
 
     try:
-        if needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             kind = formulas.quantile_kind(method)
             if kind == 'between':
                 offset = formulas.quantile_offset(method)

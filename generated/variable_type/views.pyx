@@ -65,7 +65,7 @@ from gradspec.core.arguments cimport as_axes, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
+from gradspec.core.grad_mode cimport BY_OPERATOR, DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport become_view, before_view
 from gradspec.support.error_hints cimport answer_calls
 from gradspec.core.conversion cimport (
@@ -189,7 +189,7 @@ cdef object op_as_strided_scatter(object x, object source, object shape, object 
     offset = None if offset is None else as_int(offset, "as_strided_scatter", "offset")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.reshape(
                 ops.index_put(ops.ravel(x), (formulas.strided_places(shape, strides, offset),), source), shape_of(x)
             )
@@ -391,7 +391,7 @@ cdef object op_diagflat(object x, object k):
     k = as_int(k, "diagflat", "k")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.diag_embed(ops.ravel(x), k)
         return wrap_forward(forward_diagflat(array_of(x), k))
     except Exception as error_:

@@ -18,7 +18,7 @@ cdef enum:
     REFUSE_MISSING = 1024   # recording an operator without a rule is an error
     BATCHED = 2048          # an open dual level has batches of tangents
     LISTENING = 4096        # the thread has listeners
-    BY_OPERATOR = 8192      # backward passes run as operators on tensors, for a listener
+    BY_OPERATOR = 8192      # backward passes and composites run as operators on tensors, for a listener
     MAPPED = 16384          # a vmap is open, so an operand may represent a batch; LISTENING is set as well
 
 cdef struct ThreadState:

@@ -1,9 +1,10 @@
 """Decomposition: replace operators whose forward is a formula of inner loops by these loops.
 
 Decides which instructions are decomposed.  The spec has the formula of an operator; each part has to be an inner loop for the
-given dtypes, with all operands in C order and of one shape.  The parts then fuse with their neighbours.  Booleans among numbers
-are converted by a loop of their own, as NumPy converts them.  A tensor built from real numbers in another dtype, as an optimiser
-builds its rates, becomes a cast.
+given dtypes, with all operands in C order and of one shape.  The parts then fuse with their neighbours; of an in-place operator
+the last one writes into its target.  A plain copy into an array is a loop as well.  Booleans among numbers are converted by a
+loop of their own, as NumPy converts them.  A tensor built from real numbers in another dtype, as an optimiser builds its rates,
+becomes a cast.
 """
 
 from __future__ import annotations
@@ -42,9 +43,12 @@ class Speller:
     def parts(self, line: Instruction) -> list[Instruction]:
         """The loops of an instruction whose entry has a formula or that reads booleans, or the instruction itself."""
         entry, out = line.entry, line.outputs
-        if line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
+        in_place = line.name == entry.name + "_"
+        if not in_place and line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
             return [line]
-        if out.memory is not out or not out.layout.c_contiguous or not out.layout.count or not line.read:
+        if not out.layout.c_contiguous or not out.layout.count or not line.read:
+            return [line]
+        if out is not line.target if in_place else out.memory is not out:
             return [line]
         if not all(type(item) in (int, float, Value) for item in line.arguments):
             return [line]
@@ -98,6 +102,8 @@ class Parts:
             out = Value("result", np.empty(out.shape, dtype))
         elif dtype != out.dtype:
             raise Whole
+        if not self.calls and self.line.target is not None:
+            name, operands = f"{name}.out", (*operands, out)
         self.lines.append(Instruction(name, tuple(operands), out, self.line.line))
         return out
 
@@ -124,12 +130,24 @@ def dtypes_of(operands: tuple) -> tuple:
     return tuple(item.dtype if type(item) is Value else None for item in operands)
 
 
+def is_plain_copy(line: Instruction) -> bool:
+    """Whether an instruction writes an array over another of its dtype and shape, which a loop does."""
+    if line.name != "copy_" or len(line.arguments) != 2 or line.outputs is not line.target or len(line.read) != 2:
+        return False
+    target, source = line.arguments
+    return (type(source) is Value and source.dtype == target.dtype and source.shape == target.shape and target.dtype.char in "fdFD"
+            and source.layout.c_contiguous and target.layout.c_contiguous and target.layout.count > 0)  # fmt: skip
+
+
 def decompose(lines: list[Instruction]) -> list[Instruction]:
     """The instructions, with formulas of inner loops decomposed."""
     speller = Speller()
     found: list[Instruction] = []
     for line in lines:
-        if line.entry is not None and (line.entry.program or line.reads_masks):
+        if is_plain_copy(line):
+            target, source = line.arguments
+            found.append(Instruction("positive.out", (source, target), line.outputs, line.line))
+        elif line.entry is not None and (line.entry.program or line.reads_masks):
             found += speller.parts(line)
         else:
             found.append(line)

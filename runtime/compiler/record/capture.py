@@ -18,8 +18,9 @@ from ...core.non_operator_events import array_of
 from ...core.tensor import TensorBase
 from ...support.generator import as_generator
 from ...support.pytree import LEAF, flatten, without_leaves
-from ..tracing.instructions import GUARD, Instruction, straightened
-from ..tracing.tracer import place
+from ..tracing.entries import entry_of
+from ..tracing.instructions import GUARD, Instruction, straightened, within
+from ..tracing.tracer import Call, place
 from ..tracing.values import Memory, Value, held, mapped, values_in
 from .captured_state import CapturedState, Unfit, array_held
 from .dynamic_scalars import Weak
@@ -235,7 +236,8 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
     with without_hooks([given[number] for number in targets.values()]):
         record_result_views(taken, recorder, given, leaves, list(targets.values()))
     wanted = [value for _, value in (*taken.gradients, *(pair for one in taken.targets for pair in one)) if value is not None]
-    lines = straightened(recorder.root, [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)])
+    results = [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)]
+    lines = straightened(recorder.root, results, lambda call, level: fuses_in_parts(call))
     parts: list[list[Instruction]] = [[]]
     for line in lines:
         if line.name == BACKWARD:
@@ -250,6 +252,19 @@ def finish(taken: Captured, recorder: CallRecorder, given: list[Any], states: li
         raise Unfit("the call writes to memory of its inputs whose address decides where a view begins (as_strided)")
     for value in memory.values:  # a program keeps values, without their definitions
         value.definer, value.hosts = None, ()
+
+
+def fuses_in_parts(call: Call) -> bool:
+    """Whether an operator is written in terms of others, which fuse with their neighbours.
+
+    `decompose` has the loops of a formula.  An operator whose parts compute positions, or views, stays whole: constants among
+    them are computed once, and C has to know positions.
+    """
+    entry = entry_of(call.name)
+    if entry is None or entry.form != "composite" or entry.program:
+        return False
+    made = [value for part in within(call) for value in values_in(part.outputs)]
+    return not any(value.memory is not value or value.dtype.kind in "iu" for value in made)
 
 
 def is_ordinary(form: Any) -> bool:

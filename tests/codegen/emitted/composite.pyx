@@ -13,7 +13,7 @@ cdef object op_root_mean_square(object x):
     x = as_real_operand(x, "root_mean_square", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED | BY_OPERATOR):
             return ops.sqrt(ops.mean(ops.square(x)))
         return wrap_forward(forward_root_mean_square(array_of(x)))
     except Exception as error_:

@@ -64,6 +64,50 @@ def test_every_formula_of_loops_has_the_bits_of_its_operator(dtype, size):
     assert tried > 15
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("part", [slice(None), slice(3, None)])
+def test_a_formula_written_in_place_is_loops_too(dtype, part):
+    """With the bits of the operator: also over a part of an array, beside another part that it reads."""
+    rng, tried = np.random.default_rng(0), 0
+    for entry in PROGRAMS:
+        name = f"{entry.name}_"
+        if not hasattr(gs.Tensor, name) or any(kind == "Mask" for _, kind, _, _ in entry.arguments):
+            continue
+        others = [rng.normal(size=1 + (kind == "Array") * 1999).astype(dtype) for _, kind, default, _ in entry.arguments[1:] if default is None]
+
+        def function(x, entry=entry, name=name, others=others):
+            y = x * 1
+            arguments = [gs.asarray(y[:-3] if part.start and other.size > 1 else other[part] if other.size > 1 else other[0]) for other in others]
+            getattr(y[part], name)(*arguments)
+            return y, x
+
+        compiled, x = gs.compile(function), rng.normal(size=2000).astype(dtype)
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                found, wanted = compiled(gs.tensor(x)), function(gs.tensor(x))
+                assert list(map(bits, found)) == list(map(bits, wanted)), entry.name
+                x = x[::-1].copy()
+        tried += compiled.program is not None and kinds(compiled) <= {"loop", "blocks", "allocate"}
+    assert tried > 8, tried
+
+
+def test_composites_fuse_where_nothing_is_differentiated():
+    """And the positions and constants among their parts stay where they are known."""
+    x, y = (gs.tensor(np.linspace(-1, 1, 300) + shift) for shift in (0.0, 0.1))
+    functional = gs.nn.functional
+    for function in (gs.div, functional.mse_loss, functional.huber_loss, functional.smooth_l1_loss, functional.kl_div,
+                     lambda x, y: (x * 1).div_(y), lambda x, y: (x * 1).copy_(x * y)):  # fmt: skip
+        compiled = gs.compile(function)
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                assert bits(compiled(x, y)) == bits(function(x, y))
+        assert kinds(compiled) <= {"loop", "blocks", "allocate", "sum"}
+    whole = gs.compile(lambda x: gs.interp(x, np.arange(4.0), np.arange(4.0) ** 2))
+    for _ in range(3):
+        whole(x)
+    assert [line.name for line in whole.program.taken.lines] == ["interp"]
+
+
 def test_a_step_of_a_network_calls_nothing_for_its_relus():
     """The mask of a relu's derivative is made numbers by a loop, as NumPy makes them: of NaN and infinity times 0, too."""
     def step(x, w):

@@ -68,25 +68,33 @@ def test_factors(n, dtype):
         np.testing.assert_allclose(kernels.cholesky(other), found, rtol=0, atol=30 * np.finfo(dtype).eps)
 
 
+def outcome(function, x):
+    try:
+        return np.isfinite(function(x)).all(axis=-1)
+    except np.linalg.LinAlgError as error:
+        return str(error)
+
+
 @each("place", [0, 60, 130, 199, 259])
 def test_a_missing_pivot_is_refused_in_each_quarter(place):
     x = 3 * np.eye(260)
-    for pivot in (0.0, -1.0, np.nan):
+    for pivot in (0.0, -1.0):
         x[place, place] = pivot
         for given in (x, np.stack([np.eye(260), x])):
             with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
                 kernels.cholesky(given)
+    x[place, place] = np.nan
+    np.testing.assert_array_equal(outcome(kernels.cholesky, x), outcome(np.linalg.cholesky, x))
 
 
-def test_numbers_out_of_range_are_as_numpy_has_them():
-    for bad in (np.inf, 1e300, np.nan):
-        for row, column in ((50, 3), (200, 3), (200, 150)):
-            x = np.eye(260)
-            x[row, column] = bad
-            with pytest.raises(np.linalg.LinAlgError):
-                np.linalg.cholesky(x)
-            with pytest.raises(np.linalg.LinAlgError):
-                kernels.cholesky(x)
+@each("bad", [np.inf, 1e300, np.nan])
+@each("place", [(50, 3), (200, 3), (200, 150)])
+def test_numbers_out_of_range_are_as_numpy_has_them(bad, place):
+    x = np.eye(260)
+    x[place] = bad
+    found, expected = outcome(kernels.cholesky, x), outcome(np.linalg.cholesky, x)
+    assert isinstance(found, str) or not found[place[0]]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_no_bit_depends_on_the_number_of_threads():
