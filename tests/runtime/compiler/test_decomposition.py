@@ -102,6 +102,15 @@ def test_composites_fuse_where_nothing_is_differentiated():
             for _ in range(3):
                 assert bits(compiled(x, y)) == bits(function(x, y))
         assert kinds(compiled) <= {"loop", "blocks", "allocate", "sum"}
+    for target, source in ((slice(1, None), slice(-1)), (slice(-1), slice(1, None)), (slice(None), slice(None))):
+        def function(x, target=target, source=source):
+            y = x * 1
+            y[target].copy_(y[source])
+            return y
+
+        compiled = gs.compile(function)
+        for _ in range(3):
+            assert bits(compiled(x)) == bits(function(x))
     whole = gs.compile(lambda x: gs.interp(x, np.arange(4.0), np.arange(4.0) ** 2))
     for _ in range(3):
         whole(x)
