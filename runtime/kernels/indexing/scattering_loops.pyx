@@ -28,7 +28,8 @@ cdef extern from "gradspec/kernels/indexing/scattering_loops.h":
 
 cdef enum:
     LINE = 64           # bytes that one thread should write
-    LONG = 16           # lines of a slice that takes longer than to find it
+    FEW = 4             # lines of a slice that takes longer than to find it
+    MANY = 32           # lines behind the axis that several threads may divide
 
 ctypedef fused number:
     float
@@ -47,7 +48,8 @@ cdef struct Scatter:
     npy_intp size       # bytes of an element
     int type_num
     int parts           # real numbers in an element
-    bint by_columns     # threads divide the elements behind the axis,
+    npy_intp line       # elements of a line of the cache
+    bint by_columns     # threads divide the lines behind the axis,
     bint by_places      # or the target's slices along it, otherwise the elements before it
 
 
@@ -63,7 +65,7 @@ cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
 cdef void add_numbers(number* y, number* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:
     """y[i, indices[i, j, k] or indices[j], k] += x[i, j, k], for elements of several real parts."""
     cdef npy_intp first = 0 if job.by_columns else start, last = job.places.outer if job.by_columns else stop, _i, j, k, place
-    cdef npy_intp begin = start if job.by_columns else 0, end = stop if job.by_columns else job.places.inner
+    cdef npy_intp begin = start * job.line if job.by_columns else 0, end = stop * job.line if job.by_columns else job.places.inner
     cdef npy_intp inner = job.places.inner, length = job.places.length, count = job.places.count, parts = job.parts
     cdef npy_intp* indices = job.places.indices + (first * count * inner if job.places.each else 0)
     y, x = y + first * length * inner * parts, x + first * count * inner * parts
@@ -156,20 +158,24 @@ cdef void put_some(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 
 cdef void share(Work work, Scatter* job, ndarray y, ndarray values, npy_intp line):
     """Run on several threads, each with its own positions before the axis, or along it or behind it if there are few before.
-    `line` is the number of elements behind the axis that one thread should write together, 0 if these are not to be divided."""
-    cdef npy_intp size = PyArray_SIZE(values), shares = max(<npy_intp> 1, min(<npy_intp> 16, size // CHUNK)), units
+
+    `line` is the number of elements of a line of the cache, 0 if those behind the axis are not to be divided.
+    """
+    cdef npy_intp size = PyArray_SIZE(values), shares = max(<npy_intp> 1, min(<npy_intp> 16, size // CHUNK))
+    cdef npy_intp inner = job.places.inner, units = job.places.outer, chunk = 1
+    cdef bint divided = line > 0 and units < 4 and inner > units
     job.y, job.x = PyArray_BYTES(y), PyArray_BYTES(values)
-    job.type_num, job.size, job.parts = PyArray_TYPE(y), PyArray_ITEMSIZE(y), parts_of(y)
-    job.by_columns = line > 0 and job.places.outer < 4 and job.places.inner > job.places.outer
-    job.by_places = job.by_columns and not job.places.each and job.places.inner >= LONG * line
-    if job.by_places:  # slices in one piece: half of a slice takes as long as a whole one, and finding it takes less
-        job.by_columns, units, line = False, job.places.length, 1
-    else:
-        units = job.places.inner if job.by_columns else job.places.outer
+    job.type_num, job.size, job.parts, job.line = PyArray_TYPE(y), PyArray_ITEMSIZE(y), parts_of(y), line
+    # Slices in one piece: half of a slice takes as long as a whole one.  Two threads that write to one line wait for each other.
+    job.by_places = divided and not job.places.each and inner >= FEW * line
+    job.by_columns = divided and job.places.each and inner >= MANY * line and inner % line == 0
+    if job.by_places:
+        units, chunk = job.places.length, max(<npy_intp> 1, job.places.length // 4)
+    elif job.by_columns:
+        units, chunk = inner // line, max(<npy_intp> 1, inner // line // 4)
     with nogil:
         # Every share reads all indices if they have the same, so their number is limited.
-        parallel(work, job, units, max(
-            max(line, (units + 3) // 4) if job.by_columns or job.by_places else 1, units // shares))
+        parallel(work, job, units, max(chunk, units // shares))
 
 
 cdef int parts_of(ndarray y) noexcept:
