@@ -96,6 +96,26 @@ def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
 
 
 @pytest.mark.slow
+@each("dtype", DTYPES)
+@each("shape", [(40, 64), (300, 100), (9, 640), (2, 500, 80), (3, 7, 1100), (41, 1024)])
+def test_threads_that_divide_slices_or_lines_add_as_one(shape, dtype):
+    """By slices of the target, by whole lines of elements with positions of their own, and by what is before the axis."""
+    before, axis = get_num_threads(), len(shape) - 2
+    rows, values = integers(shape[axis], shape[axis] + 3), numbers((*shape[:axis], shape[axis] + 3, shape[-1]), dtype)
+    across = integers(shape[axis], *values.shape, seed=1) % shape[axis]
+    expected = [numbers(shape, dtype, 1) for _ in range(2)]
+    np.add.at(expected[0], (slice(None),) * axis + (rows,), values)
+    grid = list(np.indices(values.shape, sparse=True))
+    np.add.at(expected[1], tuple([*grid[:axis], across, *grid[axis + 1 :]]), values)
+    try:
+        for threads in (1, 2, 5):
+            set_num_threads(threads)
+            np.testing.assert_array_equal(kernels.index_add_(numbers(shape, dtype, 1), axis, rows, values), expected[0])
+            np.testing.assert_array_equal(kernels.scatter_add(numbers(shape, dtype, 1), axis, across, values), expected[1])
+    finally:
+        set_num_threads(before)
+
+
 @each("dtype", [*DTYPES, np.longdouble, "S3", object])
 @each("shape", [(7,), (7, 3), (5, 40), (3, 2, 5), (1, 1), (4, 0), (0, 4)])
 def test_rows_are_taken_as_numpy_takes_them(shape, dtype):
