@@ -19,8 +19,7 @@ from ..support.errors import explain
 from ..support.error_hints cimport answer_calls
 from ..support.error_hints import of_keyword
 from ..support.keywords import renamed
-from ..kernels.loops.copying cimport copy_of
-from ..kernels.loops.plain cimport is_plain
+from ..kernels.loops.copying cimport copy_alike
 from .events cimport note_event
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadState, thread_state
 from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, tensor_type, wrap
@@ -395,8 +394,8 @@ def asarray(data, dtype=None, *, requires_grad=False, copy=None):
 cdef ndarray leaf_array(object data, object dtype, object copy):
     """`np.array` of tensors' data, too; a large copy has memory of the pool."""
     data = numpy_of(data)
-    if copy and PyArray_CheckExact(data) and is_plain(data) and (dtype is None or data.dtype == dtype):
-        return copy_of(data)
+    if copy and PyArray_CheckExact(data) and (dtype is None or data.dtype == dtype):
+        return copy_alike(data)
     return np.array(data, dtype=dtype, copy=copy)
 
 

@@ -12,8 +12,8 @@ from ..support.capi cimport (
     PyArray_TYPE, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
-from ..kernels.loops.copying cimport copy_of
-from ..kernels.loops.plain cimport has_shape, is_plain
+from ..kernels.loops.copying cimport copy_alike
+from ..kernels.loops.plain cimport has_shape
 from ..kernels.reductions.reductions_loops cimport sum_to
 from ..kernels.fusion_engine.ufunc cimport Ufunc, add_into
 from ..core cimport node as node_module
@@ -124,7 +124,7 @@ cdef ndarray spare(Node node, object grad):
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     if node.hooks is None and Py_REFCNT(grad) <= 1 and PyArray_FLAGS(grad) & wanted == wanted:
         return grad
-    return copy_of(grad) if is_plain(grad) else np.array(grad)
+    return copy_alike(grad)
 
 
 cdef object plus_array(object total, object term):

@@ -9,6 +9,7 @@ import math
 from .shapes import _integers, axes_tuple
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_INDICES = _LETTERS[:26] + "".join(map(chr, range(0x100, 0x170)))  # enough for two arrays; vmap adds capitals
 _MANY = 7  # with more operands not all orders are tried
 
 
@@ -53,10 +54,9 @@ def tensordot_subscripts(a_shape, b_shape, axes):
 @functools.lru_cache(1024)
 def _tensordot(a_shape, b_shape, a_axes, b_axes):
     a_axes, b_axes = axes_tuple(a_axes, len(a_shape)), axes_tuple(b_axes, len(b_shape))
-    sizes, others = [a_shape[axis] for axis in a_axes], [b_shape[axis] for axis in b_axes]
-    if sizes != others or len(set(a_axes)) + len(set(b_axes)) < 2 * len(sizes):
+    if [a_shape[i] for i in a_axes] != [b_shape[j] for j in b_axes] or len({*a_axes}) + len({*b_axes}) < 2 * len(a_axes):
         raise ValueError(f"cannot pair axes {a_axes} of shape {a_shape} with axes {b_axes} of shape {b_shape}")
-    left, right = list(_LETTERS[: len(a_shape)]), list(_LETTERS[len(a_shape) : len(a_shape) + len(b_shape)])
+    left, right = list(_INDICES[: len(a_shape)]), list(_INDICES[len(a_shape) : len(a_shape) + len(b_shape)])
     for i, j in zip(a_axes, b_axes):
         right[j] = left[i]
     out = [i for i in left if i not in right] + [i for i in right if i not in left]

@@ -19,7 +19,7 @@ from .copy_slices cimport pass_by, rebase
 from ..core.non_operator_events cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
-from ..kernels.loops.copying cimport copy_into, copy_of, is_apart
+from ..kernels.loops.copying cimport copy_alike, copy_into, is_apart
 from ..kernels.loops.plain cimport is_plain, same_shape
 from ..kernels.loops.threads cimport GRAIN
 from ..kernels.fusion_engine.program cimport Program, program_of
@@ -173,8 +173,7 @@ cdef TensorBase value_before(TensorBase target, bint copy):
             target.grad_fn_.hooks is not None or target.extra.creation == PURE_VIEW):
         pass_by(thread_state(), target, old)
     if copy:
-        kept = copy_of(target.array) if is_plain(target.array) else target.array.copy(order="K")
-        old.array, old.counter = tell_of_copy(target.array, kept), None
+        old.array, old.counter = tell_of_copy(target.array, copy_alike(target.array)), None
     if has_tangent(target):
         take_tangents(old, target)
     return old

@@ -344,6 +344,15 @@ def test_tensordot_refuses_axes_that_do_not_pair(axes):
             gs.tensordot(a, b, beyond)
 
 
+def test_tensordot_of_more_axes_than_letters():
+    a, b = gs.tensor(np.full((1,) * 29 + (2,), 3.0), requires_grad=True), gs.tensor(np.arange(2.0).reshape((2,) + (1,) * 29))
+    y = gs.tensordot(a, b, 1)
+    y.sum().backward()
+    assert y.shape == (1,) * 58 and y.item() == 3.0 and a.grad.numpy().ravel().tolist() == [0.0, 1.0]
+    rows = gs.vmap(lambda x: gs.tensordot(x, b, 1))(gs.stack([a, 2 * a]))
+    assert rows.shape == (2,) + (1,) * 58 and rows.detach().numpy().ravel().tolist() == [3.0, 6.0]
+
+
 def test_cofactors_of_two_rows_are_elements():
     """Where a cofactor is 1e200 times smaller than another it is not lost."""
     values = np.array([[1e-200, 1e200], [3.0, 2.0]])

@@ -10,7 +10,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from ...kernels.loops.flags cimport fp_clear, fp_raised
-from ...kernels.loops.scratch cimport LINE, first_line, room_of
+from ...kernels.loops.scratch cimport LINE, NEAR, room_of, scratch_of
 from ...kernels.loops.threads cimport parallel
 from ...kernels.fusion_engine.ufunc cimport Ufunc
 from ...kernels.reductions.pairwise cimport cut, half, join, most_pieces, pairwise_double, pairwise_float
@@ -41,7 +41,6 @@ _import_umath()
 cdef enum:
     BLOCK = 512             # elements of a block
     LEAF = 1024             # most elements of a row that are added in one call
-    NEAR = 16384            # bytes of scratch memory on the stack
     AHEAD = 4               # fewest loops that prefetch blocks: fewer loops are faster than memory anyway
     FEW = 256               # elements of an expensive loop between two prefetches
     FAR = 1 << 20           # least bytes of all blocks for prefetching, more than a cache
@@ -75,16 +74,12 @@ cdef struct Blocks:
     bint lacks              # whether an allocation has failed
 
 
-cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near, void** owned) noexcept nogil:
-    """Scratch memory for `room` elements, which begins a line; the caller frees `owned`.  NULL if the allocation fails."""
-    owned[0] = NULL
-    if blocks.room * room > NEAR:
-        owned[0] = malloc(blocks.room * room + LINE)
-        if owned[0] == NULL:
-            blocks.lacks = True
-            return NULL
-        near = <char*> owned[0]
-    return first_line(near)
+cdef inline char* scratch_for(Blocks* blocks, npy_intp room, char* near, void** owned) noexcept nogil:
+    """Scratch memory for `room` elements, as `scratch_of`."""
+    cdef char* scratch = scratch_of(blocks.room * room, near, owned)
+    if scratch == NULL:
+        blocks.lacks = True
+    return scratch
 
 
 cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp stride, char* scratch,
@@ -130,7 +125,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef char[NEAR + LINE] near
     cdef void* owned
     cdef npy_intp room = room_of(min(stop - start, <npy_intp> BLOCK)), size
-    cdef char* scratch = scratch_of(blocks, room, near, &owned)
+    cdef char* scratch = scratch_for(blocks, room, near, &owned)
     if scratch == NULL:
         return
     fp_clear()
@@ -178,7 +173,7 @@ cdef void run_whole_rows(void* context, npy_intp start, npy_intp stop) noexcept 
     cdef char[NEAR + LINE] near
     cdef void* owned
     cdef npy_intp most = min(stop - start, rows_at_once(blocks)), room = room_of(most * blocks.length), count
-    cdef char* scratch = scratch_of(blocks, room, near, &owned)
+    cdef char* scratch = scratch_for(blocks, room, near, &owned)
     cdef int i
     if scratch == NULL:
         return
@@ -342,7 +337,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef char[NEAR + LINE] near
     cdef void* owned
     cdef npy_intp length = sum.step.size, room = room_of(length * sum.at_once), count, i
-    cdef char* scratch = scratch_of(sum.blocks, room, near, &owned)
+    cdef char* scratch = scratch_for(sum.blocks, room, near, &owned)
     cdef char* x
     if scratch == NULL:
         return
@@ -373,7 +368,7 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
     cdef Sum* sum = <Sum*> context
     cdef char[NEAR + LINE] near
     cdef void* owned
-    cdef char* scratch = scratch_of(sum.blocks, room_of(LEAF), near, &owned)
+    cdef char* scratch = scratch_for(sum.blocks, room_of(LEAF), near, &owned)
     cdef npy_intp i, row, piece
     if scratch == NULL:
         return
@@ -392,7 +387,7 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef char[NEAR + LINE] near
     cdef void* owned
     cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = room_of(sum.wide * sum.at_once)
-    cdef char* scratch = scratch_of(sum.blocks, room, near, &owned)
+    cdef char* scratch = scratch_for(sum.blocks, room, near, &owned)
     cdef npy_intp[3] upon = [sum.item, sum.item, sum.item]
     cdef char* args[3]
     cdef char* x

@@ -9,7 +9,7 @@ a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Does not d
 
 from cpython.ref cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -30,7 +30,7 @@ from .plan cimport (
     ABSENT, ARITY, COMPUTED, FLOAT, INPUT, INT, KNOWN, MOST, NUMBER, RESULT, SCRATCH, UNIFORM, Plan, Register, Step, make_plan,
 )
 from .program_text cimport nodes_of
-from ..loops.scratch cimport LINE, first_line, room_of
+from ..loops.scratch cimport LINE, NEAR, room_of, scratch_of
 from ..loops.threads cimport GRAIN, parallel
 from .ufunc cimport Ufunc, tell_flags
 
@@ -42,7 +42,6 @@ cdef extern from "numpy/arrayobject.h" nogil:
 cdef enum:
     BLOCK = 512             # elements per call of an inner loop
     CHUNK = 3 << 13         # additions per task of a thread
-    NEAR = 16384            # bytes of scratch memory taken from the stack
     SHORT = 16              # elements of a row; with shorter rows whole arrays are faster
     BY_ITSELF = 16          # blocks that a step without others takes at once, if an array is written that exists,
     FEW_STEPS = 2           # and several steps
@@ -68,19 +67,16 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """All steps for some of the elements, or for some of the rows if an operand is a row or a column."""
     cdef Frame* frame = <Frame*> context
     cdef char[NEAR + LINE] near
-    cdef void* owned = NULL
-    cdef char* scratch
+    cdef void* owned
     cdef char* at[MOST]
     cdef npy_intp longest = stop - start if frame.length == 0 else frame.length
     cdef npy_intp room = room_of(min(longest, block_size)), row
+    cdef char* scratch = scratch_of(frame.scratch * room, near, &owned)
     cdef Register* register
     cdef int i
-    if frame.scratch * room > NEAR:
-        owned = malloc(frame.scratch * room + LINE)
-        if owned == NULL:
-            frame.raised = True
-            return
-    scratch = first_line(near if owned == NULL else owned)
+    if scratch == NULL:
+        frame.raised = True
+        return
     fp_clear()
     for row in range(start, start + 1 if frame.length == 0 else stop):
         for i in range(frame.register_count):
@@ -153,18 +149,15 @@ cdef void run_into(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Frame* frame = target.frame
     cdef npy_intp room = room_of(target.block), count
     cdef char[NEAR + LINE] near
-    cdef void* owned = NULL
-    cdef char* scratch
+    cdef void* owned
+    cdef char* scratch = scratch_of(frame.scratch * room, near, &owned)
     cdef char* at[MOST]
     cdef char* result = NULL
     cdef Register* register
     cdef int i, done
-    if frame.scratch * room > NEAR:
-        owned = malloc(frame.scratch * room + LINE)
-        if owned == NULL:
-            memset(target.states + start // target.block, LEFT, (stop - start + target.block - 1) // target.block)
-            return
-    scratch = first_line(near if owned == NULL else owned)
+    if scratch == NULL:
+        memset(target.states + start // target.block, LEFT, (stop - start + target.block - 1) // target.block)
+        return
     while start < stop:
         count = min(stop - start, target.block)
         for i in range(frame.register_count):

@@ -8,6 +8,7 @@ cdef enum:
 cdef bint is_apart(ndarray x, ndarray out) except -1
 cpdef ndarray copy_into(ndarray target, object source)
 cpdef ndarray copy_of(object x)
+cdef ndarray copy_alike(ndarray x)
 cpdef ndarray empty_of(tuple shape, ndarray x)
 cpdef ndarray full(tuple shape, object value, object dtype)
 cpdef ndarray full_like(object x, object value, object dtype)

@@ -85,6 +85,11 @@ cpdef ndarray copy_of(object x):
     return copy_into(empty_of((<object> x).shape, x), x)
 
 
+cdef ndarray copy_alike(ndarray x):
+    """A copy with the layout of an array, in order of its strides."""
+    return copy_of(x) if is_plain(x) else np.array(x)
+
+
 cpdef ndarray empty_of(tuple shape, ndarray x):
     """An array of the given shape that is not initialised, with the dtype of `x`."""
     cdef npy_intp[DIMENSIONS] dims

@@ -12,8 +12,7 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_TYPE, ndarray,
-    npy_intp,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp,
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty

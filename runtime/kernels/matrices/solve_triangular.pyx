@@ -1,6 +1,6 @@
 """Triangular systems by substitution, block by block.
 
-A loop solves blocks on the diagonal and a single right-hand side; NumPy's matrix product does the rest.  SciPy's trsm would be a
+A loop solves blocks on the diagonal and a single right-hand side; matrix products do the rest.  SciPy's trsm would be a
 second BLAS, and its threads and NumPy's would wait for one another.  Does not depend on autograd.
 """
 
