@@ -18,7 +18,6 @@ from ..package import Package
 from ..rules.calls import reached
 
 COMPILED = (".pyx", ".pxd", ".pxi", ".h", ".c")
-TRANSLATED = (".pyx", ".pxd", ".pxi")  # translated to C, which is not recompiled if it is unchanged
 _MODULES = (".py", ".pyx", ".pxd")
 _DEFINED = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(|^(\w+)(?:\s*:[^=\n]*)?\s*=[^=]", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from\s+([.\w]+)\s+c?import\s+(?:\(([^)]*)\)|((?:[^\n#\\]|\\\n)+))", re.MULTILINE)
@@ -51,12 +50,8 @@ class Sources:
     def unbuilt(self, paths: Iterable[Path]) -> bool:
         """Whether the compiled form of some files is older than they are."""
         compiled = [path for path in paths if path.suffix in COMPILED]
-        times = {path: self._translated(path) for path in compiled if path.suffix == ".pyx"}
-        oldest = min(times.values(), default=0)  # of the modules that may cimport a .pxd
-        return any(
-            path.stat().st_mtime_ns > max(self._built(path.parent), times.get(path, oldest) if path.suffix in TRANSLATED else 0)
-            for path in compiled
-        )
+        modules = [self._translated(path) for path in compiled if path.suffix == ".pyx"]
+        return any(path.stat().st_mtime_ns > max(self._built(path.parent), self._read(path, modules)) for path in compiled)
 
     # Names.
 
@@ -124,11 +119,17 @@ class Sources:
             return max(times, default=0 if self.package.is_library else sys.maxsize)
         return self._built(folder.parent)
 
-    def _find_translated(self, path: Path) -> int:
-        """The time when a module was last translated to the C code in its extension."""
+    def _find_translated(self, path: Path) -> tuple[int, frozenset[str]]:
+        """When a module was last translated to the C code in its extension, and the files that were read for it."""
         module = ".".join([self.package.name, *path.relative_to(self._top).with_suffix("").parts])
         notes = self.package.path("build").glob(f"*/{module}.dep")
-        return max((note.stat().st_mtime_ns for note in notes if self._holds(path, note.with_suffix(".c"))), default=0)
+        made = [(note.stat().st_mtime_ns, note) for note in notes if self._holds(path, note.with_suffix(".c"))]
+        return (max(made)[0], frozenset(max(made)[1].read_text().split())) if made else (0, frozenset())
+
+    def _read(self, path: Path, modules: Iterable[tuple[int, frozenset[str]]]) -> int:
+        """When all of the modules that a source is a part of had been translated since; 0 if it is a part of none."""
+        end = f"/{path.relative_to(self._top).as_posix()}"
+        return min((time for time, files in modules if any(name.endswith(end) for name in files)), default=0)
 
     def _holds(self, path: Path, c: Path) -> bool:
         return c.exists() and c.stat().st_mtime_ns <= self._built(path.parent)

@@ -111,6 +111,8 @@ def test_a_source_that_gives_the_same_c_is_built(sources):
     for path in (*built, *made):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
+    made[1].write_text("softmax.c: /p/kernels/rows/softmax.pyx /p/headers/kernels/loops/span.pxd /p/headers/support/capi.pxd")
+    made[3].write_text("span.c: /p/kernels/loops/span.pyx /p/headers/kernels/loops/span.pxd")
     softmax = sources.of_kernel("softmax")
     for path in softmax:
         os.utime(path, (50, 50))
@@ -139,6 +141,8 @@ def test_a_module_is_as_new_as_its_own_translation(sources):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
         os.utime(path, (40 if path in built else 30,) * 2)
+    made[1].write_text("softmax.c: /p/kernels/rows/softmax.pyx")
+    os.utime(made[1], (30, 30))
     softmax = sources.of_kernel("softmax")
     for path in softmax:
         os.utime(path, (20, 20))
@@ -146,4 +150,27 @@ def test_a_module_is_as_new_as_its_own_translation(sources):
     os.utime(edited, (50, 50))
     assert Sources(sources.package).unbuilt(softmax)
     os.utime(made[1], (60, 60))
+    assert not Sources(sources.package).unbuilt(softmax)
+
+
+def test_a_header_counts_for_the_modules_that_read_it(sources):
+    """The others were not translated again when it changed."""
+    folder = sources.package.path("build") / "cp3"
+    extension = folder / "runtime" / "kernels" / f"modules{EXTENSION_SUFFIXES[0]}"
+    extension.parent.mkdir(parents=True)
+    (folder / "runtime" / extension.name).write_bytes(b"")
+    extension.write_bytes(b"")
+    for module, read in (("rows.softmax", "rows/softmax.pyx /p/support/capi.pxd"), ("loops.span", "loops/span.pyx /p/kernels/loops/span.pxd")):
+        (folder / f"gradspec.kernels.{module}.c").write_bytes(b"")
+        (folder / f"gradspec.kernels.{module}.dep").write_text(f"{module}.c: /p/kernels/{read}")
+    softmax = sources.of_kernel("softmax")
+    for path in (*softmax, *folder.rglob("*")):
+        os.utime(path, (30, 30))
+    (header,) = (path for path in softmax if path.name == "span.pxd")
+    os.utime(header, (50, 50))
+    assert Sources(sources.package).unbuilt(softmax)
+    os.utime(folder / "gradspec.kernels.rows.softmax.dep", (60, 60))
+    assert Sources(sources.package).unbuilt(softmax)  # it does not read the header
+    os.utime(folder / "gradspec.kernels.loops.span.dep", (60, 60))
+    os.utime(folder / "gradspec.kernels.rows.softmax.dep", (30, 30))
     assert not Sources(sources.package).unbuilt(softmax)

@@ -4,8 +4,13 @@ Decides which products are a single BLAS call on two matrices or vectors, plain 
 matrices times one matrix is one product of all rows.  A matrix times a stack of columns is one product of all columns as rows.
 Outer products, of stacks as well, are rows of products.  A small product with a transposed `b` is computed from a copy:
 OpenBLAS's loop for it in AVX-512 takes up to twice the time of the loop for plain matrices.  Small products of two stacks, and the
-tiles of a product of medium size, are shared out to threads of ours; NumPy's inner loop computes each.  All others, and products that raised a floating-point flag, are
-left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.  Does not depend on autograd.
+tiles of a product of medium size, are shared out to threads of ours; NumPy's inner loop computes each.  All others, and products
+that raised a floating-point flag, are left to `np.matmul`, so that NumPy warns as `numpy.errstate` says.
+
+OpenBLAS 0.3.31 gives wrong numbers if two threads multiply small transposed matrices of floats at one time: its loop for them in
+AVX-512 keeps the places of the last columns in a variable of all threads.  So one of the two matrices is copied here.
+
+Does not depend on autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -15,7 +20,8 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport (
-    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    npy_intp,
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
@@ -49,6 +55,7 @@ cdef enum:
     SMALL = 1000000     # multiplications of the largest product that OpenBLAS computes without copies of its own
     INNER = 64          # terms of the longest sum that its loop adds slowly
     FEW = 8             # rows that are not worth a copy
+    WHOLE = 4           # columns of a vector: OpenBLAS's loop for two transposed matrices writes the others by places
     COPY = 32           # multiplications that are worth a copied element
     ALONE = 1 << 18     # multiplications of the largest product that OpenBLAS computes on one thread
     TASK = 1 << 16      # multiplications that make a task for a thread worthwhile
@@ -73,14 +80,54 @@ def matmul(a, b):
     -------
     ndarray
     """
-    y = by_blas(a, b, None) if PyArray_CheckExact(a) and PyArray_CheckExact(b) else None
-    return np.matmul(a, b) if y is None else y
+    if not PyArray_CheckExact(a) or not PyArray_CheckExact(b):
+        return np.matmul(a, b)
+    return product_of(a, b, None)
 
 
 cdef int matmul_into(PyObject** operands, ndarray out) except -1:
-    if by_blas(<ndarray> operands[0], <ndarray> operands[1], out) is None:
-        np.matmul(<ndarray> operands[0], <ndarray> operands[1], out=out)
+    product_of(<ndarray> operands[0], <ndarray> operands[1], out)
     return 0
+
+
+cdef object product_of(ndarray a, ndarray b, ndarray out):
+    cdef ndarray y
+    if share_places(a, b):
+        if PyArray_SIZE(a) < PyArray_SIZE(b):
+            a = plain(a)
+        else:
+            b = plain(b)
+    y = by_blas(a, b, out)
+    return np.matmul(a, b, out=out) if y is None else y
+
+
+cdef bint share_places(ndarray a, ndarray b) noexcept:
+    """Whether OpenBLAS's loop for two small transposed matrices of floats would write to a variable of all threads."""
+    cdef int ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
+    if not small_loops or ndim < 2 or ends < 2 or not is_transposed(a, ndim) or not is_transposed(b, ends):
+        return False
+    return PyArray_DIMS(b)[ends - 1] % WHOLE != 0 and PyArray_TYPE(a) == PyArray_TYPE(b) and slot_of(PyArray_TYPE(a)) == 0 and (
+        PyArray_DIMS(a)[ndim - 2] * PyArray_DIMS(a)[ndim - 1] * PyArray_DIMS(b)[ends - 1] <= SMALL)
+
+
+cdef inline bint is_transposed(ndarray x, int ndim) noexcept:
+    return PyArray_STRIDES(x)[ndim - 2] == PyArray_ITEMSIZE(x) != PyArray_STRIDES(x)[ndim - 1]
+
+
+cdef ndarray plain(ndarray x):
+    """A copy of transposed matrices with contiguous rows; matrices that broadcasting repeats are copied once."""
+    if PyArray_NDIM(x) == 2 and PyArray_ISBEHAVED_RO(x):
+        return adjoint(PyArray_Transpose(x, NULL))
+    once = (<object> x)[tuple([slice(None) if stride else slice(1) for stride in (<object> x).strides])]
+    return np.broadcast_to(np.ascontiguousarray(once), (<object> x).shape)
+
+
+cdef ndarray adjoint(ndarray x):
+    """The adjoint of a matrix, in new memory."""
+    cdef npy_intp[2] dims = [PyArray_DIMS(x)[1], PyArray_DIMS(x)[0]]
+    cdef ndarray y = empty(2, dims, PyArray_TYPE(x))
+    write_adjoint(x, y)
+    return y
 
 
 offer_into("matmul", 2, matmul_into)
@@ -143,7 +190,7 @@ cdef bint is_turned(ndarray a, ndarray b, ndarray y) except -1:
     cdef npy_intp rows = PyArray_DIMS(a)[0], inner = PyArray_DIMS(a)[1], columns = PyArray_DIMS(b)[1], item = PyArray_ITEMSIZE(b)
     cdef npy_intp work = rows * inner * columns, of_b = inner * columns, of_others = rows * (inner + columns)
     cdef npy_intp[2] dims
-    cdef ndarray turned, product
+    cdef ndarray product
     if not small_loops or rows <= FEW or inner > min(<npy_intp> INNER, columns) or work > SMALL:
         return False
     if COPY * min(of_b, of_others) > work or slot_of(PyArray_TYPE(b)) > 1 or PyArray_BYTES(a) == PyArray_BYTES(b):
@@ -151,16 +198,12 @@ cdef bint is_turned(ndarray a, ndarray b, ndarray y) except -1:
     if PyArray_STRIDES(b)[0] != item or PyArray_STRIDES(b)[1] < inner * item or not is_plain(a) or not is_plain(y):
         return False
     b = PyArray_Transpose(b, NULL)
-    dims[0], dims[1] = inner, columns if of_b <= of_others else rows
-    turned = empty(2, dims, PyArray_TYPE(b))
     if of_b <= of_others:
-        write_adjoint(b, turned)
-        PyArray_MatrixProduct2(a, turned, y)
+        PyArray_MatrixProduct2(a, adjoint(b), y)
         return True
-    write_adjoint(a, turned)
     dims[0], dims[1] = columns, rows
     product = empty(2, dims, PyArray_TYPE(b))
-    PyArray_MatrixProduct2(b, turned, product)
+    PyArray_MatrixProduct2(b, adjoint(a), product)
     write_adjoint(product, y)
     return True
 
@@ -324,18 +367,13 @@ cdef bint is_tiled(ndarray a, ndarray b, ndarray y) except -1:
     cdef Stacks stacks
     cdef npy_intp rows = PyArray_DIMS(a)[0], inner = PyArray_DIMS(a)[1], columns = PyArray_DIMS(b)[1], item = PyArray_ITEMSIZE(a)
     cdef npy_intp height, width = min(columns, <npy_intp> WIDE), depth = min(inner, <npy_intp> DEEP >> slot_of(PyArray_TYPE(a)))
-    cdef npy_intp[2] dims
     cdef int slot = slot_of(PyArray_TYPE(a))
-    cdef ndarray turned
     if not small_loops or slot > 1 or not 4 * TILE <= rows * inner * columns <= MOST >> slot or PyArray_BYTES(a) == PyArray_BYTES(b):
         return False
     if not is_plain(y) or not has_lines(a) or not has_lines(b):
         return False
-    if inner <= INNER and PyArray_STRIDES(b)[1] != item:
-        dims[0], dims[1] = inner, columns
-        turned = empty(2, dims, PyArray_TYPE(b))
-        write_adjoint(PyArray_Transpose(b, NULL), turned)
-        b = turned
+    if PyArray_STRIDES(b)[1] != item and (inner <= INNER or PyArray_STRIDES(a)[1] != item):
+        b = adjoint(PyArray_Transpose(b, NULL))
     height = max(<npy_intp> 8, TILE // (width * depth) & ~<npy_intp> 7)
     stacks.ndim, stacks.dims[0], stacks.dims[1] = 2, (rows + height - 1) // height, (columns + width - 1) // width
     stacks.strides[0] = [height * PyArray_STRIDES(a)[0], 0, height * PyArray_STRIDES(y)[0]]

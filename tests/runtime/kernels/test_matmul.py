@@ -1,6 +1,8 @@
 """Matrix products straight to BLAS: what `np.matmul` gives, its warnings and its refusals."""
 
 import itertools
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -127,3 +129,29 @@ def test_whether_an_operand_may_be_written_to_changes_no_bit():
             a_only.flags.writeable = False
             found = {np.asarray(kernels.matmul(x, y)).tobytes() for x in (a, a_only) for y in views}
             assert len(found) == 1, (a_shape, b_shape)
+
+
+@each("dtype", ["f4", "f8"])
+@each("rows, inner, columns", [((500, 8), 256, (5, 7)), ((300, 4), 16, (6, 9)), ((130,), 300, (70, 66)), ((8,), 100, (3, 5))], ids=str)
+@each("turned", ["ab", "a", "b", ""])
+def test_products_on_two_threads_at_one_time(rows, inner, columns, turned, dtype):
+    """OpenBLAS's loop for two transposed matrices of floats may take the places of the last columns from the other thread."""
+    *stack, height = rows
+    wrong = []
+
+    def work(width):
+        x, y = some((*stack, height, inner), dtype, width), some((*stack, inner, width), dtype, width + 1)
+        expected = np.einsum("...ij,...jk->...ik", x.astype("f8"), y.astype("f8"))
+        x, y = (LAYOUTS["transposed"](z) if name in turned else z for name, z in (("a", x), ("b", y)))
+        until = time.monotonic() + 0.1
+        while time.monotonic() < until and not wrong:
+            found = kernels.matmul(x, y)
+            if not np.allclose(found, expected, rtol=0, atol=1e-3):
+                wrong.append(np.argwhere(abs(found - expected) > 1e-3).tolist()[:9])
+
+    threads = [threading.Thread(target=work, args=(width,)) for width in columns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
