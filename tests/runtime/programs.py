@@ -1,4 +1,4 @@
-"""Random programs of views, in-place writes, no_grad and detach: run on tensors, and on plain arrays that carry a derivative.
+"""Random programs of views, formulas, in-place writes, no_grad and detach: run on tensors, and on plain arrays that carry a derivative.
 
 A program is a list of steps over a pool of values.  The reference keeps beside each array `p` an array `t` with its derivative
 along one direction; a view of a value is the same view of both, a write writes to both, so what shares memory shares its
@@ -45,6 +45,12 @@ BINARY = {
     "subtract": lambda a, b: Value(a.p - b.p, a.t - b.t),
     "multiply": lambda a, b: Value(a.p * b.p, a.t * b.p + a.p * b.t),
     "divide": lambda a, b: Value(a.p / (2 + b.p * b.p), a.t / (2 + b.p * b.p) - a.p * 2 * b.p * b.t / (2 + b.p * b.p) ** 2),
+    "mse": lambda a, b: Value((a.p - b.p) ** 2, 2 * (a.p - b.p) * (a.t - b.t)),
+}
+CALLS = {"divide": lambda x, y: x / (2 + y * y), "mse": lambda x, y: gs.nn.functional.mse_loss(x, y, reduction="none")}
+TERNARY = {
+    "lerp": lambda a, b, c: Value(a.p + c.p * (b.p - a.p), a.t + c.t * (b.p - a.p) + c.p * (b.t - a.t)),
+    "addcmul": lambda a, b, c: Value(a.p + b.p * c.p, a.t + b.t * c.p + b.p * c.t),
 }
 
 
@@ -106,7 +112,7 @@ VIEWS = {
     "row": (lambda rng, v: (rng.randrange(v.p.shape[0]),) if v.p.ndim else None,
             lambda a, i: gs.unstack(a)[i] if isinstance(a, gs.Tensor) else a[i, ...]),
 }  # fmt: skip
-KINDS = ["view"] * 6 + ["unary"] * 2 + ["binary"] * 3 + ["inplace"] * 7 + ["setitem"] * 5 + ["zeros", "copy", "detach"]
+KINDS = ["view"] * 6 + ["unary"] * 2 + ["binary"] * 3 + ["ternary"] * 3 + ["inplace"] * 7 + ["setitem"] * 5 + ["zeros", "copy", "detach"]
 
 
 class Machine:
@@ -179,21 +185,45 @@ class Machine:
         if rng.random() < 0.2:
             number = rng.choice([0.5, -1.5, 2.0])
             return i, x, v, number, number, constant(number)
-        fitting = [(j, *both) for j, both in enumerate(self.pool) if fits(both[1].p.shape, v.p.shape)]
-        j, y, w = rng.choice(fitting)
-        return i, x, v, f"v{j}", y, w
+        return i, x, v, *self.fitting(rng, v)
+
+    def fitting(self, rng, v):
+        """A value that broadcasts to the shape of another one."""
+        j, y, w = rng.choice([(j, *both) for j, both in enumerate(self.pool) if fits(both[1].p.shape, v.p.shape)])
+        return f"v{j}", y, w
 
     def binary(self, rng):
         i, x, v, j, y, w = self.operands(rng)
         name = rng.choice(list(BINARY))
 
         def tensors():
-            return x / (2 + y * y) if name == "divide" else getattr(gs, name)(x, y)
+            return CALLS[name](x, y) if name in CALLS else getattr(gs, name)(x, y)
 
         def reference(lost):
             z = BINARY[name](v, w)
             return Value(z.p, self.hidden(z.t, lost))
         return tensors, reference, f"v{len(self.pool)} = {name}(v{i}, {j})"
+
+    def ternary(self, rng):
+        """A formula of three values, which writes to the first one or not."""
+        i, x, v = self.pick(rng)
+        (j, y, w), (k, z, u) = self.fitting(rng, v), self.fitting(rng, v)
+        name, written = rng.choice(list(TERNARY)), i > 0 and rng.random() < 0.6
+
+        def tensors():
+            if not written:
+                return getattr(gs, name)(x, y, z)
+            self.note(x, y, z)
+            getattr(x, name + "_")(y, z)
+
+        def reference(lost):
+            found = TERNARY[name](v, w, u)
+            if not written:
+                return Value(found.p, self.hidden(found.t, lost))
+            v.p[...] = found.p
+            if not lost:
+                v.t[...] = found.t
+        return tensors, reference, f"v{i}.{name}_({j}, {k})" if written else f"v{len(self.pool)} = {name}(v{i}, {j}, {k})"
 
     def inplace(self, rng):
         i, x, v, j, y, w = self.operands(rng)

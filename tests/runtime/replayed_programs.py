@@ -1,4 +1,4 @@
-"""Random programs of views, in-place writes, no_grad, detach, levels and passes, compiled: a replay gives the bits of the call.
+"""Random programs of views, formulas, in-place writes, no_grad, detach, levels and passes, compiled: a replay gives the bits of the call.
 
 A program is one of `programs`, of one input.  It is called once, which is written down, and then with other numbers, which
 is compared with the function itself; what was returned before has to be as it was.
