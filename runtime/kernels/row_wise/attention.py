@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..matrices.matmul import matmul
 from .softmax import softmax_backward, softmax_or_zero
 
 
@@ -12,14 +13,14 @@ def attention(query, key, value, mask):
     if min(np.ndim(query), np.ndim(key), np.ndim(value)) < 2:
         shapes = ", ".join(str(np.shape(x)) for x in (query, key, value))
         raise ValueError(f"query, key and value have the axes (..., positions, features), got shapes {shapes}")
-    return np.matmul(_weights(query, key, mask), value)
+    return matmul(_weights(query, key, mask), value)
 
 
 def attention_backward(grad, query, key, value, mask):
     """The adjoints of attention in query, key and value, of their broadcast shapes."""
-    weights, slopes = _weights(query, key, mask), np.matmul(grad, _turned(value))
+    weights, slopes = _weights(query, key, mask), matmul(grad, _turned(value))
     scores = softmax_backward(slopes, np.broadcast_to(weights, slopes.shape), -1)
-    return np.matmul(scores, key), np.matmul(_turned(scores), query), np.matmul(_turned(weights.astype(scores.dtype, copy=False)), grad)
+    return matmul(scores, key), matmul(_turned(scores), query), matmul(_turned(weights.astype(scores.dtype, copy=False)), grad)
 
 
 def _turned(x):
@@ -27,7 +28,7 @@ def _turned(x):
 
 
 def _weights(query, key, mask):
-    scores = np.matmul(query, _turned(key))
+    scores = matmul(query, _turned(key))
     if mask is not None:
         scores = np.where(mask, scores, -math.inf) if np.asarray(mask).dtype == bool else scores + mask
     return softmax_or_zero(scores, -1, False)
