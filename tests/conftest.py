@@ -27,6 +27,10 @@ if sys.dont_write_bytecode:
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("GRADSPEC_PASSES", "check")  # an illegal program is an error with the name of the pass that made it
+# CPython reads the .pth files of a virtual environment twice.  Of two finders of one editable install each asks ninja again after
+# every import that fails.
+for twin in [finder for i, finder in enumerate(sys.meta_path) if repr(finder) in map(repr, sys.meta_path[:i])]:
+    sys.meta_path.remove(twin)
 # Workers share the processors: two that each let BLAS use both wait for one another, at up to twice the time of an example.
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 if WORKERS > 1:

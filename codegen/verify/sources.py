@@ -122,9 +122,8 @@ class Sources:
     def _find_translated(self, path: Path) -> tuple[int, frozenset[str]]:
         """When a module was last translated to the C code in its extension, and the files that were read for it."""
         module = ".".join([self.package.name, *path.relative_to(self._top).with_suffix("").parts])
-        notes = self.package.path("build").glob(f"*/{module}.dep")
-        made = [(note.stat().st_mtime_ns, note) for note in notes if self._holds(path, note.with_suffix(".c"))]
-        return (max(made)[0], frozenset(max(made)[1].read_text().split())) if made else (0, frozenset())
+        notes = [note for note in self.package.path("build").glob(f"*/{module}.dep") if self._holds(path, note.with_suffix(".c"))]
+        return max(((note.stat().st_mtime_ns, frozenset(note.read_text().split())) for note in notes), default=(0, frozenset()))
 
     def _read(self, path: Path, modules: Iterable[tuple[int, frozenset[str]]]) -> int:
         """When all of the modules that a source is a part of had been translated since; 0 if it is a part of none."""
