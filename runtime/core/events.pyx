@@ -86,8 +86,8 @@ cdef class Listener:
     Attributes
     ----------
     by_operator : bool
-        Whether backward passes, and operators that are written in terms of others, run as operators on tensors, which are
-        events inside of each node and operator, rather than as programs on arrays.  False by default: a listener that only hears of operators that run anyway costs a pass nothing.
+        Whether backward passes, and operators that are written in terms of others, run as operators on tensors, which are events
+        inside of each node and operator, rather than as programs on arrays.  False by default, which costs a pass nothing.
     memory : bool
         Whether `note` hears of arrays that own their memory: when an event has returned one, and when it is freed.  False by
         default.  An array that existed before, or that exists inside of an operator only, is not seen.

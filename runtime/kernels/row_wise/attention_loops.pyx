@@ -20,7 +20,7 @@ from ...support.capi cimport (
 )
 from . import attention as expressions
 from ..elementwise import choice_loops
-from ..fusion_engine.ufunc cimport PyUFuncGenericFunction, Ufunc
+from ..fusion_engine.ufunc cimport Ufunc
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.threads cimport GRAIN, parallel
