@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 PROGRAMS = Path(sys.executable).parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["ruff", "check", "."], ["cython-lint", "runtime", "library"]], ids=" ".join)
 def test_the_linter_reports_nothing(command):
     if not (PROGRAMS / command[0]).exists():
