@@ -95,7 +95,6 @@ def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
                     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.slow
 @each("dtype", DTYPES)
 @each("shape", [(40, 64), (300, 100), (9, 640), (2, 500, 80), (3, 7, 1100), (41, 1024)])
 def test_threads_that_divide_slices_or_lines_add_as_one(shape, dtype):
@@ -116,6 +115,7 @@ def test_threads_that_divide_slices_or_lines_add_as_one(shape, dtype):
         set_num_threads(before)
 
 
+@pytest.mark.slow
 @each("dtype", [*DTYPES, np.longdouble, "S3", object])
 @each("shape", [(7,), (7, 3), (5, 40), (3, 2, 5), (1, 1), (4, 0), (0, 4)])
 def test_rows_are_taken_as_numpy_takes_them(shape, dtype):
