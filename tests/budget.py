@@ -19,7 +19,7 @@ BOUNDS: dict[str, int] = {
     "runtime/core": 4478,
     "runtime/engine": 2842,
     "runtime/formulas": 1178,
-    "runtime/kernels": 22031,
+    "runtime/kernels": 22029,
     "runtime/methods": 2308,
     "runtime/saved": 1740,
     "runtime/support": 2737,

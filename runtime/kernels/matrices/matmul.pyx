@@ -23,6 +23,7 @@ from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
     npy_intp,
 )
+from ..loops.copying cimport copy_of
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
@@ -93,10 +94,7 @@ cdef int matmul_into(PyObject** operands, ndarray out) except -1:
 cdef object product_of(ndarray a, ndarray b, ndarray out):
     cdef ndarray y
     if share_places(a, b):
-        if PyArray_SIZE(a) < PyArray_SIZE(b):
-            a = plain(a)
-        else:
-            b = plain(b)
+        a, b = (plain(a), b) if PyArray_SIZE(a) < PyArray_SIZE(b) else (a, plain(b))
     y = by_blas(a, b, out)
     return np.matmul(a, b, out=out) if y is None else y
 
@@ -115,11 +113,11 @@ cdef inline bint is_transposed(ndarray x, int ndim) noexcept:
 
 
 cdef ndarray plain(ndarray x):
-    """A copy of transposed matrices with contiguous rows; matrices that broadcasting repeats are copied once."""
-    if PyArray_NDIM(x) == 2 and PyArray_ISBEHAVED_RO(x):
-        return adjoint(PyArray_Transpose(x, NULL))
+    """A copy of matrices with contiguous rows; those that broadcasting repeats are copied once."""
+    if PyArray_NDIM(x) == 2:
+        return copy_of(x)
     once = (<object> x)[tuple([slice(None) if stride else slice(1) for stride in (<object> x).strides])]
-    return np.broadcast_to(np.ascontiguousarray(once), (<object> x).shape)
+    return np.broadcast_to(copy_of(once), (<object> x).shape)
 
 
 cdef ndarray adjoint(ndarray x):
