@@ -51,7 +51,7 @@ class Sources:
         """Whether the compiled form of some files is older than they are."""
         compiled = [path for path in paths if path.suffix in COMPILED]
         modules = [self._translated(path) for path in compiled if path.suffix == ".pyx"]
-        return any(path.stat().st_mtime_ns > max(self._built(path.parent), self._read(path, modules)) for path in compiled)
+        return any((time := path.stat().st_mtime_ns) > self._built(path.parent) and time > self._read(path, modules) for path in compiled)
 
     # Names.
 
